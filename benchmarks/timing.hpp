@@ -1,0 +1,65 @@
+// Timing of one call, and the line that reports it: contender, workload, threads, median and minimum in microseconds, notes.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+  std::string workload;  // empty: all
+  std::string path = "static";
+  int threads = 1;
+  double seconds = 1;
+};
+
+inline double now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// Makes the compiler believe that the memory behind p is read and written.
+inline void keep(void const* p) { asm volatile("" : : "r"(p) : "memory"); }
+
+/// Uniform in [-scale, scale], the same on every machine.
+inline std::vector<float> noise(std::size_t count, std::uint32_t seed, float scale) {
+  std::vector<float> values(count);
+  std::uint32_t x = seed * 2654435761u + 12345u;
+  for (float& value : values) {
+    x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+    value = scale * (static_cast<float>(x) * (2.0f / 4294967296.0f) - 1.0f);
+  }
+  return values;
+}
+
+/// Warms up for 0.3 s, then times samples of at least 40 us each and prints the line.
+template <class Call>
+void report(Options const& options, char const* workload, Call call) {
+  double start = now();
+  long calls = 0;
+  do call(), ++calls;
+  while (now() - start < 0.3 || calls < 3);
+  long const per_sample = std::max(1L, static_cast<long>(40e-6 * static_cast<double>(calls) / (now() - start)));
+  std::vector<double> samples;
+  start = now();
+  while (now() - start < options.seconds || samples.size() < 15) {
+    double const begin = now();
+    for (long i = 0; i < per_sample; ++i) call();
+    samples.push_back((now() - begin) / static_cast<double>(per_sample) * 1e6);
+  }
+  std::sort(samples.begin(), samples.end());
+  std::printf("coldpress\t%s\t%d\t%.4g\t%.4g\t%s\n", workload, options.threads, samples[samples.size() / 2], samples[0],
+              options.path.c_str());
+  std::fflush(stdout);
+}
+
+/// Training programs say on stderr that they learn.
+inline void report_loss(char const* workload, double first, double last) {
+  std::fprintf(stderr, "%s loss %.7g -> %.7g\n", workload, first, last);
+}
+
+}  // namespace bench

@@ -1,0 +1,169 @@
+#include "batch.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace coldpress::persist {
+namespace {
+
+using dynamic::Custom;
+using dynamic::LayerConfig;
+using dynamic::SequentialConfig;
+
+Index count(Extents const& extents) {
+  Index n = 1;
+  for (auto const extent : extents) n *= extent;
+  return n;
+}
+
+Shape shape_of(Extents const& extents) {
+  if (extents.size() > Shape::max_rank)
+    throw ConfigError{"shape " + to_string(extents) + " has more than " + std::to_string(Shape::max_rank) + " extents"};
+  Shape shape{};
+  std::copy(extents.begin(), extents.end(), shape.extents);
+  return shape;
+}
+
+/// What the file's shape is without its batch: a lone extent is a batch of samples of one value.
+Extents without_first(Extents const& extents) {
+  return extents.size() == 1 ? Extents{1} : Extents{extents.begin() + 1, extents.end()};
+}
+
+/// One reading of all shapes: follows samples through the network as far as their shapes are known.
+class Reading {
+ public:
+  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, bool inputs_have_batch)
+      : shapes_(shapes), inputs_have_batch_(inputs_have_batch) {
+    for (auto const& tensor : weights) weights_.emplace(tensor.name, &tensor);
+  }
+
+  std::optional<Shape> follow(LayerConfig& config, std::optional<Shape> in, std::string const& place) {
+    return with_context(
+        [&] { return std::visit([&](auto& layer) { return through(layer, config, in, place); }, config.layer_type); },
+        [&](Error& error) { if (!place.empty()) error.in_layer(place); });
+  }
+
+  std::optional<Index> batch() const { return batch_; }
+  /// Whether weights agree with the shapes that lead to them.
+  bool confirmed() const { return confirmed_; }
+  /// A lone extent was taken for the batch.
+  std::optional<Extents> doubtful() const { return doubtful_; }
+
+ private:
+  std::optional<Shape> through(SequentialConfig& container, LayerConfig const&, std::optional<Shape> in, std::string const& place) {
+    std::map<std::string, std::optional<Shape>> known;
+    auto current = in;
+    for (std::size_t i = 0; i < container.inputs.size(); ++i) {
+      auto& input = container.inputs[i];
+      with_context([&] { input.shape = split(i == 0 ? in : std::nullopt, true); }, [&](Error& error) { error.in_field("inputs"); });
+      known[input.name] = input.shape;
+      if (i == 0) current = input.shape;
+    }
+    for (std::size_t i = 0; i < container.layers.size(); ++i) {
+      auto& layer = container.layers[i];
+      if (!layer.inputs.empty()) {
+        auto const named = known.find(layer.inputs[0]);
+        current = named == known.end() ? std::nullopt : named->second;
+      }
+      current = follow(layer, current, place_of(place, i, layer.name));
+      if (!layer.outputs.empty()) known[layer.outputs[0]] = current;
+    }
+    return current;
+  }
+
+  std::optional<Shape> through(Custom&, LayerConfig const&, std::optional<Shape>, std::string const&) { return {}; }
+
+  template <class L>
+  std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const&) {
+    for_each_field(layer, [&](std::string_view name, auto& field) {
+      if constexpr (std::is_same_v<decltype(field), Shape&>)
+        with_context([&] { field = split(in, false); }, [&](Error& error) { error.in_field(camel_case(name)); });
+    });
+    if constexpr (Layer<L>) {
+      if (!in) return {};
+      try {
+        if constexpr (has_parameters<L>) compare(layer.parameters(*in)[0], config);
+        return layer.output_shape(*in);
+      } catch (ShapeError const& error) {
+        throw ConfigError{error.sentence()};
+      }
+    }
+    return {};
+  }
+
+  void compare(Parameter const& parameter, LayerConfig const& config) {
+    auto found = weights_.find(config.name + std::string{parameter.suffix});
+    if (found == weights_.end() && !config.params.empty()) found = weights_.find(config.params[0].name);
+    if (found == weights_.end()) return;
+    NamedTensor const& tensor = *found->second;
+    if (static_cast<Index>(tensor.values.size()) != parameter.shape.size())
+      throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) + ", configuration and inputs ask for " +
+                        to_string(parameter.shape)};
+    confirmed_ = true;
+  }
+
+  Shape split(std::optional<Shape> const& expected, bool input) {
+    Extents const& file = shapes_[next_++];
+    Extents const sample = without_first(file);
+    bool const batch_fits = !batch_ || *batch_ == file[0];
+    if (expected) {
+      if (count(sample) == expected->size() && batch_fits) return take_batch(file);
+      if (count(file) == expected->size()) return shape_of(file);
+      if (count(sample) != expected->size())
+        throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) + " values after its batch of " +
+                          std::to_string(file[0]) + ", the samples that come have " + std::to_string(expected->size())};
+    } else if (input && !inputs_have_batch_) {
+      return shape_of(file);
+    } else if (file.size() == 1 && file[0] != 1) {
+      doubtful_ = file;
+    }
+    if (!batch_fits)
+      throw ConfigError{"shape " + to_string(file) + " has a batch of " + std::to_string(file[0]) + ", others have " +
+                        std::to_string(*batch_)};
+    return take_batch(file);
+  }
+
+  Shape take_batch(Extents const& file) {
+    batch_ = file[0];
+    return shape_of(without_first(file));
+  }
+
+  std::vector<Extents> const& shapes_;
+  std::map<std::string, NamedTensor const*, std::less<>> weights_;
+  bool inputs_have_batch_;
+  std::size_t next_ = 0;
+  std::optional<Index> batch_;
+  std::optional<Extents> doubtful_;
+  bool confirmed_ = false;
+};
+
+}  // namespace
+
+Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights) {
+  auto config = file.config;
+  Reading by_rule{file.shapes, weights, true};
+  try {
+    by_rule.follow(config, {}, "");
+    if (by_rule.doubtful() && !by_rule.confirmed()) {
+      ConfigError error{"a file's shape starts with the batch, and nothing tells whether " + to_string(*by_rule.doubtful()) +
+                        " is a batch or a sample; with a batch of 1 it would be {1, " + std::to_string((*by_rule.doubtful())[0]) + "}"};
+      error.in_field("shape");
+      throw error;
+    }
+  } catch (ConfigError const&) {
+    config = file.config;
+    Reading whole{file.shapes, weights, false};
+    try {
+      whole.follow(config, {}, "");
+    } catch (ConfigError const&) {
+    }
+    if (!whole.confirmed()) throw;
+    file.config = std::move(config);
+    return whole.batch().value_or(1);
+  }
+  file.config = std::move(config);
+  return by_rule.batch().value_or(1);
+}
+
+}  // namespace coldpress::persist

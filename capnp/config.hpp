@@ -1,0 +1,26 @@
+// Layer configurations between memory and messages. Layers say their fields (BOOST_HANA_ADAPT_STRUCT); nothing here knows one of them.
+#pragma once
+
+#include "values.hpp"
+
+#include <coldpress/dynamic/layer_config.hpp>
+
+namespace coldpress::persist {
+
+/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, with their batch, in the order in which
+/// for_each_shape visits them.
+struct FileConfig {
+  dynamic::LayerConfig config;
+  std::vector<Extents> shapes;
+};
+
+/// Throws ConfigError, FormatError or UnsupportedError that names layer and field.
+FileConfig read_config(schema::LayerConfig::Reader file);
+
+/// `batch` is put before every shape. Throws ConfigError for what read_config would refuse.
+void write_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch);
+
+/// The name of a layer in errors: "layers[2] fc1", or its name alone at the root.
+std::string place_of(std::string const& container, std::size_t index, std::string const& name);
+
+}  // namespace coldpress::persist

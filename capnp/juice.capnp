@@ -1,0 +1,153 @@
+# Juice's file of a network: its configuration and its weights. One root, Layer, packed.
+#
+# The file id, all names and the ordinals up to LayerConfig's @18 are Juice's (spearow/juice, juice/capnp/juice.capnp), so that
+# its files load here and files that use only its features load there. Later members have come by Cap'n Proto's own rule: new
+# ordinals after the last one. Their absence means what Juice means.
+@0x8316e0f30c445924;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("coldpress::schema");
+
+struct Weight {
+  name @0 :Text;
+  tensor @1 :Tensor;
+}
+
+struct Tensor {
+  shape @0 :List(UInt64);
+  data @1 :List(Float32);
+}
+
+struct Layer {
+  name @0 :Text;
+  config @1 :LayerConfig;
+  weightsData @2 :List(Weight);
+  # Of the whole content but these two, so that it stays right when the message is encoded anew. Both or none.
+  checksum @3 :UInt64;
+  checksumKind @4 :Text;
+}
+
+struct LayerConfig {
+  name @0 :Text;
+  layerType :union {
+    convolution @1 :ConvolutionConfig;
+    linear @2 :LinearConfig;
+    logSoftmax @3 :Void;
+    pooling @4 :PoolingConfig;
+    sequential @5 :SequentialConfig;
+    softmax @6 :Void;
+    relu @7 :Void;
+    sigmoid @8 :Void;
+    tanh @15 :Void;
+    rnn @18 :RnnConfig;
+    negativeLogLikelihood @9 :NegativeLogLikelihoodConfig;
+    meanSquaredError @17 :Void;
+    reshape @10 :ReshapeConfig;
+    dropout @16 :DropoutConfig;
+    flatten @19 :Void;
+    # A layer that came from outside coldpress.
+    custom @20 :CustomConfig;
+  }
+  outputs @11 :List(Text);
+  inputs @12 :List(Text);
+  params @13 :List(WeightConfig);
+  propagateDown @14 :List(Bool);
+}
+
+struct WeightConfig {
+  name @0 :Text;
+  # Absent: the layer's own.
+  filler @1 :Filler;
+}
+
+struct Filler {
+  union {
+    constant @0 :Float32;
+    glorot @1 :Void;
+    xavier @2 :Void;
+    gaussian :group {
+      mean @3 :Float32;
+      deviation @4 :Float32 = 1;
+    }
+    juiceBias @5 :Void;
+  }
+}
+
+struct ConvolutionConfig {
+  numOutput @0 :UInt64;
+  filterShape @1 :List(UInt64);
+  stride @2 :List(UInt64);
+  padding @3 :List(UInt64);
+}
+
+struct RnnConfig {
+  hiddenSize @0 :UInt64;
+  numLayers @1 :UInt64;
+  rnnType @2 :Text;
+  dropoutProbability @3 :Float32;
+  dropoutSeed @4 :UInt64;
+  inputMode @5 :Text;
+  directionMode @6 :Text;
+}
+
+struct LinearConfig {
+  outputSize @0 :UInt64;
+  # Absent: Glorot, and zero.
+  weight @1 :Filler;
+  bias @2 :Filler;
+}
+
+enum PoolingMode {
+  max @0;
+  average @1;
+}
+
+struct PoolingConfig {
+  mode @0 :PoolingMode;
+  filterShape @1 :List(UInt64);
+  stride @2 :List(UInt64);
+  padding @3 :List(UInt64);
+}
+
+struct DropoutConfig {
+  probability @0 :Float32;
+  seed @1 :UInt64;
+}
+
+struct SequentialConfig {
+  layers @0 :List(LayerConfig);
+  # The first extent of every shape is the batch.
+  inputs @1 :List(ShapedInput);
+  forceBackward @2 :Bool;
+}
+
+struct ShapedInput {
+  name @0 :Text;
+  shape @1 :List(UInt64);
+}
+
+struct NegativeLogLikelihoodConfig {
+  numClasses @0 :UInt64;
+}
+
+struct ReshapeConfig {
+  # The first extent is the batch.
+  shape @0 :List(UInt64);
+}
+
+struct CustomConfig {
+  name @0 :Text;
+  fields @1 :List(CustomField);
+}
+
+struct CustomField {
+  name @0 :Text;
+  union {
+    integer @1 :Int64;
+    natural @2 :UInt64;
+    number @3 :Float64;
+    flag @4 :Bool;
+    text @5 :Text;
+    extents @6 :List(UInt64);
+  }
+}

@@ -1,0 +1,39 @@
+// Messages as bytes: framing, packing and their limits.
+#pragma once
+
+#include "capnproto.hpp"
+
+#include <capnp/serialize.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coldpress::persist {
+
+/// Most containers inside each other, a container at the root counted.
+inline constexpr int max_nesting = 32;
+
+/// A message to be read. The frame is checked before anything is allocated or followed; the bytes must outlive it.
+class Message {
+ public:
+  /// Takes a plain message or a packed one: the segment table tells. Throws FormatError.
+  explicit Message(std::span<std::byte const> bytes);
+
+  template <class Root>
+  typename Root::Reader root() {
+    return reader_->getRoot<Root>();
+  }
+  /// Whether the first pointer of the root leads to a struct, as in a checkpoint, and not to a text, as in a model.
+  bool starts_with_struct();
+
+ private:
+  std::vector<capnp::word> words_;  // where the bytes could not be read in place
+  kj::Own<capnp::FlatArrayMessageReader> reader_;
+};
+
+/// Packed, or plain where the message is so empty that a reader would take the packed one for a bomb.
+std::vector<std::byte> to_bytes(capnp::MessageBuilder& message);
+
+}  // namespace coldpress::persist

@@ -1,0 +1,35 @@
+# What coldpress needs from the system. Nothing is downloaded. A missing package stops our own build with the name to
+# install; inside another project it only leaves out the components that need it.
+
+# Imported targets must reach a project that added coldpress as a folder.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+
+macro(coldpress_find result package target debian_package)
+  find_package(${package} QUIET)
+  set(${result} TRUE)
+  if(NOT TARGET ${target})
+    set(${result} FALSE)
+    if(PROJECT_IS_TOP_LEVEL)
+      message(FATAL_ERROR "coldpress: ${package} was not found. On Debian and Ubuntu: apt install ${debian_package}, \
+or run scripts/install-deps.sh for all packages at once.")
+    endif()
+    message(STATUS "coldpress: ${package} was not found; components that need it are left out")
+  endif()
+endmacro()
+
+coldpress_find(COLDPRESS_HAS_BOOST Boost Boost::headers libboost-dev)
+if(NOT COLDPRESS_HAS_BOOST)
+  message(FATAL_ERROR "coldpress: the headers of Boost (Hana) are needed. On Debian and Ubuntu: apt install libboost-dev")
+endif()
+
+coldpress_find(COLDPRESS_HAS_XTENSOR xtensor xtensor libxtensor-dev)
+coldpress_find(COLDPRESS_HAS_BLAS BLAS BLAS::BLAS libopenblas-dev)
+coldpress_find(COLDPRESS_HAS_XTENSOR_BLAS xtensor-blas xtensor-blas libxtensor-blas-dev)
+coldpress_find(COLDPRESS_HAS_ZLIB ZLIB ZLIB::ZLIB zlib1g-dev)
+# Cap'n Proto's package asks pkg-config where its libraries are.
+coldpress_find(COLDPRESS_HAS_CAPNP CapnProto CapnProto::capnpc "capnproto libcapnp-dev pkg-config")
+
+set(COLDPRESS_HAS_REFERENCE FALSE)
+if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS AND COLDPRESS_HAS_BLAS)
+  set(COLDPRESS_HAS_REFERENCE TRUE)
+endif()

@@ -1,0 +1,19 @@
+# Install rules and the package for find_package(coldpress CONFIG COMPONENTS ...): one export set for each component, so
+# that a user of the headers is asked for nothing but Boost.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/coldpress")
+get_property(components GLOBAL PROPERTY COLDPRESS_COMPONENTS)
+
+install(DIRECTORY include/coldpress DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/coldpress")
+
+foreach(component IN LISTS components)
+  install(EXPORT coldpress-${component} NAMESPACE coldpress:: DESTINATION "${package_dir}")
+endforeach()
+
+configure_package_config_file(cmake/coldpressConfig.cmake.in coldpressConfig.cmake INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(coldpressConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/coldpressConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/coldpressConfigVersion.cmake"
+  DESTINATION "${package_dir}")

@@ -1,0 +1,43 @@
+# How targets are made here: warnings, static components, found sources.
+
+# Warnings for our own sources; a user's build never sees them.
+function(coldpress_warnings target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+    "$<$<AND:$<BOOL:${COLDPRESS_WERROR}>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>>:-Werror>")
+endfunction()
+
+# Names a target coldpress::<name> and puts it into the export set of its component.
+function(coldpress_component component target)
+  set(name ${component})
+  if(ARGC GREATER 2)
+    set(name ${ARGV2})
+  endif()
+  add_library(coldpress::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY COLDPRESS_COMPONENTS ${component})
+  if(COLDPRESS_INSTALL)
+    install(TARGETS ${target} EXPORT coldpress-${component} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
+
+# A static component: hidden symbols, fit to go into a shared library such as a plugin.
+function(coldpress_static_component component)
+  set(target coldpress_${component})
+  add_library(${target} STATIC ${ARGN})
+  coldpress_component(${component} ${target})
+  coldpress_compiled(${target})
+endfunction()
+
+# The settings every compiled part of a component shares.
+function(coldpress_compiled target)
+  coldpress_warnings(${target})
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# Sets <result> to the files matching the patterns; a file added later is found by the next build.
+function(coldpress_glob result)
+  file(GLOB found CONFIGURE_DEPENDS ${ARGN})
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,26 @@
+# Habits of our own build, which a project that adds coldpress as a folder is spared.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(COLDPRESS_CCACHE ccache)
+  mark_as_advanced(COLDPRESS_CCACHE)
+  if(COLDPRESS_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${COLDPRESS_CCACHE}")
+  endif()
+endif()
+
+if(NOT COLDPRESS_CUDA STREQUAL "OFF")
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND)
+    message(STATUS "coldpress: CUDA toolkit ${CUDAToolkit_VERSION} found; GPU kernels are not part of this version, nothing is built with it")
+  elseif(COLDPRESS_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "coldpress: COLDPRESS_CUDA is ON, but no CUDA toolkit was found; name it with -D CUDAToolkit_ROOT=DIR, or use AUTO")
+  else()
+    message(STATUS "coldpress: no CUDA toolkit found, and none needed")
+  endif()
+endif()

@@ -1,0 +1,24 @@
+# cmake -D NM=nm -D LEVEL=v3 -D OBJECT=a.o -P check_level_symbols.cmake
+# Passes when every function the object shares with others (global or weak) has the level in its name.
+
+execute_process(COMMAND "${NM}" --demangle --defined-only --extern-only "${OBJECT}" OUTPUT_VARIABLE symbols
+  COMMAND_ERROR_IS_FATAL ANY)
+
+set(shared "")
+while(symbols MATCHES "^([^\n]*)\n")
+  set(line "${CMAKE_MATCH_1}")
+  string(LENGTH "${CMAKE_MATCH_0}" length)
+  string(SUBSTRING "${symbols}" ${length} -1 symbols)
+  if(line MATCHES "^[0-9a-f]+ [TWiu] (.*)$")
+    set(name "${CMAKE_MATCH_1}")
+    if(NOT name MATCHES "(^|[^A-Za-z0-9])${LEVEL}([^A-Za-z0-9_]|$)")
+      string(APPEND shared "  ${name}\n")
+    endif()
+  endif()
+endwhile()
+
+if(shared)
+  message(NOTICE "compiled for ${LEVEL}, but without it in the name, so that another level or the whole program may run them:\n${shared}"
+    "Put them into the namespace of the level, or let kernels.cpp do without.")
+  message(FATAL_ERROR "refused")
+endif()

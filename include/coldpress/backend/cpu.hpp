@@ -1,0 +1,117 @@
+// The fast CPU backend: fused and vectorised, row-major matrices with padded rows, weights as {in, out}.
+#pragma once
+
+#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/rowwise.hpp>
+
+namespace coldpress {
+inline namespace COLDPRESS_ISA {
+
+struct Cpu : cpu::Layout {
+  float* scratch = nullptr;  // as many floats as Layout::scratch_size asks for
+
+  /// y = then(x Wᵀ + b)
+  template <class X, class Y, class Chain>
+  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float> const& then) const {
+    cpu::Output<Chain> const epilogue{then, bias, y.data, y.pitch, writable(y)};
+    if (x.rows == 1) {
+      cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
+    } else {
+      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    }
+  }
+  /// dx = slope(dy W)
+  template <class DY, class DX, class Chain>
+  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+    Index const in = dx.columns, out = dy.columns;
+    cpu::transpose(in, out, weight, pitch(out), scratch, pitch(in));
+    cpu::multiply(dx.rows, dx.columns, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
+                  cpu::InputGradient<Chain>{slope, dx.data, dx.pitch});
+  }
+  /// sink(dyᵀ x), as {in, out}
+  template <class X, class DY, class Sink>
+  void weight_gradient(X x, DY dy, Sink const& sink) const {
+    cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, cpu::epilogue_of(sink, pitch(dy.columns)));
+  }
+  /// sink(Σ rows of dy)
+  template <class DY, class Sink>
+  void sum_rows(DY dy, Sink const& sink) const {
+    auto const epilogue = cpu::epilogue_of(sink, 0);
+    cpu::split<cpu::tile_columns>(cpu::vectors(dy.columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+      cpu::Vector sum[1][w] = {};
+      for (Index i = 0; i < dy.rows; ++i) {
+        cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes); });
+      }
+      epilogue.finish(sum, 0, v * cpu::lanes);
+    });
+  }
+  /// y = then(x); y may be x.
+  template <class X, class Y, class Chain>
+  void map(X x, Y y, Then<Chain, float> const& then) const {
+    cpu::Output<Chain> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+    for (Index i = 0; i < x.rows; ++i) {
+      for (Index c = 0; c < x.columns; c += cpu::lanes) {
+        cpu::Vector v[1][1] = {{cpu::load_row(x.row(i) + c, x.columns - c)}};
+        epilogue.finish(v, i, c);
+      }
+    }
+  }
+  /// dx = slope(dy); dx may be dy.
+  template <class DY, class DX, class Chain>
+  void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch};
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
+        cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, dy.columns - c)}};
+        epilogue.finish(v, i, c);
+      }
+    }
+  }
+  /// y = softmax or log softmax of each row; y may be x.
+  template <class X, class Y>
+  void normalize(Normalization kind, X x, Y y) const {
+    for (Index i = 0; i < x.rows; ++i) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
+  }
+  /// dx from y and dy; dx may be dy.
+  template <class Y, class DY, class DX>
+  void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
+    for (Index i = 0; i < y.rows; ++i) cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns);
+  }
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each row. y may be x.
+  template <class LossType, class X, class Y, class DX>
+  float loss(LossType const& loss, Normalization kind, X x, Y y, float const* target, DX dx) const {
+    cpu::Vector total{};
+    Index const width = LossType::target == Target::label ? 1 : x.columns;
+    for (Index i = 0; i < x.rows; ++i) {
+      if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
+      total += cpu::loss_row(loss, y.row(i), target + i * width, dx.row(i), y.columns);
+      if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
+    }
+    return cpu::sum(total) / static_cast<float>(x.rows);
+  }
+  /// One optimizer step over `size` values of flat buffers.
+  template <class Optimizer>
+  void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
+    for (Index i = 0; i < size; i += cpu::lanes) cpu::step(sink, i, cpu::load(gradient + i));
+  }
+  /// Sum of squares of a flat buffer.
+  double squared_norm(float const* values, Index size) const {
+    double total = 0;
+    for (Index i = 0; i < size; i += cpu::lanes) {
+      cpu::Vector const v = cpu::load(values + i);
+      total += static_cast<double>(cpu::sum(v * v));
+    }
+    return total;
+  }
+
+ private:
+  /// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
+  template <class Y>
+  static constexpr Index writable(Y y) {
+    return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
+  }
+};
+
+}  // namespace COLDPRESS_ISA
+}  // namespace coldpress

@@ -1,0 +1,184 @@
+// Epilogues of a tile: what is done with h x w vectors of finished sums while they are in registers.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/tile.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// Calls f(i, j) for every vector of a tile: unrolled, or as a loop over rows where the work is long (code size, compile time).
+template <int h, int w, bool rolled, class F>
+COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
+  if constexpr (rolled && h > 1) {
+    Vector done[h][w];  // a copy: were `sum` itself indexed, it would live in memory
+    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { done[n / w][n % w] = sum[n / w][n % w]; });
+    for (int i = 0; i < h; ++i) unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { f(i, j, done[i][j]); });
+  } else {
+    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { f(n / w, n % w, sum[n / w][n % w]); });
+  }
+}
+
+template <int h, int w>
+struct Block {
+  alignas(64) float values[h * w * lanes];
+  static constexpr ErasedOp::Block extents{h, w * lanes, w * lanes};
+  COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
+};
+
+/// Applies a chain to a block, operation by operation.
+inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, At at) {
+  for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, x, block, at);
+}
+
+/// y = chain(sum + bias).
+template <class Chain>
+struct Output {
+  Then<Chain, float> then;
+  float const* bias;  // or null
+  float* y;
+  Index pitch, columns;  // columns beyond which nothing may be written: a multiple of the lanes where y is padded
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    if (bias) {
+      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+        Vector const b = load(bias + column + j * lanes);
+        unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
+      });
+    }
+    if (then.kept) {
+      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+        store(then.kept + (row + n / w) * then.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
+      });
+    }
+    auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + j * lanes;
+      store_row(y + (row + i) * pitch + c, v, columns - c);
+    };
+    if constexpr (std::is_same_v<Chain, ErasedChain>) {
+      if (then.chain.length == 0) {
+        for_tile<h, w, false>(sum, write);
+      } else {
+        Block<h, w> block;
+        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
+        apply(then.chain, block.values, block.extents, {row, column, then.step});
+        for (int i = 0; i < h; ++i) unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
+      }
+    } else {
+      for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+        write(i, j, then.chain.value(v, At{row + i, column + j * lanes, then.step}));
+      });
+    }
+  }
+};
+
+/// The slope of a chain at one vector.
+template <class Chain>
+COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, Index column) {
+  Vector x{};
+  if constexpr (Chain::needs_input) x = load(slope.input + row * slope.input_pitch + column);
+  return slope.chain.gradient(x, load(slope.output + row * slope.output_pitch + column), At{row, column, slope.step});
+}
+
+/// slopes <- the slopes of an erased chain over a block of rows: from the last operation to the first, with the values between them made anew.
+inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block, Index row, Index column) {
+  ErasedChain const chain = slope.chain;
+  At const at{row, column, slope.step};
+  Index const size = block.rows * block.pitch;
+  auto const copy = [&](float const* from, Index pitch, float* to) {
+    for (Index i = 0; i < block.rows; ++i) {
+      for (Index j = 0; j < block.columns; j += lanes) store(to + i * block.pitch + j, load(from + (row + i) * pitch + column + j));
+    }
+  };
+  float* const y = middles + chain.length * size;  // middles: what goes into each operation, then the chain's output
+  copy(slope.output, slope.output_pitch, y);
+  if (slope.input) {
+    copy(slope.input, slope.input_pitch, middles);
+    for (int n = 0; n + 1 < chain.length; ++n) {
+      float* const next = middles + (n + 1) * size;
+      for (Index i = 0; i < size; i += lanes) store(next + i, load(middles + n * size + i));
+      chain.ops[n].value(chain.ops[n].op, next, block, at);
+    }
+  }
+  for (int n = chain.length - 1; n >= 0; --n) {
+    chain.ops[n].gradient(chain.ops[n].op, slope.input ? middles + n * size : nullptr, middles + (n + 1) * size, slopes,
+                          n + 1 < chain.length, block, at);
+  }
+}
+
+/// dx = sum * slope.
+template <class Chain>
+struct InputGradient {
+  Slope<Chain, float> slope;
+  float* dx;
+  Index pitch;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    auto const at = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return dx + (row + i) * pitch + column + j * lanes; };
+    if constexpr (std::is_same_v<Chain, ErasedChain>) {
+      if (slope.chain.length == 0) {
+        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+      } else {
+        Block<h, w> slopes;
+        alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
+        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+        slopes_of(slope, slopes.values, middles, slopes.extents, row, column);
+        for (int i = 0; i < h; ++i) {
+          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { store(at(i, j), load(at(i, j)) * load(slopes.at(i, j))); });
+        }
+      }
+    } else if constexpr (Chain::length == 0) {
+      for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+    } else {
+      for_tile<h, w, (Chain::length > 1) && Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+        store(at(i, j), v * slope_at(slope, row + i, column + j * lanes));
+      });
+    }
+  }
+};
+
+/// A parameter's gradient goes to memory.
+struct StoredGradient {
+  float* gradient;
+  Index pitch;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      store(gradient + (row + i) * pitch + column + j * lanes, v);
+    });
+  }
+};
+
+/// One optimizer step of the vector at `offset`.
+template <class Optimizer>
+COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
+  Vector weight = load(sink.weight + offset), state[Optimizer::states];
+  unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
+  sink.optimizer.update(weight, gradient, state, sink.scale);
+  unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
+  store(sink.weight + offset, weight);
+}
+
+/// A parameter's gradient goes from registers into the parameter.
+template <class Optimizer>
+struct Updated {
+  UpdateSink<Optimizer, float> sink;
+  Index pitch;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      step(sink, (row + i) * pitch + column + j * lanes, v);
+    });
+  }
+};
+
+inline StoredGradient epilogue_of(GradientSink<float> sink, Index pitch) { return {sink.gradient, pitch}; }
+template <class Optimizer>
+Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index pitch) {
+  return {sink, pitch};
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

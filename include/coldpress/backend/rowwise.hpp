@@ -1,0 +1,70 @@
+// Kernels over the values of one sample: softmax, log softmax, losses.
+#pragma once
+
+#include <coldpress/backend/math.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <cmath>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// f(column, values left in the row) for each vector of a row.
+template <class F>
+COLDPRESS_INLINE void for_row(Index columns, F f) {
+  for (Index c = 0; c < columns; c += lanes) f(c, columns - c);
+}
+/// v with `fill` in the lanes beyond the row.
+COLDPRESS_INLINE Vector masked(Vector v, Index left, float fill) {
+  return lane_numbers() < static_cast<std::int32_t>(left < lanes ? left : lanes) ? v : splat(fill);
+}
+
+inline void normalize_row(Normalization kind, float const* x, float* y, Index columns) {
+  Vector top = splat(-__builtin_inff());
+  for_row(columns, [&](Index c, Index left) { top = maximum(top, masked(load_row(x + c, left), left, -__builtin_inff())); });
+  Vector const most = splat(maximum(top));
+  Vector total{};
+  for_row(columns, [&](Index c, Index left) { total += masked(exp(load_row(x + c, left) - most), left, 0); });
+  float const mass = sum(total);
+  if (kind == Normalization::softmax) {
+    for_row(columns, [&](Index c, Index left) { store_row(y + c, exp(load_row(x + c, left) - most) / mass, left); });
+  } else {
+    Vector const log_mass = splat(std::log(mass));
+    for_row(columns, [&](Index c, Index left) { store_row(y + c, load_row(x + c, left) - most - log_mass, left); });
+  }
+}
+
+/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy. dx is padded; its padding becomes zero.
+inline void normalize_gradient_row(Normalization kind, float const* y, float const* dy, float* dx, Index columns) {
+  bool const logarithmic = kind == Normalization::log_softmax;
+  Vector total{};
+  for_row(columns, [&](Index c, Index left) {
+    Vector const g = load_row(dy + c, left);
+    total = logarithmic ? total + g : fma(load_row(y + c, left), g, total);
+  });
+  Vector const s = splat(sum(total));
+  for_row(columns, [&](Index c, Index left) {
+    Vector const v = load_row(y + c, left), g = load_row(dy + c, left);
+    store(dx + c, masked(logarithmic ? fma(-exp(v), s, g) : v * (g - s), left, 0));
+  });
+}
+
+/// The loss of one sample, spread over lanes; dy is padded.
+template <class Loss>
+COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* target, float* dy, Index columns) {
+  Vector total{};
+  if constexpr (Loss::target == Target::label) {
+    auto const label = static_cast<Index>(*target);
+    for_row(columns, [&](Index c, Index) { store(dy + c, Vector{}); });
+    dy[label] = loss.gradient(y[label], *target);
+    total[0] = loss.value(y[label], *target);
+  } else {
+    for_row(columns, [&](Index c, Index left) {
+      Vector const v = load_row(y + c, left), t = load_row(target + c, left);
+      total += masked(loss.value(v, t), left, 0);
+      store(dy + c, masked(loss.gradient(v, t), left, 0));
+    });
+  }
+  return total;
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

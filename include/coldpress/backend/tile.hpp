@@ -1,0 +1,149 @@
+// The register tile: a block of a matrix product, held in registers from the first term to the epilogue. Shapes are arguments.
+#pragma once
+
+#include <coldpress/backend/math.hpp>
+#include <coldpress/core/shape.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+// Sums, one row of B and one broadcast fill the registers: 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16 (one more for the product without fma).
+#if defined __AVX512F__
+inline constexpr int tile_columns = 4, tile_rows = 6;
+#elif defined __AVX2__ && defined __FMA__
+inline constexpr int tile_columns = 2, tile_rows = 6;
+#elif defined __aarch64__
+inline constexpr int tile_columns = 4, tile_rows = 6;
+#else
+inline constexpr int tile_columns = 2, tile_rows = 5;
+#endif
+
+template <int n>
+using Int = std::integral_constant<int, n>;
+
+constexpr int vectors(Index columns) { return static_cast<int>((columns + lanes - 1) / lanes); }
+template <Index n>
+constexpr auto vectors(Fixed<n>) {
+  return Fixed<vectors(n)>{};
+}
+
+/// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver; calls
+/// f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the compiler.
+template <int most, Index total, class F>
+COLDPRESS_INLINE void split(Fixed<total>, F f) {
+  constexpr Index parts = (total + most - 1) / most;
+  constexpr int size = (total + parts - 1) / parts;
+  constexpr Index large = total - (size - 1) * parts;
+  for (Index i = 0; i < large; ++i) f(i * size, Int<size>{});
+  if constexpr (large < parts) {
+    for (Index i = large; i < parts; ++i) f(large + i * (size - 1), Int<size - 1>{});
+  }
+}
+template <int most, class F>
+COLDPRESS_INLINE void split(Index total, F f) {
+  if (total == 0) return;
+  Index const parts = (total + most - 1) / most;
+  Index size = (total + parts - 1) / parts, count = total - (size - 1) * parts, first = 0;
+  for (int turn = 0; turn < 2; ++turn, count = parts - count, --size) {
+    unroll<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      if (size == i + 1) {
+        for (Index n = 0; n < count; ++n, first += i + 1) f(first, Int<i + 1>{});
+      }
+    });
+  }
+}
+
+/// Element (i, k) of A is data[i * row + k * depth].
+struct Left {
+  float const* data;
+  Index row, depth;
+};
+
+/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth alone. The epilogue
+/// takes the sums from the registers. Not inlined: one copy serves every shape.
+template <int h, int w, class Epilogue>
+__attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue, Index row,
+                                    Index column) {
+  Vector sum[h][w] = {};
+  float const* left = a.data + row * a.row;
+  b += column;
+  for (Index k = 0; k < depth; ++k, left += a.depth, b += b_pitch) {
+    Vector right[w];
+    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { right[j] = load(b + j * lanes); });
+    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      Vector const x = splat(left[i * a.row]);
+      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, right[j], sum[i][j]); });
+    });
+  }
+  epilogue.finish(sum, row, column);
+}
+
+/// epilogue(A B): A is rows x depth, B depth x columns with rows b_pitch apart and readable up to the next multiple of the lanes.
+template <class Count, class Columns, class Epilogue>
+void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue) {
+  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    split<tile_rows>(rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
+      tile<h, w>(depth, a, b, b_pitch, epilogue, row, v * lanes);
+    });
+  });
+}
+
+/// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
+template <int parts, int w, class Epilogue>
+__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue,
+                                        Index column) {
+  Vector sum[parts][w] = {};
+  b += column;
+  auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
+    Vector const a = splat(x[k]);
+    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load(b + p * b_pitch + j * lanes), sum[p][j]); });
+  };
+  Index k = 0;
+  for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
+    unroll<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
+  }
+  unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+    if (k + p < depth) add(k + p, p);
+  });
+  unroll<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
+    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
+  });
+  Vector total[1][w];
+  unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
+  epilogue.finish(total, 0, column);
+}
+template <class Columns, class Epilogue>
+void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {
+  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    if (columns < 32) {
+      row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
+    } else {
+      row_tile<4, w>(depth, x, b, b_pitch, epilogue, v * lanes);
+    }
+  });
+}
+
+/// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero.
+__attribute__((noinline)) inline void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
+                                                Index to_pitch) {
+  for (Index r0 = 0; r0 < rows; r0 += lanes) {
+    for (Index c0 = 0; c0 < columns; c0 += lanes) {
+      Vector t[lanes], next[lanes];
+      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = r0 + r < rows ? load(from + (r0 + r) * from_pitch + c0) : Vector{}; });
+      for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
+        unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
+          [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+            next[2 * r] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes)...);
+            next[2 * r + 1] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes + lanes / 2)...);
+          }(std::make_integer_sequence<int, lanes>{});
+        });
+        unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
+      }
+      unroll<lanes>([&](auto c) COLDPRESS_INLINE_LAMBDA {
+        if (c0 + c < columns) store(to + (c0 + c) * to_pitch + r0, t[c]);
+      });
+    }
+  }
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -1,0 +1,136 @@
+// The vector layer: the compiler's own vector types, as wide as the target has them. No intrinsics outside this file.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+// Code that depends on the instruction set lives in a namespace named after it, so that objects built for different ones can be linked.
+#if defined COLDPRESS_LEVEL  // a ready-made level of kernels/cpu
+#define COLDPRESS_ISA COLDPRESS_LEVEL
+#elif defined __AVX512F__
+#define COLDPRESS_ISA avx512
+#elif defined __AVX2__ && defined __FMA__
+#define COLDPRESS_ISA avx2
+#elif defined __aarch64__
+#define COLDPRESS_ISA neon
+#else
+#define COLDPRESS_ISA generic
+#endif
+
+#define COLDPRESS_INLINE __attribute__((always_inline)) inline
+#define COLDPRESS_INLINE_LAMBDA __attribute__((always_inline))
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+#if defined __AVX512F__
+inline constexpr int lanes = 16;
+#elif defined __AVX2__ && defined __FMA__
+inline constexpr int lanes = 8;
+#else
+inline constexpr int lanes = 4;
+#endif
+
+typedef float Vector __attribute__((vector_size(4 * lanes)));
+typedef std::int32_t Mask __attribute__((vector_size(4 * lanes)));
+typedef std::uint32_t Words __attribute__((vector_size(4 * lanes)));
+
+COLDPRESS_INLINE Vector load(float const* p) {
+  Vector v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
+
+/// All lanes x. (x + Vector{} would lose the sign of -0.)
+COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
+
+/// Lane numbers 0, 1, 2, ...
+COLDPRESS_INLINE Mask lane_numbers() {
+  return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }(
+      std::make_integer_sequence<int, lanes>{});
+}
+
+/// The first `count` of the values at p, zero in the other lanes; reads nothing beyond.
+COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
+#if defined __AVX512F__
+  auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
+  return __builtin_ia32_loadups512_mask(p, Vector{}, mask);
+#elif defined __AVX2__
+  return __builtin_ia32_maskloadps256(reinterpret_cast<Vector const*>(p), lane_numbers() < static_cast<std::int32_t>(count));
+#else
+  Vector v{};
+  for (int l = 0; l < count; ++l) v[l] = p[l];
+  return v;
+#endif
+}
+COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
+#if defined __AVX512F__
+  auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
+  __builtin_ia32_storeups512_mask(p, v, mask);
+#elif defined __AVX2__
+  __builtin_ia32_maskstoreps256(reinterpret_cast<Vector*>(p), lane_numbers() < static_cast<std::int32_t>(count), v);
+#else
+  for (int l = 0; l < count; ++l) p[l] = v[l];
+#endif
+}
+/// As load and store where a whole vector is left of the row, else as the partial ones.
+COLDPRESS_INLINE Vector load_row(float const* p, std::ptrdiff_t left) { return left >= lanes ? load(p) : load_partial(p, left); }
+COLDPRESS_INLINE void store_row(float* p, Vector v, std::ptrdiff_t left) {
+  left >= lanes ? store(p, v) : store_partial(p, v, left);
+}
+
+/// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler flag and no
+/// control flow decides over the bits.
+COLDPRESS_INLINE Vector fma(Vector a, Vector b, Vector c) {
+#if defined __clang__
+#if defined __FMA__ || defined __aarch64__
+#pragma clang fp contract(fast)
+#endif
+  return a * b + c;
+#elif defined __AVX512F__
+  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_vfmaddps256(a, b, c);
+#elif defined __aarch64__
+  return __builtin_aarch64_fmav4sf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// Calls f(constant 0) ... f(constant N - 1).
+template <int N, class F>
+COLDPRESS_INLINE void unroll(F f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) COLDPRESS_INLINE_LAMBDA {
+    (f(std::integral_constant<int, i>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+
+namespace detail {
+template <int distance>
+COLDPRESS_INLINE Vector rotate(Vector v) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return __builtin_shufflevector(v, v, ((l + distance) % lanes)...);
+  }(std::make_integer_sequence<int, lanes>{});
+}
+template <class Combine>
+COLDPRESS_INLINE float reduce(Vector v, Combine combine) {
+  if constexpr (lanes >= 16) v = combine(v, rotate<8>(v));
+  if constexpr (lanes >= 8) v = combine(v, rotate<4>(v));
+  v = combine(v, rotate<2>(v));
+  v = combine(v, rotate<1>(v));
+  return v[0];
+}
+}  // namespace detail
+
+/// Sum and maximum of all lanes: fixed trees, half by half. The maximum is NaN if a lane is.
+COLDPRESS_INLINE float sum(Vector v) {
+  return detail::reduce(v, [](Vector a, Vector b) COLDPRESS_INLINE_LAMBDA { return a + b; });
+}
+COLDPRESS_INLINE Vector maximum(Vector a, Vector b) { return a > b ? a : (b == b ? (a == a ? b : a) : b); }
+COLDPRESS_INLINE float maximum(Vector v) {
+  return detail::reduce(v, [](Vector a, Vector b) COLDPRESS_INLINE_LAMBDA { return maximum(a, b); });
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

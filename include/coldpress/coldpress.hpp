@@ -1,0 +1,7 @@
+// Everything a static user needs: layers, networks as types, training. No third-party header but Boost.Hana's small ones.
+#pragma once
+
+#include <coldpress/backend/cpu.hpp>
+#include <coldpress/graph/network.hpp>
+#include <coldpress/layers.hpp>
+#include <coldpress/optim/solver.hpp>

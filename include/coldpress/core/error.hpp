@@ -1,0 +1,84 @@
+// Typed errors. Every one carries a sentence and, as far as known, the file, the layer and the field it is about.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace coldpress {
+
+/// Base of all coldpress exceptions. what() reads "file: layer 'name': field: sentence", leaving out what is not known.
+class Error : public std::exception {
+ public:
+  explicit Error(std::string sentence) : sentence_(std::move(sentence)) { compose(); }
+
+  char const* what() const noexcept override { return text_.c_str(); }
+  std::string const& sentence() const noexcept { return sentence_; }
+  std::string const& file() const noexcept { return file_; }
+  std::string const& layer() const noexcept { return layer_; }
+  std::string const& field() const noexcept { return field_; }
+
+  // Context is added on the way up; the innermost place, which knew best, is kept.
+  void in_file(std::string const& file) { add(file_, file); }
+  void in_layer(std::string const& layer) { add(layer_, layer); }
+  void in_field(std::string const& field) { add(field_, field); }
+
+ private:
+  void add(std::string& part, std::string const& value) {
+    if (part.empty()) part = value, compose();
+  }
+  void compose() {
+    text_.clear();
+    if (!file_.empty()) text_ += file_ + ": ";
+    if (!layer_.empty()) text_ += "layer '" + layer_ + "': ";
+    if (!field_.empty()) text_ += field_ + ": ";
+    text_ += sentence_;
+  }
+  std::string sentence_, file_, layer_, field_, text_;
+};
+
+/// Shapes that do not fit each other, or data that does not fit a shape.
+struct ShapeError : Error {
+  using Error::Error;
+};
+/// A configuration that means nothing: a value out of range, a name given twice or not at all.
+struct ConfigError : Error {
+  using Error::Error;
+};
+/// A layer, loss or backend that this program cannot run.
+struct UnsupportedError : Error {
+  using Error::Error;
+};
+/// A configuration that is right but not the one asked for: the file's network is not the program's type.
+struct MismatchError : Error {
+  using Error::Error;
+};
+/// The operating system refused: open, read, write, rename.
+struct FileError : Error {
+  using Error::Error;
+};
+/// The bytes of a file are not what its format says.
+struct FormatError : Error {
+  using Error::Error;
+};
+/// The content of a file does not match its checksum.
+struct ChecksumError : FormatError {
+  using FormatError::FormatError;
+};
+/// Training or test data out of range: a label that is no class, a target that is not finite.
+struct DataError : Error {
+  using Error::Error;
+};
+
+/// Runs `action`; an Error that leaves it is told where it happened by `annotate(error)`.
+template <class Action, class Annotate>
+decltype(auto) with_context(Action&& action, Annotate&& annotate) {
+  try {
+    return action();
+  } catch (Error& error) {
+    annotate(error);
+    throw;
+  }
+}
+
+}  // namespace coldpress

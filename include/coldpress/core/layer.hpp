@@ -1,0 +1,90 @@
+// What a layer is: concepts, and the functions that supply what a layer leaves out.
+#pragma once
+
+#include <coldpress/core/fields.hpp>
+#include <coldpress/core/parameter.hpp>
+#include <coldpress/core/pointwise.hpp>
+#include <coldpress/core/rows.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace coldpress {
+
+/// How a row of scores becomes probabilities, or their logarithms.
+enum class Normalization { none, softmax, log_softmax };
+
+/// A plain aggregate that describes itself: its name, its fields, and the shape of a sample it makes of a sample.
+template <class L>
+concept Layer = requires(L const& layer, Shape in) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { layer.output_shape(in) } -> std::same_as<Shape>;
+  { layer == layer } -> std::same_as<bool>;
+};
+
+/// Acts on every value alone: op(seed) makes its operation; forward, backward and fusion follow from that.
+template <class L>
+concept PointwiseLayer = Layer<L> && requires(L const& layer, std::uint64_t key) {
+  { layer.op(key) } -> Pointwise;
+};
+
+/// Changes the shape and nothing else.
+template <class L>
+concept ViewLayer = Layer<L> && L::is_view;
+
+/// Everything else: says itself how it is computed, with the backend's primitives (backend/backend.hpp lists them).
+///   forward(backend, x, p, y, then)         y = then(...): `then` finishes each value on its way to memory
+///   backward_input(backend, x, y, p, dy, dx, slope)   dx = slope(...)
+///   backward_parameters(backend, x, dy, sinks)        one sink a parameter, where it has any
+template <class L>
+concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L>;
+
+/// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
+enum class Target { value, label };
+
+/// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient is that of the sum.
+///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled value only.
+template <class L>
+concept Loss = requires(L const& loss, Shape in, double y) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { L::target } -> std::convertible_to<Target>;
+  { loss.target_shape(in) } -> std::same_as<Shape>;
+  { loss.value(y, y) } -> std::same_as<double>;
+  { loss.gradient(y, y) } -> std::same_as<double>;
+  { loss == loss } -> std::same_as<bool>;
+};
+
+template <class L>
+constexpr bool has_parameters = requires(L const& layer, Shape in) { layer.parameters(in); };
+
+/// The layer's parameters for an input shape; none where it does not say.
+template <Layer L>
+constexpr auto parameters_of(L const& layer, Shape in) {
+  if constexpr (has_parameters<L>) {
+    return layer.parameters(in);
+  } else {
+    return std::array<Parameter, 0>{};
+  }
+}
+
+/// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
+template <Layer L>
+constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
+  if constexpr (requires { layer.seed; }) {
+    return Stream{seed, layer.seed, layer_name}.key;
+  } else {
+    return 0;
+  }
+}
+
+/// Floating-point operations of one sample's forward pass; activations count nothing.
+template <Layer L>
+constexpr Index flops_of(L const& layer, Shape in) {
+  if constexpr (requires { layer.flops(in); }) {
+    return layer.flops(in);
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace coldpress

@@ -1,0 +1,84 @@
+// Aligned memory: inside the object where its size is known, else on the heap.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace coldpress {
+
+inline constexpr std::size_t alignment = 64;  // a cache line, and the widest vector
+
+/// `capacity` zeroed values inside the object.
+template <class T, Index capacity>
+class FixedMemory {
+ public:
+  void reserve(Index size) { require(size <= capacity, "memory: more than the object holds"); }
+  T* data() { return values_; }
+  T const* data() const { return values_; }
+  Index size() const { return capacity; }
+
+ private:
+  alignas(alignment) T values_[capacity > 0 ? capacity : 1] = {};
+};
+
+/// Zeroed values on the heap. Grows, losing what it held; never shrinks.
+template <class T>
+class HeapMemory {
+ public:
+  HeapMemory() = default;
+  explicit HeapMemory(Index size) { reserve(size); }
+  HeapMemory(HeapMemory const& other) : HeapMemory(other.size_) { std::copy_n(other.data_, other.size_, data_); }
+  HeapMemory(HeapMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  HeapMemory& operator=(HeapMemory other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~HeapMemory() { release(); }
+
+  void reserve(Index size) {
+    if (size <= size_) return;
+    auto* const fresh = static_cast<T*>(::operator new(static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{alignment}));
+    std::fill_n(fresh, size, T{});
+    release();
+    data_ = fresh;
+    size_ = size;
+  }
+  T* data() { return data_; }
+  T const* data() const { return data_; }
+  Index size() const { return size_; }
+
+ private:
+  void release() {
+    if (data_) ::operator delete(data_, std::align_val_t{alignment});
+  }
+  T* data_ = nullptr;
+  Index size_ = 0;
+};
+
+/// A batch the compiler knows: storage is inside the object, and the heap is never touched.
+template <Index n>
+struct Batch {
+  static_assert(n > 0, "Batch: a batch has at least one sample");
+  using Count = Fixed<n>;
+  static constexpr Index capacity = n;
+  static Count count(Index samples) {
+    require(samples == n, "network: the input must have as many samples as Batch<N> says");
+    return {};
+  }
+};
+/// A batch known at run time.
+struct AnyBatch {
+  using Count = Index;
+  static constexpr Index capacity = 0;
+  static Count count(Index samples) { return samples; }
+};
+
+/// Memory of `size` values for a network with this batch.
+template <class T, class Batch, Index size>
+using Memory = std::conditional_t<(Batch::capacity > 0), FixedMemory<T, size>, HeapMemory<T>>;
+
+}  // namespace coldpress

@@ -1,0 +1,115 @@
+// Pointwise operations: one formula and its gradient, written once for scalars and vectors, and chains of them.
+#pragma once
+
+#include <coldpress/core/random.hpp>
+#include <coldpress/core/shape.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+
+namespace coldpress {
+
+/// Where in a minibatch an operation is applied: sample, first feature, and training step (0: inference).
+struct At {
+  Index row, column;
+  std::uint64_t step;
+};
+
+/// The functions that formulas use, for one type of number. Here the scalars; backend/math.hpp has vectors.
+template <class T>
+struct Math {
+  static T exp(T x) { return std::exp(x); }
+  static T tanh(T x) { return std::tanh(x); }
+  static T sigmoid(T x) {
+    T const e = std::exp(-std::abs(x));
+    return (x < 0 ? e : T{1}) / (1 + e);
+  }
+  static T fma(T a, T b, T c) { return std::fma(a, b, c); }
+  /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) + column % 16, row,
+  /// step}, so that sixteen neighbours share a word's place and a vector draws at once.
+  static std::uint32_t random(std::uint64_t key, At at) {
+    auto const column = static_cast<std::uint32_t>(at.column);
+    return philox<std::uint32_t>({{column / 64 * 16 + column % 16, static_cast<std::uint32_t>(at.row),
+                                   static_cast<std::uint32_t>(at.step), static_cast<std::uint32_t>(at.step >> 32)}},
+                                 key)
+        .words[column / 16 % 4];
+  }
+};
+
+/// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those after it.
+/// `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.
+template <class Op>
+concept Pointwise = requires(Op const& op, double x, At at) {
+  { op.value(x, at) } -> std::same_as<double>;
+  { op.gradient(x, x, at) } -> std::same_as<double>;
+  { Op::needs_input } -> std::convertible_to<bool>;
+};
+
+/// Pointwise operations one after the other. Longer chains than max_length are cut by the plan.
+template <class... Ops>
+struct Chain;
+
+inline constexpr int max_chain_length = 8;
+
+template <>
+struct Chain<> {
+  static constexpr int length = 0;
+  static constexpr bool needs_input = false;
+  static constexpr bool heavy = false;
+  template <class T>
+  __attribute__((always_inline)) T value(T x, At) const {
+    return x;
+  }
+};
+
+template <class Op, class... Rest>
+struct Chain<Op, Rest...> {
+  static constexpr int length = 1 + sizeof...(Rest);
+  static constexpr bool needs_input = length > 1 || Op::needs_input;
+  static constexpr bool heavy = Op::heavy || Chain<Rest...>::heavy;
+
+  Op op;
+  [[no_unique_address]] Chain<Rest...> rest;
+
+  template <class T>
+  __attribute__((always_inline)) T value(T x, At at) const {
+    return rest.value(op.value(x, at), at);
+  }
+  /// dy/dx of the whole chain. x is read only where needs_input says so. Slopes are multiplied from the last operation to the first.
+  template <class T>
+  __attribute__((always_inline)) T gradient(T x, T y, At at) const {
+    if constexpr (sizeof...(Rest) == 0) {
+      return op.gradient(x, y, at);
+    } else {
+      T const middle = op.value(x, at);
+      return rest.gradient(middle, y, at) * op.gradient(x, middle, at);
+    }
+  }
+};
+
+inline Chain<> chain_of() { return {}; }
+template <class Op, class... Rest>
+Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
+  return {op, chain_of(rest...)};
+}
+
+/// One operation with its type erased, applied to blocks of rows: what a network that is known only at run time chains.
+struct ErasedOp {
+  struct Block {
+    Index rows, columns, pitch;
+  };
+  void const* op;
+  /// x <- value(x)
+  void (*value)(void const* op, float* x, Block block, At at);
+  /// slope <- gradient(x, y), or slope * gradient(x, y) where `multiply`; x may be null unless needs_input.
+  void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block, At at);
+  bool needs_input;
+};
+
+struct ErasedChain {
+  ErasedOp const* ops;
+  int length;
+};
+
+}  // namespace coldpress

@@ -1,0 +1,22 @@
+// A matrix in memory: one row a sample. Extents are Index or Fixed<n>; kernels take both.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+namespace coldpress {
+
+template <class T, class Count = Index, class Columns = Index, class Pitch = Index>
+struct Rows {
+  T* data;
+  [[no_unique_address]] Count rows;
+  [[no_unique_address]] Columns columns;
+  [[no_unique_address]] Pitch pitch;
+
+  T* row(Index i) const { return data + i * pitch; }
+  operator Rows<T const, Count, Columns, Pitch>() const requires(!std::is_const_v<T>) { return {data, rows, columns, pitch}; }
+};
+
+template <class T, class Count, class Columns, class Pitch>
+Rows(T*, Count, Columns, Pitch) -> Rows<T, Count, Columns, Pitch>;
+
+}  // namespace coldpress

@@ -1,0 +1,52 @@
+// Shapes of one sample. The batch is never part of a shape.
+#pragma once
+
+#include <coldpress/core/error.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace coldpress {
+
+using Index = std::ptrdiff_t;
+
+/// Stops the compiler where a constant breaks a rule, and throws ShapeError where a run-time value does.
+constexpr void require(bool holds, char const* sentence) {
+  if (!holds) throw ShapeError{sentence};
+}
+
+/// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template argument.
+struct Shape {
+  static constexpr int max_rank = 8;
+  Index extents[max_rank];
+
+  constexpr int rank() const {
+    int r = 0;
+    while (r < max_rank && extents[r] != 0) ++r;
+    return r;
+  }
+  constexpr Index operator[](int axis) const { return extents[axis]; }
+  /// Number of values; 0 for the empty shape. Throws ShapeError beyond 2^40, so that sizes in bytes never overflow.
+  constexpr Index size() const {
+    Index n = extents[0] == 0 ? 0 : 1;
+    for (int axis = 0; axis < rank(); ++axis) {
+      require(extents[axis] > 0, "shape: an extent must be at least 1");
+      require(extents[axis] <= (Index{1} << 40) / n, "shape: more than 2^40 values");
+      n *= extents[axis];
+    }
+    return n;
+  }
+  bool operator==(Shape const&) const = default;
+};
+
+inline std::string to_string(Shape const& shape) {
+  std::string text = "{";
+  for (int axis = 0; axis < shape.rank(); ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  return text + "}";
+}
+
+/// An extent the compiler knows. A plain Index is one it does not; kernels take either.
+template <Index n>
+using Fixed = std::integral_constant<Index, n>;
+
+}  // namespace coldpress

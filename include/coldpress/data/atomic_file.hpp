@@ -1,0 +1,20 @@
+// Whole files: written all or nothing, and read with a limit.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coldpress {
+
+/// Makes `bytes` the content of `path`: a temporary in the same folder is written, synced and renamed over it, then the
+/// folder is synced, so that whoever reads `path`, also after a crash, finds the old content or the new. The target of
+/// a symbolic link is replaced, not the link; an existing file keeps its permission bits; leftovers of writers that
+/// died are removed. Throws FileError with the system's reason; `path` is then as it was and no temporary remains.
+void write_atomically(std::string const& path, std::span<std::byte const> bytes);
+
+/// The content of `path`. Throws FileError where it cannot be read or is larger than `max_bytes`.
+std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes);
+
+}  // namespace coldpress

@@ -1,0 +1,51 @@
+// Shuffled minibatches that a checkpoint resumes from two numbers.
+#pragma once
+
+#include <coldpress/data/dataset.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace coldpress::data {
+
+/// Fills `order` with 0, 1, ... in a random order that depends on its size, `seed` and `epoch` alone.
+void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch);
+
+/// Goes through a dataset again and again, each epoch in another order. The last batch of an epoch may be smaller.
+/// All memory is allocated by the constructor.
+class Batches {
+ public:
+  /// `offset` counts the samples of the epoch already given.
+  struct Position {
+    std::uint64_t epoch = 0;
+    Index offset = 0;
+    bool operator==(Position const&) const = default;
+  };
+  struct Batch {
+    Index size;                               // samples
+    std::span<float const> samples, targets;  // row-major, valid until the next call
+    Position position;                        // of its first sample
+    bool ends_epoch;
+  };
+
+  /// `dataset` must outlive this. Throws ConfigError for a `batch` below 1, and what check(dataset) throws.
+  Batches(Dataset const& dataset, Index batch, std::uint64_t seed);
+  Batches(Dataset const&&, Index, std::uint64_t) = delete;
+
+  Batch next();
+  /// Where the next batch begins.
+  Position position() const { return position_; }
+  /// Throws ConfigError where the offset is not within the dataset.
+  void seek(Position position);
+
+ private:
+  Dataset const* dataset_;
+  Index batch_;
+  std::uint64_t seed_, shuffled_epoch_ = 0;
+  Position position_;
+  std::vector<Index> order_;
+  std::vector<float> samples_, targets_;
+};
+
+}  // namespace coldpress::data

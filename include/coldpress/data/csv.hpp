@@ -1,0 +1,24 @@
+// Tables of numbers as comma-separated text, plain or gzip-compressed.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <string>
+#include <vector>
+
+namespace coldpress::data {
+
+struct CsvTable {
+  std::vector<std::string> names;  // of the columns; none where the file has no header line
+  Index columns = 0;
+  std::vector<float> values;  // row-major
+
+  Index rows() const { return columns == 0 ? 0 : static_cast<Index>(values.size()) / columns; }
+};
+
+/// Reads `path`. The first line is a header where none of its fields is a number; blanks around a field and quotes
+/// around it do not count. Throws FileError, or FormatError that names line and column: every line must have as many
+/// fields as the first, every field must be a finite number, and there must be a row.
+CsvTable read_csv(std::string const& path);
+
+}  // namespace coldpress::data

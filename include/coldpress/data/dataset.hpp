@@ -1,0 +1,47 @@
+// Samples with their targets, and where they come from.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coldpress::data {
+
+/// Row-major values, one sample after another. The target of a classification is the class as a number, of shape {1}.
+struct Dataset {
+  Shape sample_shape{}, target_shape{};
+  std::vector<float> samples, targets;
+
+  Index size() const { return samples.empty() ? 0 : static_cast<Index>(samples.size()) / sample_shape.size(); }
+  std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
+  std::span<float const> target(Index i) const { return row(targets, target_shape, i); }
+
+ private:
+  static std::span<float const> row(std::vector<float> const& values, Shape const& shape, Index i) {
+    return {values.data() + i * shape.size(), static_cast<std::size_t>(shape.size())};
+  }
+};
+
+/// Throws ShapeError unless both vectors hold the same number of whole samples and targets, and at least one.
+void check(Dataset const& dataset);
+
+/// Reads the data that `spec` names:
+///   mnist:DIR       the training set of IDX files in DIR, plain or .gz: pixels in [0, 1], class as target
+///   mnist-test:DIR  the test set beside it
+///   csv:FILE        the first column is the target, the others are the sample
+///   npy:X,Y         two arrays, {N, ...} samples and {N} or {N, ...} targets
+/// Throws ConfigError for any other spec, FileError, FormatError, and DataError where a value is not finite.
+Dataset open(std::string const& spec);
+
+struct Split {
+  Dataset training, held_out;
+};
+
+/// Holds out `fraction` of the samples, drawn at random: the same for the same seed, whatever the values are. Each part
+/// keeps the drawn order. Throws ConfigError unless both parts get a sample.
+Split split(Dataset const& dataset, double fraction, std::uint64_t seed);
+
+}  // namespace coldpress::data

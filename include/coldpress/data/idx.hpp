@@ -1,0 +1,20 @@
+// IDX, the format of MNIST: unsigned bytes with extents, big-endian, plain or gzip-compressed.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coldpress::data {
+
+struct IdxArray {
+  std::vector<Index> extents;  // the first counts the samples
+  std::vector<std::uint8_t> values;
+};
+
+/// Reads `path`, which must have `rank` extents and end after the values they promise. Throws FileError or FormatError.
+IdxArray read_idx(std::string const& path, int rank);
+
+}  // namespace coldpress::data

@@ -1,0 +1,110 @@
+// A network as run-time data: Juice's LayerConfig, with its names.
+#pragma once
+
+#include <coldpress/layers.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace coldpress::dynamic {
+
+struct LayerConfig;
+
+/// How a weight is shared by name: shapes must be equal, or only the number of values.
+enum class DimCheckMode { strict, permissive };
+
+/// Options of one weight of a layer, in the order of the layer's weights.
+struct WeightConfig {
+  std::string name = {};
+  std::optional<Filler> filler = {};  // instead of the layer's own
+  bool operator==(WeightConfig const&) const = default;
+};
+
+/// An input of a container. `shape` is that of one sample; the batch that Juice's files put before it is kept only to be written again.
+struct ShapedInput {
+  std::string name;
+  Shape shape;
+  bool operator==(ShapedInput const&) const = default;
+};
+
+struct SequentialConfig {
+  static constexpr std::string_view name = "sequential";
+  std::vector<LayerConfig> layers;
+  std::vector<ShapedInput> inputs;  // none: the data says
+  bool force_backward = false;
+
+  SequentialConfig& add_layer(LayerConfig layer);
+  SequentialConfig& add_input(std::string input, Shape shape);
+  bool operator==(SequentialConfig const&) const = default;
+};
+
+/// A layer this program knows only by name and fields: it can be inspected and written again, not run.
+struct Custom {
+  using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::uint64_t>>;
+  std::string type;
+  std::vector<std::pair<std::string, Value>> fields;
+  bool operator==(Custom const&) const = default;
+};
+
+namespace detail {
+template <class, class, class... More>
+struct Alternatives;
+template <class... Layers, class... Losses, class... More>
+struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, More...> {
+  using type = std::variant<Layers..., Losses..., More...>;
+};
+}  // namespace detail
+
+/// Everything a LayerConfig can describe: the built-in layers and losses, a container, or a stranger.
+using LayerType = detail::Alternatives<BuiltinLayers, BuiltinLosses, SequentialConfig, Custom>::type;
+
+struct LayerConfig {
+  std::string name;
+  LayerType layer_type;
+  std::vector<std::string> outputs = {};
+  std::vector<std::string> inputs = {};
+  std::vector<WeightConfig> params = {};
+  std::vector<bool> propagate_down = {};
+
+  LayerConfig(std::string name, LayerType type) : name(std::move(name)), layer_type(std::move(type)) {}
+  bool operator==(LayerConfig const&) const = default;
+};
+
+/// The name of the alternative that a LayerType holds: "linear", "sequential", or a Custom's own.
+inline std::string type_name(LayerType const& type) {
+  return std::visit(
+      [](auto const& layer) -> std::string {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(layer)>, Custom>) {
+          return layer.type;
+        } else {
+          return std::string{layer.name};
+        }
+      },
+      type);
+}
+
+inline SequentialConfig& SequentialConfig::add_layer(LayerConfig layer) {
+  layers.push_back(std::move(layer));
+  return *this;
+}
+inline SequentialConfig& SequentialConfig::add_input(std::string input, Shape shape) {
+  inputs.push_back({std::move(input), shape});
+  return *this;
+}
+
+/// What a solver does with the gradients of a minibatch; Juice's SolverConfig and its defaults.
+struct SolverConfig {
+  std::string name = {};
+  std::optional<LayerConfig> network = {};
+  std::optional<LayerConfig> objective = {};
+  std::optional<Index> minibatch_size = {};  // unset: the samples of each call
+  float base_lr = 0.01f;
+  float momentum = 0;
+  std::optional<float> clip_gradients = {};
+  bool operator==(SolverConfig const&) const = default;
+};
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,210 @@
+// Runs a plan: forward, backward and a whole training step, each written once for static and dynamic networks. A Program says what the
+// groups are (as constants where the compiler knows them); everything else is a Run.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/graph/plan.hpp>
+
+namespace coldpress {
+
+/// The parameters of one layer in a flat buffer: p[i] is where parameter i starts.
+template <class T>
+struct ParameterView {
+  T* base;
+  Index const* offsets;
+  T* operator[](int i) const { return base + offsets[i]; }
+};
+
+/// Sinks of the parameters of one layer.
+template <class T>
+struct GradientSinks {
+  T* base;
+  Index const* offsets;
+  GradientSink<T> operator[](int i) const { return {base + offsets[i]}; }
+};
+template <class Optimizer, class T>
+struct UpdateSinks {
+  UpdateSink<Optimizer, T> whole;  // of the whole buffer
+  Index const* offsets;
+  UpdateSink<Optimizer, T> operator[](int i) const {
+    UpdateSink<Optimizer, T> sink = whole;
+    sink.weight += offsets[i];
+    for (T*& state : sink.state) state += offsets[i];
+    return sink;
+  }
+};
+
+/// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
+///   Program: nodes(), group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none), chain(g, seed), loss(f);
+///   columns(g), offsets(g), passes_gradient(g). In a static program g is a constant.
+template <class Program, class Backend, class Count>
+struct Run {
+  using T = typename Backend::Scalar;
+  Program const& program;
+  Backend backend;
+  T const* parameters;
+  T* workspace;
+  T const* input;
+  [[no_unique_address]] Count batch;
+  std::uint64_t seed;
+  std::uint64_t step;  // 0: inference
+
+  T* at(Buffer const& buffer) const { return workspace + buffer.offset * batch; }
+
+  /// Rows of what group g makes; the network's input where g is -1.
+  template <class G>
+  auto value(G g) const {
+    auto const columns = program.columns(g);
+    if (g < 0) return Rows<T, Count, decltype(columns)>{const_cast<T*>(input), batch, columns, columns};
+    Buffer const& buffer = program.group(g).value;
+    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+  }
+  /// Rows of the gradient with respect to group g's sums before its chain; of the network's input where g is -1.
+  template <class G>
+  auto gradient(G g) const {
+    auto const columns = program.columns(g);
+    Buffer const& buffer = g < 0 ? program.plan().input_gradient : program.group(g).gradient;
+    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+  }
+  template <class G>
+  auto then(G g) const {
+    Group const& group = program.group(g);
+    auto const chain = program.chain(g, seed);
+    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, group.kept.used() ? at(group.kept) : nullptr, group.kept.pitch};
+  }
+  /// The slope of group g's chain; none for the network's input.
+  template <class G>
+  auto slope(G g) const {
+    auto const chain = program.chain(g, seed);
+    using Result = Slope<std::remove_const_t<decltype(chain)>, T>;
+    if (g < 0) return Result{.chain = chain};
+    Group const& group = program.group(g);
+    bool const from_input = group.head < 0 && group.chain_needs_input;  // then the chain's input is the group's
+    auto const x = value(program.input(g));
+    Buffer const& kept = group.kept;
+    return Result{chain, step, from_input ? x.data : kept.used() ? at(kept) : nullptr, from_input ? Index{x.pitch} : kept.pitch,
+                  at(group.value), group.value.pitch};
+  }
+  template <class G>
+  auto parameters_of(G g) const {
+    return ParameterView<T const>{parameters, program.offsets(g)};
+  }
+};
+
+namespace detail {
+
+template <class Chain>
+constexpr bool empty(Chain const& chain) {
+  return chain.length == 0;
+}
+
+/// Writes dx, the gradient of group `to`, by write(dx, slope) or, where that takes no slope, by write(dx) and one more pass.
+template <class Run, class To, class Write>
+void write_gradient(Run const& run, To to, Write write) {
+  auto const dx = run.gradient(to);
+  auto const slope = run.slope(to);
+  if constexpr (requires { write(dx, slope); }) {
+    write(dx, slope);
+  } else {
+    write(dx);
+    if (!empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+  }
+}
+
+}  // namespace detail
+
+/// Computes every group's value; those that end in a loss are left to loss_and_gradient where `skip_loss`.
+template <class Run>
+void forward(Run const& run, bool skip_loss = false) {
+  run.program.for_each_group([&](auto g) {
+    Group const& group = run.program.group(g);
+    if (group.loss >= 0 && (skip_loss || group.head < 0)) return;
+    auto const x = run.value(run.program.input(g));
+    auto const y = run.value(g);
+    auto const then = run.then(g);
+    run.program.head(
+        g,
+        [&](auto const& layer) {
+          auto const p = run.parameters_of(g);
+          if constexpr (requires { layer.forward(run.backend, x, p, y, then); }) {
+            layer.forward(run.backend, x, p, y, then);
+          } else {
+            layer.forward(run.backend, x, p, y);
+            if (!detail::empty(then.chain)) run.backend.map(y, y, then);
+          }
+        },
+        [&] { run.backend.map(x, y, then); });
+  });
+}
+
+/// The loss of the minibatch (its mean), and the gradient of its sum with respect to what goes into the last group.
+template <class Run, class T = typename Run::T>
+T loss_and_gradient(Run const& run, T const* target) {
+  T result{};
+  run.program.for_each_group([&](auto g) {
+    Group const& group = run.program.group(g);
+    if (group.loss < 0) return;
+    auto const from = run.program.input(g);
+    run.program.loss([&](auto const& loss) {
+      auto const x = run.value(from);
+      auto const dx = run.gradient(from);
+      run.program.head(
+          g,
+          [&](auto const& layer) {
+            if constexpr (requires { layer.normalization; }) {
+              result = run.backend.loss(loss, layer.normalization, x, run.value(g), target, dx);
+            }
+          },
+          [&] { result = run.backend.loss(loss, Normalization::none, x, x, target, dx); });
+      auto const slope = run.slope(from);
+      if (!detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+    });
+  });
+  return result;
+}
+
+/// Takes the gradient of the network's output from the user: the first step of a backward pass without a loss.
+template <class Run, class Output, class T = typename Run::T>
+void seed_gradient(Run const& run, Output output, T const* dy) {
+  auto const columns = run.program.columns(output);
+  Rows<T const, decltype(run.batch), decltype(columns)> const rows{dy, run.batch, columns, columns};
+  run.backend.map_gradient(rows, run.gradient(output), run.slope(output));
+}
+
+/// Passes gradients from the last group to the first. sinks(offsets) says where those of a layer's parameters go; a layer's input gradient
+/// is computed before its parameters may change. What nobody needs is not computed, and in a static network not even compiled.
+template <class Run, class Sinks>
+void backward(Run const& run, Sinks sinks) {
+  run.program.for_each_group_reversed([&](auto g) {
+    Group const& group = run.program.group(g);
+    if (group.loss >= 0 || !group.needs_gradient) return;
+    auto const from = run.program.input(g);
+    auto const x = run.value(from);
+    auto const dy = run.gradient(g);
+    auto const wanted = run.program.passes_gradient(g);
+    constexpr bool possible = !std::is_same_v<decltype(wanted), std::false_type const>;
+    run.program.head(
+        g,
+        [&](auto const& layer) {
+          if constexpr (possible) {
+            auto const y = run.value(g);
+            auto const p = run.parameters_of(g);
+            if (wanted) {
+              detail::write_gradient(run, from, [&](auto dx, auto const&... slope) requires requires {
+                layer.backward_input(run.backend, x, y, p, dy, dx, slope...);
+              } { layer.backward_input(run.backend, x, y, p, dy, dx, slope...); });
+            }
+          }
+          if constexpr (has_parameters<std::remove_cvref_t<decltype(layer)>>) {
+            layer.backward_parameters(run.backend, x, dy, sinks(run.program.offsets(g)));
+          }
+        },
+        [&] {
+          if constexpr (possible) {
+            if (wanted) run.backend.map_gradient(dy, run.gradient(from), run.slope(from));
+          }
+        });
+  });
+}
+
+}  // namespace coldpress

@@ -1,0 +1,48 @@
+// A network as flat data: nodes in topological order, each with the indices of its inputs. Node 0 is the network's input.
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+inline constexpr int max_inputs = 2;
+
+/// What the plan knows of a layer. Deduced from what the layer has, never declared twice.
+struct Node {
+  enum class Kind { input, view, pointwise, compute, loss };
+  Kind kind = Kind::input;
+  int inputs[max_inputs] = {-1, -1};
+  Shape shape{};                 // of one sample of its output
+  bool parameters = false;       // has some
+  bool reads_input = false;      // its gradient needs its input,
+  bool reads_output = false;     // or its output
+  bool in_place = false;         // may write over its input, forward and backward
+  bool normalizes = false;       // turns a row into probabilities: one pass with the loss after it
+};
+
+/// The node of a layer whose input is node `input` with shape `in`.
+template <Layer L>
+constexpr Node node_of(L const& layer, int input, Shape in) {
+  Node node{.inputs = {input, -1}, .shape = layer.output_shape(in), .parameters = parameters_of(layer, in).size() > 0};
+  if constexpr (ViewLayer<L>) {
+    node.kind = Node::Kind::view;
+  } else if constexpr (PointwiseLayer<L>) {
+    node.kind = Node::Kind::pointwise;
+    node.reads_input = decltype(layer.op(0))::needs_input;
+    node.in_place = true;
+  } else {
+    node.kind = Node::Kind::compute;
+    node.reads_input = L::backward_reads_input;
+    node.reads_output = L::backward_reads_output;
+    if constexpr (requires { L::in_place; }) node.in_place = L::in_place;
+    if constexpr (requires { L::normalization; }) node.normalizes = true;
+  }
+  return node;
+}
+template <Loss L>
+constexpr Node node_of(L const& loss, int input, Shape in) {
+  static_cast<void>(loss.target_shape(in));
+  return {.kind = Node::Kind::loss, .inputs = {input, -1}, .shape = {1}};
+}
+
+}  // namespace coldpress

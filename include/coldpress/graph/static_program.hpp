@@ -1,0 +1,121 @@
+// The program of a network type: plan, layers and chains as constants.
+#pragma once
+
+#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/static_graph.hpp>
+
+namespace coldpress {
+
+/// Stands for "no loss" in a program that only infers, or whose output gradient comes from the user.
+struct NoLoss {};
+
+template <class Graph, class Backend, bool training, bool input_gradient = false, auto loss_value = NoLoss{}>
+struct StaticProgram {
+  static constexpr bool has_loss = Loss<decltype(loss_value)>;
+  static constexpr int size = Graph::size + (has_loss ? 1 : 0);
+
+  struct Planned {
+    std::array<Node, size> nodes{};
+    std::array<Group, size> groups{};
+    std::array<int, size> group_of{};
+    PlanSize plan{};
+  };
+  static constexpr Planned planned = [] {
+    Planned p{};
+    for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
+    if constexpr (has_loss) p.nodes[Graph::size] = node_of(loss_value, Graph::size - 1, Graph::nodes[Graph::size - 1].shape);
+    p.plan = make_plan(p.nodes, Graph::size - 1, {.training = training, .input_gradient = input_gradient, .pitch = Backend::pitch},
+                       p.groups, p.group_of);
+    return p;
+  }();
+  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
+  struct Memory {
+    std::array<Index, Graph::parameter_count + 1> offsets{};
+    Index scratch = 0;
+  };
+  static constexpr Memory memory = [] {
+    Memory m{};
+    for (int i = 0; i < Graph::parameter_count; ++i) {
+      Shape const shape = Graph::parameters.list[i].shape;
+      m.offsets[i + 1] = m.offsets[i] + Backend::storage_size(shape);
+      bool const transposed = training && (input_gradient || planned.groups[planned.group_of[Graph::parameters.node[i]]].input >= 0);
+      if (transposed && Backend::scratch_size(shape) > m.scratch) m.scratch = Backend::scratch_size(shape);
+    }
+    return m;
+  }();
+  static constexpr Index parameter_size = memory.offsets[Graph::parameter_count];
+
+  template <int g>
+  using Number = std::integral_constant<int, g>;
+
+  static constexpr PlanSize const& plan() { return planned.plan; }
+  static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
+
+  template <class F>
+  static void for_each_group(F f) {
+    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<g>{}), ...); }(std::make_integer_sequence<int, planned.plan.groups>{});
+  }
+  template <class F>
+  static void for_each_group_reversed(F f) {
+    [&]<int... g>(std::integer_sequence<int, g...>) {
+      (f(Number<planned.plan.groups - 1 - g>{}), ...);
+    }(std::make_integer_sequence<int, planned.plan.groups>{});
+  }
+  template <int g>
+  static constexpr auto input(Number<g>) {
+    return Number<group(g).input>{};
+  }
+  static constexpr auto output() { return Number<planned.plan.output>{}; }
+  template <int g>
+  static constexpr auto columns(Number<g>) {
+    if constexpr (g < 0) {
+      return Fixed<Graph::nodes[0].shape.size()>{};
+    } else if constexpr (planned.groups[g].output < 0) {
+      return Fixed<1>{};
+    } else {
+      return Fixed<planned.nodes[planned.groups[g].output].shape.size()>{};
+    }
+  }
+  template <int g>
+  static constexpr Index const* offsets(Number<g>) {
+    return memory.offsets.data() + Graph::parameters.first[planned.groups[g].head];
+  }
+  /// Whether group g hands a gradient to its input.
+  template <int g>
+  static constexpr auto passes_gradient(Number<g>) {
+    constexpr int from = group(g).input;
+    return std::bool_constant<(from < 0 ? input_gradient : group(from).needs_gradient)>{};
+  }
+  /// some(layer) with the layer at the head of the group, none() without one.
+  template <int g, class Some, class None>
+  static void head(Number<g>, Some some, None none) {
+    if constexpr (planned.groups[g].head >= 0) {
+      some(Graph::template layer<planned.groups[g].head>);
+    } else {
+      none();
+    }
+  }
+  template <int g>
+  static auto chain(Number<g>, std::uint64_t seed) {
+    if constexpr (g < 0) {
+      return Chain<>{};
+    } else {
+      return [&]<int... n>(std::integer_sequence<int, n...>) {
+        return chain_of(Graph::template layer<planned.groups[g].chain[n]>.op(key<planned.groups[g].chain[n]>(seed))...);
+      }(std::make_integer_sequence<int, planned.groups[g].chain_length>{});
+    }
+  }
+  template <class F>
+  static void loss(F f) {
+    if constexpr (has_loss) f(loss_value);
+  }
+
+ private:
+  static constexpr Group nothing{};
+  template <int node>
+  static std::uint64_t key(std::uint64_t seed) {
+    return layer_key(Graph::template layer<node>, seed, Graph::names[node]);
+  }
+};
+
+}  // namespace coldpress

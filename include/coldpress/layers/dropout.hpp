@@ -1,0 +1,47 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+#include <coldpress/core/random.hpp>
+
+namespace coldpress {
+
+/// y = m x / (1 - p) in training, where m is 0 with probability p and else 1; y = x in inference. Step, sample and feature alone decide.
+struct DropoutOp {
+  static constexpr bool needs_input = false, heavy = true;
+  std::uint64_t key;
+  std::uint32_t threshold;  // kept where the random word is at least this
+  float scale;
+
+  template <class T>
+  __attribute__((always_inline)) T value(T x, At at) const {
+    return at.step == 0 ? x : x * mask<T>(at);
+  }
+  template <class T>
+  __attribute__((always_inline)) T gradient(T, T, At at) const {
+    return at.step == 0 ? T{} + 1 : mask<T>(at);
+  }
+  template <class T>
+  __attribute__((always_inline)) T mask(At at) const {
+    return Math<T>::random(key, at) < threshold ? T{} : T{} + scale;
+  }
+};
+
+/// Zeroes each value with `probability` while training and scales the others by 1 / (1 - probability); does nothing in inference.
+struct Dropout {
+  static constexpr std::string_view name = "dropout";
+  float probability = 0.75f;
+  std::uint64_t seed = 42;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(probability >= 0 && probability < 1, "dropout: probability must be at least 0 and below 1");
+    return in;
+  }
+  constexpr DropoutOp op(std::uint64_t key) const {
+    return {key, static_cast<std::uint32_t>(static_cast<double>(probability) * 0x1p32), 1 / (1 - probability)};
+  }
+  bool operator==(Dropout const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Dropout, probability, seed);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// The same values as one row.
+struct Flatten {
+  static constexpr std::string_view name = "flatten";
+  static constexpr bool is_view = true;
+
+  constexpr Shape output_shape(Shape in) const { return {in.size()}; }
+  bool operator==(Flatten const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Flatten);

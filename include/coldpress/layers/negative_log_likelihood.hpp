@@ -1,0 +1,31 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// -Σ y[label] / N for log-probabilities y of num_classes classes; the target is the class, from 0, as a number. The gradient is -1 at
+/// the label (that of the sum). After Softmax it is Juice's -p[label]; after LogSoftmax the usual cross entropy.
+struct NegativeLogLikelihood {
+  static constexpr std::string_view name = "negative_log_likelihood";
+  Index num_classes = 10;
+
+  constexpr Shape target_shape(Shape in) const {
+    require(in.size() == num_classes, "negative_log_likelihood: the network's output must have num_classes values");
+    return {1};
+  }
+  static constexpr Target target = Target::label;
+  template <class T>
+  constexpr T value(T y, T) const {
+    return -y;
+  }
+  template <class T>
+  constexpr T gradient(T, T) const {
+    return T{} - 1;
+  }
+  bool operator==(NegativeLogLikelihood const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::NegativeLogLikelihood, num_classes);

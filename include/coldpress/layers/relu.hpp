@@ -1,0 +1,30 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct ReLUOp {
+  static constexpr bool needs_input = false, heavy = false;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
+    return x < T{} ? T{} : x;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+    return y > T{} ? T{} + 1 : T{};
+  }
+};
+
+/// y = max(x, 0); a NaN stays one.
+struct ReLU {
+  static constexpr std::string_view name = "relu";
+
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr ReLUOp op(std::uint64_t) const { return {}; }
+  bool operator==(ReLU const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::ReLU);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// The same values in another shape. The batch is no part of it.
+struct Reshape {
+  static constexpr std::string_view name = "reshape";
+  static constexpr bool is_view = true;
+  Shape shape;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(shape.size() == in.size(), "reshape: the shapes must have equally many values");
+    return shape;
+  }
+  bool operator==(Reshape const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Reshape, shape);

@@ -1,0 +1,115 @@
+// Training of a static network: forward, loss, backward and update as one fused plan.
+#pragma once
+
+#include <coldpress/graph/network.hpp>
+#include <coldpress/optim/sgd.hpp>
+
+namespace coldpress {
+
+struct SolverOptions {
+  float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Turns the fusion of the update off.
+  bool keep_gradients = false;  // so does this: gradients() then holds those of the last step
+  bool operator==(SolverOptions const&) const = default;
+};
+
+/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size (Juice's order).
+inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
+  double const norm = std::sqrt(squared_norm);
+  double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
+  return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
+}
+
+/// Forward, loss, backward and update of one minibatch; shared by static and dynamic solvers. Returns the mean loss before the update.
+/// `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot be fused, else null.
+template <class Run, class Optimizer, class T = typename Run::T>
+T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip, T* gradients, Index size) {
+  forward(run, true);
+  T const loss = loss_and_gradient(run, target);
+  sink.scale = gradient_scale(0, 0, minibatch_size);
+  if (!gradients) {
+    backward(run, [&](Index const* offsets) { return UpdateSinks<Optimizer, T>{sink, offsets}; });
+  } else {
+    backward(run, [&](Index const* offsets) { return GradientSinks<T>{gradients, offsets}; });
+    if (clip > 0) sink.scale = gradient_scale(run.backend.squared_norm(gradients, size), clip, minibatch_size);
+    run.backend.update(sink, gradients, size);
+  }
+  return loss;
+}
+
+/// Throws DataError unless every label is a class of the loss.
+template <class LossType, class T>
+void check_targets(LossType const& loss, std::span<T const> targets) {
+  if constexpr (LossType::target == Target::label) {
+    for (T const label : targets) {
+      if (!(label >= 0 && label < static_cast<T>(loss.num_classes)) || label != static_cast<T>(static_cast<Index>(label))) {
+        throw DataError{std::string{LossType::name} + ": a label must be a whole number from 0 to " + std::to_string(loss.num_classes - 1)};
+      }
+    }
+  }
+}
+
+/// Trains `Net`, a Network, which it borrows. `optimizer()` may be changed between steps (learning rate).
+template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions options = SolverOptions{}>
+class Solver {
+ public:
+  using T = typename Net::T;
+  using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
+  using Program = StaticProgram<typename Net::Graph, typename Net::Backend, true, false, loss>;
+  /// Whether gradients go straight into the parameters.
+  static constexpr bool fused = options.clip_gradients == 0 && !options.keep_gradients;
+  static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
+
+  explicit Solver(Net& net) : net_(net) {
+    state_.reserve(Optimizer::states * Net::parameter_size);
+    if constexpr (!fused) gradients_.reserve(Net::parameter_size);
+  }
+
+  /// One step on a minibatch: samples, and as many targets. Returns the mean loss before the update. Throws ShapeError, DataError; then
+  /// nothing has changed. Gradients are divided by the samples of the call, or by minibatch_size where that is set.
+  template <class X, class Y>
+  T train_minibatch(X const& x, Y const& y) {
+    SamplesOf<X, T> const samples{x};
+    SamplesOf<Y, T> const targets{y};
+    auto const run = net_.start(Program{}, samples.values, workspace_, step_ + 1);
+    require(static_cast<Index>(targets.values.size()) == run.batch * target_shape.size(),
+            "train_minibatch: the targets must be as many as the samples");
+    check_targets(loss, targets.values);
+    UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
+    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
+    T* const gradients = fused ? nullptr : gradients_.data();
+    T const mean = train_step(run, targets.values.data(), sink, minibatch_size > 0 ? minibatch_size : Index{run.batch},
+                              options.clip_gradients, gradients, Net::parameter_size);
+    ++step_;
+    auto const out = run.value(Program::output());
+    output_ = {{out.data, static_cast<std::size_t>(out.rows * out.columns)}, out.rows};
+    return mean;
+  }
+
+  /// The network's outputs in the last step.
+  Samples<T> output() const { return output_; }
+  /// Of the last step, laid out as Net::parameters(); only with keep_gradients.
+  std::span<T const> gradients() const requires(!fused) { return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)}; }
+  void reserve(Index batch) { workspace_.reserve(batch); }
+
+  Optimizer& optimizer() { return optimizer_; }
+  Net& network() { return net_; }
+  Index minibatch_size = 0;  // 0: the samples of each call
+
+  // What a checkpoint needs beside the parameters. state(s) is laid out as Net::parameters().
+  std::uint64_t step() const { return step_; }
+  void set_step(std::uint64_t step) { step_ = step; }
+  std::span<T> state(int s) { return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)}; }
+
+  static constexpr Shape target_shape = loss.target_shape(Net::output_shape);
+
+ private:
+  Net& net_;
+  Optimizer optimizer_ = optimizer_value;
+  typename Net::template BasicWorkspace<Program> workspace_;
+  Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
+  Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
+  Samples<T> output_{};
+  std::uint64_t step_ = 0;
+};
+
+}  // namespace coldpress

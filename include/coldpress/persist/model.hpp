@@ -1,0 +1,46 @@
+// Networks in files: Juice's format, packed or plain, with a checksum in those written here.
+#pragma once
+
+#include <coldpress/dynamic/layer_config.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coldpress::persist {
+
+struct NamedTensor {
+  std::string name;
+  std::vector<Index> shape;   // row-major, 1 to 8 extents of at least 1
+  std::vector<float> values;  // as many as the shape says
+  bool operator==(NamedTensor const&) const = default;
+};
+
+/// A configuration and its weights. Shapes in `config` are those of one sample; in the file `batch` comes before each.
+struct Model {
+  std::string name = {};
+  dynamic::LayerConfig config = {"", dynamic::SequentialConfig{}};
+  std::vector<NamedTensor> weights = {};  // Juice's names ("fc1-0", "fc1-0-bias"), order and shapes
+  Index batch = 1;
+  bool checksummed = true;  // whether the file read has a checksum; Juice's have none, those written here always do
+  bool operator==(Model const&) const = default;
+};
+
+/// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a tensor
+/// does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means nothing or a
+/// shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema. A layer that only the
+/// schema knows becomes dynamic::Custom. The first extent of a shape is the batch; where the weights contradict that, they decide.
+Model read_model(std::string const& path);
+
+/// As read_model, of bytes in memory; `file` names them in errors.
+Model parse_model(std::span<std::byte const> bytes, std::string const& file);
+
+/// Writes packed, as Juice does, and atomically: afterwards `path` holds all of the model or is as it was. Throws ConfigError or
+/// FormatError for what read_model would refuse, and FileError.
+void write_model(std::string const& path, Model const& model);
+
+/// The bytes that write_model writes.
+std::vector<std::byte> serialize(Model const& model);
+
+}  // namespace coldpress::persist

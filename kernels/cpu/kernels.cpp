@@ -1,0 +1,85 @@
+// One level's table: the same kernels that static networks inline, with shapes as arguments. Compiled once for each level, with nothing but
+// code of that level in it.
+#include "table.hpp"
+
+#include <coldpress/backend/cpu.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+namespace {
+
+template <class Op>
+void value_block(void const* op, float* x, ErasedOp::Block block, At at) {
+  Op const& f = *static_cast<Op const*>(op);
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; j += lanes) {
+      float* const p = x + i * block.pitch + j;
+      store(p, f.value(load(p), At{at.row + i, at.column + j, at.step}));
+    }
+  }
+}
+template <class Op>
+void gradient_block(void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
+  Op const& f = *static_cast<Op const*>(op);
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; j += lanes) {
+      Index const c = i * block.pitch + j;
+      Vector const g = f.gradient(x ? load(x + c) : Vector{}, load(y + c), At{at.row + i, at.column + j, at.step});
+      store(slope + c, multiply ? load(slope + c) * g : g);
+    }
+  }
+}
+
+template <class L>
+constexpr OpKernels<L> op_kernels() {
+  if constexpr (PointwiseLayer<L>) {
+    using Op = decltype(L{}.op(0));
+    return {{nullptr, value_block<Op>, gradient_block<Op>, Op::needs_input}};
+  } else {
+    return {};
+  }
+}
+template <class Sink>
+constexpr SinkKernels<Sink> sink_kernels() {
+  return {[](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
+          [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); }};
+}
+template <class Optimizer>
+constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
+  using Sink = UpdateSink<Optimizer, float>;
+  return {sink_kernels<Sink>(), [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
+}
+template <class L>
+constexpr LossKernels<L> loss_kernels() {
+  return {[](L const& loss, Normalization kind, In x, Out y, float const* target, Out dx) {
+    return Cpu{}.loss(loss, kind, x, y, target, dx);
+  }};
+}
+constexpr CommonKernels common_kernels() {
+  return {[](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) {
+            Cpu{}.affine(x, weight, bias, y, then);
+          },
+          [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch) {
+            Cpu cpu;
+            cpu.scratch = scratch;
+            cpu.product(dy, weight, dx, slope);
+          },
+          [](In x, Out y, Then<ErasedChain, float> const& then) { Cpu{}.map(x, y, then); },
+          [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.map_gradient(dy, dx, slope); },
+          [](Normalization kind, In x, Out y) { Cpu{}.normalize(kind, x, y); },
+          [](Normalization kind, In y, In dy, Out dx) { Cpu{}.normalize_gradient(kind, y, dy, dx); },
+          [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); }};
+}
+template <class... Layers, class... Losses, class... Optimizers>
+constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {
+  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()..., loss_kernels<Losses>()...,
+          op_kernels<Layers>()...};
+}
+
+}  // namespace
+
+Table const& table() {
+  static constexpr Table kernels = make_table(BuiltinLayers{}, BuiltinLosses{}, BuiltinOptimizers{});
+  return kernels;
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -1,0 +1,51 @@
+// The primitives of the CPU backend as functions of run-time shapes: one table for each instruction set level.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/layers.hpp>
+#include <coldpress/optim/optimizers.hpp>
+
+namespace coldpress::cpu {
+
+using In = Rows<float const>;
+using Out = Rows<float>;
+
+/// What a parameter's gradient needs, for one kind of sink.
+template <class Sink>
+struct SinkKernels {
+  void (*weight_gradient)(In x, In dy, Sink const& sink);
+  void (*sum_rows)(In dy, Sink const& sink);
+};
+template <class Optimizer>
+struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {
+  void (*update)(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size);
+};
+template <class LossType>
+struct LossKernels {
+  float (*loss)(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx);
+};
+/// The erased operation of a pointwise layer; `op` is still to be set.
+template <class PointwiseLayer>
+struct OpKernels {
+  ErasedOp op;
+};
+
+struct CommonKernels {
+  void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then);
+  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch);
+  void (*map)(In x, Out y, Then<ErasedChain, float> const& then);
+  void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
+  void (*normalize)(Normalization kind, In x, Out y);
+  void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx);
+  double (*squared_norm)(float const* values, Index size);
+};
+
+template <class Layers, class Losses, class Optimizers>
+struct BasicTable;
+template <class... Layers, class... Losses, class... Optimizers>
+struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>>
+    : CommonKernels, SinkKernels<GradientSink<float>>, OptimizerKernels<Optimizers>..., LossKernels<Losses>..., OpKernels<Layers>... {};
+
+using Table = BasicTable<BuiltinLayers, BuiltinLosses, BuiltinOptimizers>;
+
+}  // namespace coldpress::cpu

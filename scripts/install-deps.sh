@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs the packages that building and testing coldpress need, on Debian and Ubuntu, as root or through sudo.
+# Usage: scripts/install-deps.sh [--with-clang]
+#   --with-clang   also clang 14 and 16 where the distribution has them: the compile-fail tests run on each compiler found
+set -euo pipefail
+
+packages=(g++ cmake ninja-build ccache git pkg-config
+  libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
+  capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
+optional=()
+
+for argument in "$@"; do
+  case "$argument" in
+    --with-clang) optional+=(clang-14 clang-16) ;;
+    *) sed -n 's/^# \{0,1\}//; 2,4p' "$0" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "install-deps: this is neither Debian nor Ubuntu; install the counterparts of: ${packages[*]}" >&2
+  exit 1
+fi
+
+is_installed() {
+  [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# A virtual package, as pkg-config is in newer releases, counts where its program is there.
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || { [ "$package" = pkg-config ] && command -v pkg-config >/dev/null; } || missing+=("$package")
+done
+missing_optional=()
+for package in ${optional[@]+"${optional[@]}"}; do
+  is_installed "$package" || missing_optional+=("$package")
+done
+if [ $((${#missing[@]} + ${#missing_optional[@]})) -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-deps: run this as root, or install sudo; missing: ${missing[*]-} ${missing_optional[*]-}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+apt() {
+  ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 "$@"
+}
+
+apt update
+for package in ${missing_optional[@]+"${missing_optional[@]}"}; do
+  if [ -n "$(apt-cache --quiet=2 show "$package" 2>/dev/null)" ]; then
+    missing+=("$package")
+  else
+    echo "install-deps: $package is not in this distribution; going on without it"
+  fi
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "install-deps: installing ${missing[*]}"
+  apt install --yes --no-install-recommends "${missing[@]}" >/dev/null
+fi

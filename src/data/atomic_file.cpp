@@ -1,0 +1,180 @@
+#include <coldpress/data/atomic_file.hpp>
+
+#include "system.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+namespace coldpress {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One system call moves at most 2 GiB less a page.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+/// Where `path` leads, through symbolic links, also where nothing is there yet.
+fs::path resolve(std::string const& path) {
+  fs::path target = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == 40) refuse(path, "cannot write", ELOOP);
+    fs::path const next = fs::read_symlink(target, error);
+    if (error) refuse(path, "cannot write", error.value());
+    target = target.parent_path() / next;
+  }
+  return target;
+}
+
+/// Temporaries of one target in one folder. A writer holds a lock on its temporary as long as it lives, and the system
+/// lets go of it when the writer dies: one that can be locked is a leftover. Unlike a process id in the name, that is
+/// also right across containers, and where a restarted process gets the same id again.
+class Temporary {
+ public:
+  Temporary(std::string const& path, int folder, std::string const& name, mode_t mode)
+      : path_(path), folder_(folder), prefix_("." + name.substr(0, 200) + ".tmp-"), file_(-1) {
+    static std::atomic<unsigned> counter{0};
+    for (;;) {
+      name_ = prefix_ + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+      file_ = Descriptor{uninterrupted([&] {
+        return ::openat(folder_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+      })};
+      if (!file_) {
+        if (errno == EEXIST) continue;
+        refuse(path_, "cannot create a temporary file beside it", errno);
+      }
+      uninterrupted([&] { return ::flock(file_.number(), LOCK_EX); });
+      struct stat status;
+      if (::fstat(file_.number(), &status) == 0 && status.st_nlink > 0) return;
+      // Another writer took it for a leftover before it was locked.
+    }
+  }
+  Temporary(Temporary const&) = delete;
+  ~Temporary() {
+    if (!renamed_) ::unlinkat(folder_, name_.c_str(), 0);
+  }
+
+  /// Owner as far as the system allows, and permission bits, of the file that will be replaced.
+  void look_like(struct stat const& old) {
+    struct stat own;
+    if (::fstat(file_.number(), &own) == 0 && (own.st_uid != old.st_uid || own.st_gid != old.st_gid)) [[maybe_unused]]
+      int const allowed = ::fchown(file_.number(), old.st_uid, old.st_gid);
+    if (::fchmod(file_.number(), old.st_mode & 0777) != 0) refuse(path_, "cannot keep the permissions", errno);
+  }
+
+  void write(std::span<std::byte const> bytes) {
+    while (!bytes.empty()) {
+      auto const written = uninterrupted(
+          [&] { return ::write(file_.number(), bytes.data(), std::min(bytes.size(), largest_transfer)); });
+      if (written < 0) refuse(path_, "cannot write", errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    if (uninterrupted([&] { return ::fsync(file_.number()); }) != 0) refuse(path_, "cannot write to the disk", errno);
+  }
+
+  void rename_to(std::string const& name) {
+    if (::renameat(folder_, name_.c_str(), folder_, name.c_str()) != 0) refuse(path_, "cannot replace", errno);
+    renamed_ = true;
+  }
+
+  void remove_leftovers() const {
+    // A descriptor of its own, since reading a folder moves the position.
+    int const copy = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (copy < 0) return;
+    std::unique_ptr<DIR, int (*)(DIR*)> entries{::fdopendir(copy), ::closedir};
+    if (!entries) {
+      ::close(copy);
+      return;
+    }
+    while (dirent const* entry = ::readdir(entries.get())) {
+      if (std::string const found = entry->d_name; is_temporary(found) && found != name_) {
+        Descriptor const leftover{::openat(folder_, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)};
+        if (leftover && ::flock(leftover.number(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder_, entry->d_name, 0);
+      }
+    }
+  }
+
+ private:
+  bool is_temporary(std::string const& name) const {
+    return name.starts_with(prefix_) && name.find_first_not_of("0123456789-", prefix_.size()) == std::string::npos;
+  }
+
+  std::string const& path_;
+  int folder_;
+  std::string prefix_, name_;
+  Descriptor file_;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+void write_atomically(std::string const& path, std::span<std::byte const> bytes) {
+  struct stat old;
+  bool const exists = ::stat(path.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) refuse(path, "cannot write", errno);
+  if (exists && S_ISDIR(old.st_mode)) refuse(path, "cannot write", EISDIR);
+  if (exists && !S_ISREG(old.st_mode)) {
+    FileError error{"cannot write: not a regular file"};
+    error.in_file(path);
+    throw error;
+  }
+  // Renaming would get past the write protection of the file itself.
+  if (exists && ::access(path.c_str(), W_OK) != 0) refuse(path, "cannot write", errno);
+
+  fs::path const target = resolve(path);
+  std::string const name = target.filename().string();
+  if (name.empty()) refuse(path, "cannot write", path.empty() ? ENOENT : EISDIR);
+  std::string const folder_path = target.has_parent_path() ? target.parent_path().string() : ".";
+  Descriptor const folder{::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!folder) refuse(path, "cannot open its folder", errno);
+
+  Temporary temporary{path, folder.number(), name, exists ? mode_t{0600} : mode_t{0666}};
+  if (exists) temporary.look_like(old);
+  temporary.remove_leftovers();
+  temporary.write(bytes);
+  temporary.rename_to(name);
+  // From here the new content is in place; some file systems have nothing to sync in a folder and say EINVAL.
+  if (uninterrupted([&] { return ::fsync(folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
+    refuse(path, "was replaced, but its folder cannot be written to the disk", errno);
+}
+
+std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes) {
+  Descriptor const file{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })};
+  if (!file) refuse(path, "cannot open", errno);
+  struct stat status;
+  if (::fstat(file.number(), &status) != 0) refuse(path, "cannot read", errno);
+
+  auto const refuse_size = [&](std::string const& size) {
+    FileError error{"is " + size + " bytes, the most read here is " + std::to_string(max_bytes)};
+    error.in_file(path);
+    throw error;
+  };
+  auto const promised = static_cast<std::size_t>(status.st_size);
+  if (S_ISREG(status.st_mode) && promised > max_bytes) refuse_size(std::to_string(promised));
+
+  // One more than promised, so that the end is seen without growing; pipes promise nothing.
+  std::size_t const most = max_bytes == std::numeric_limits<std::size_t>::max() ? max_bytes : max_bytes + 1;
+  std::vector<std::byte> bytes(std::min(most, std::max(promised, std::size_t{4095}) + 1));
+  std::size_t size = 0;
+  for (;;) {
+    auto const got = uninterrupted(
+        [&] { return ::read(file.number(), bytes.data() + size, std::min(bytes.size() - size, largest_transfer)); });
+    if (got < 0) refuse(path, "cannot read", errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+    if (size > max_bytes) refuse_size("more than " + std::to_string(max_bytes));
+    if (size == bytes.size()) bytes.resize(std::min(most, size > most / 2 ? most : 2 * size));
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace coldpress

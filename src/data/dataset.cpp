@@ -1,0 +1,168 @@
+#include <coldpress/data/dataset.hpp>
+
+#include <coldpress/data/batches.hpp>
+#include <coldpress/data/csv.hpp>
+#include <coldpress/data/idx.hpp>
+#include <coldpress/data/npy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+namespace coldpress::data {
+namespace {
+
+template <class Failure>
+[[noreturn]] void fail_in(std::string const& file, std::string const& sentence) {
+  Failure error{sentence};
+  error.in_file(file);
+  throw error;
+}
+
+std::string counted(std::size_t n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+/// The shape of one sample of an array whose first extent counts them.
+Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
+  if (extents.empty() || extents.size() > Shape::max_rank + 1)
+    fail_in<FormatError>(file, "has " + counted(extents.size(), "extent") + ", wanted 1 to 9, samples first");
+  if (std::ranges::count(extents, 0) > 0) fail_in<FormatError>(file, "holds no value");
+  Shape shape{};
+  if (extents.size() == 1) shape.extents[0] = 1;
+  std::copy(extents.begin() + 1, extents.end(), shape.extents);
+  with_context([&] { return shape.size(); }, [&](Error& error) { error.in_file(file); });
+  return shape;
+}
+
+std::string plain_or_compressed(std::string const& folder, char const* name) {
+  auto const plain = std::filesystem::path{folder} / name;
+  auto compressed = plain;
+  compressed += ".gz";
+  std::error_code ignored;
+  return std::filesystem::exists(plain, ignored) || !std::filesystem::exists(compressed, ignored) ? plain.string()
+                                                                                                  : compressed.string();
+}
+
+Dataset open_mnist(std::string const& folder, char const* images_name, char const* labels_name) {
+  auto const images_file = plain_or_compressed(folder, images_name),
+             labels_file = plain_or_compressed(folder, labels_name);
+  IdxArray const images = read_idx(images_file, 3), labels = read_idx(labels_file, 1);
+  Dataset dataset;
+  dataset.sample_shape = sample_shape(images.extents, images_file);
+  dataset.target_shape = sample_shape(labels.extents, labels_file);
+  if (labels.extents[0] != images.extents[0])
+    fail_in<FormatError>(labels_file, "holds " + counted(labels.values.size(), "label") + " for the " +
+                                          std::to_string(images.extents[0]) + " images of " + images_file);
+  dataset.samples.resize(images.values.size());
+  std::ranges::transform(images.values, dataset.samples.begin(),
+                         [](std::uint8_t pixel) { return static_cast<float>(pixel) / 255; });
+  dataset.targets.assign(labels.values.begin(), labels.values.end());
+  return dataset;
+}
+
+Dataset open_mnist_training(std::string const& folder) {
+  return open_mnist(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+}
+
+Dataset open_mnist_test(std::string const& folder) {
+  return open_mnist(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
+}
+
+Dataset open_csv(std::string const& file) {
+  CsvTable const table = read_csv(file);
+  if (table.columns < 2) fail_in<FormatError>(file, "has one column, wanted a target and at least one feature");
+  Dataset dataset{{{table.columns - 1}}, {{1}}, {}, {}};
+  dataset.samples.reserve(static_cast<std::size_t>(table.rows() * (table.columns - 1)));
+  dataset.targets.reserve(static_cast<std::size_t>(table.rows()));
+  for (auto row = table.values.begin(); row != table.values.end(); row += table.columns) {
+    dataset.targets.push_back(*row);
+    dataset.samples.insert(dataset.samples.end(), row + 1, row + table.columns);
+  }
+  return dataset;
+}
+
+NpyArray open_finite(std::string const& file) {
+  NpyArray array = read_npy(file);
+  auto const bad = std::ranges::find_if_not(array.values, [](float value) { return std::isfinite(value); });
+  if (bad != array.values.end())
+    fail_in<DataError>(file, "value " + std::to_string(bad - array.values.begin()) + " is " + std::to_string(*bad) +
+                                 ", wanted finite values");
+  return array;
+}
+
+Dataset open_npy(std::string const& files) {
+  auto const comma = files.find(',');
+  if (comma == 0 || comma == std::string::npos || comma + 1 == files.size() ||
+      files.find(',', comma + 1) != std::string::npos)
+    throw ConfigError{"'" + files + "' does not name two files with one comma between them, as in npy:X,Y"};
+  std::string const x_file = files.substr(0, comma), y_file = files.substr(comma + 1);
+  NpyArray x = open_finite(x_file), y = open_finite(y_file);
+  Dataset dataset{sample_shape(x.extents, x_file), sample_shape(y.extents, y_file), std::move(x.values),
+                  std::move(y.values)};
+  if (x.extents[0] != y.extents[0])
+    fail_in<FormatError>(y_file, "holds " + counted(static_cast<std::size_t>(y.extents[0]), "target") + " for the " +
+                                     std::to_string(x.extents[0]) + " samples of " + x_file);
+  return dataset;
+}
+
+struct Format {
+  std::string_view name, argument;
+  Dataset (*open)(std::string const&);
+};
+constexpr Format formats[] = {{"mnist", "DIR", open_mnist_training},
+                              {"mnist-test", "DIR", open_mnist_test},
+                              {"csv", "FILE", open_csv},
+                              {"npy", "X,Y", open_npy}};
+
+}  // namespace
+
+void check(Dataset const& dataset) {
+  auto const rows = [](std::vector<float> const& values, Shape const& shape, std::string const& what) {
+    auto const size = static_cast<std::size_t>(shape.size());
+    if (size == 0 || values.empty() || values.size() % size != 0)
+      throw ShapeError{"the dataset has " + counted(values.size(), "value") + " of " + what +
+                       ", wanted a multiple of " + to_string(shape)};
+    return values.size() / size;
+  };
+  auto const samples = rows(dataset.samples, dataset.sample_shape, "samples"),
+             targets = rows(dataset.targets, dataset.target_shape, "targets");
+  if (samples != targets)
+    throw ShapeError{"the dataset has " + counted(samples, "sample") + " and " + counted(targets, "target")};
+}
+
+Dataset open(std::string const& spec) {
+  std::string known;
+  for (Format const& format : formats) {
+    std::string const prefix = std::string{format.name} + ":";
+    if (spec.starts_with(prefix) && spec.size() > prefix.size()) return format.open(spec.substr(prefix.size()));
+    known += (known.empty() ? "" : ", ") + prefix + std::string{format.argument};
+  }
+  throw ConfigError{"the data '" + spec + "' is none of " + known};
+}
+
+Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
+  check(dataset);
+  auto const size = static_cast<std::size_t>(dataset.size());
+  double const wanted = std::round(fraction * static_cast<double>(size));
+  if (!(wanted >= 1 && wanted < static_cast<double>(size)))
+    throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + counted(size, "sample") +
+                      " leaves one of the parts empty"};
+  std::vector<Index> order(size);
+  // An epoch that no training reaches.
+  shuffle(order, seed, ~std::uint64_t{0});
+  auto const gather = [&](std::span<Index const> rows) {
+    Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}};
+    part.samples.reserve(rows.size() * static_cast<std::size_t>(dataset.sample_shape.size()));
+    part.targets.reserve(rows.size() * static_cast<std::size_t>(dataset.target_shape.size()));
+    for (Index const row : rows) {
+      auto const sample = dataset.sample(row), target = dataset.target(row);
+      part.samples.insert(part.samples.end(), sample.begin(), sample.end());
+      part.targets.insert(part.targets.end(), target.begin(), target.end());
+    }
+    return part;
+  };
+  auto const held_out = static_cast<std::size_t>(wanted);
+  return {gather(std::span{order}.subspan(held_out)), gather(std::span{order}.first(held_out))};
+}
+
+}  // namespace coldpress::data

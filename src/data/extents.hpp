@@ -1,0 +1,45 @@
+// Extents that a file promises, checked before anything is allocated.
+#pragma once
+
+#include "source.hpp"
+
+#include <coldpress/core/shape.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace coldpress::data {
+
+/// The product of `extents`, or nothing where one is negative or the product is more than `most`.
+inline std::optional<std::uint64_t> count(std::span<Index const> extents, std::uint64_t most) {
+  if (std::ranges::any_of(extents, [](Index extent) { return extent < 0; })) return {};
+  // However large the others are.
+  if (std::ranges::count(extents, 0) > 0) return 0;
+  std::uint64_t product = 1;
+  for (Index const extent : extents) {
+    if (static_cast<std::uint64_t>(extent) > most / product) return {};
+    product *= static_cast<std::uint64_t>(extent);
+  }
+  return product <= most ? std::optional{product} : std::nullopt;
+}
+
+inline std::string list(std::span<Index const> extents) {
+  std::string text;
+  for (Index const extent : extents) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return text;
+}
+
+/// Number of values of `width` bytes that a header promises. Throws FormatError where the file cannot hold that many.
+inline std::size_t promised_values(Source const& source, std::span<Index const> extents, std::uint64_t width) {
+  auto const values = count(extents, source.most_left() / width);
+  if (!values) source.malformed("the header promises {" + list(extents) + "} values, more than the file can hold");
+  return *values;
+}
+
+/// Throws FormatError where the file goes on.
+inline void expect_end(Source& source) {
+  std::byte extra[1];
+  if (source.read(extra) != 0) source.malformed("goes on after the values that the header promises");
+}
+
+}  // namespace coldpress::data

@@ -1,0 +1,30 @@
+#include <coldpress/data/idx.hpp>
+
+#include "extents.hpp"
+
+namespace coldpress::data {
+
+IdxArray read_idx(std::string const& path, int rank) {
+  Source source{path};
+  unsigned char magic[4];
+  if (source.read(std::as_writable_bytes(std::span{magic})) < 4 || magic[0] != 0 || magic[1] != 0)
+    source.malformed("is not an IDX file: it must begin with two zero bytes, a type and a rank");
+  if (magic[2] != 0x08)
+    source.malformed("holds values of IDX type " + std::to_string(magic[2]) + ", wanted 8 (unsigned bytes)");
+  if (magic[3] != rank)
+    source.malformed("has " + std::to_string(magic[3]) + " extents, wanted " + std::to_string(rank));
+
+  IdxArray array;
+  for (int axis = 0; axis < rank; ++axis) {
+    unsigned char bytes[4];
+    if (source.read(std::as_writable_bytes(std::span{bytes})) < 4) source.malformed("ends inside the header");
+    array.extents.push_back(Index{bytes[0]} << 24 | Index{bytes[1]} << 16 | Index{bytes[2]} << 8 | Index{bytes[3]});
+  }
+  array.values.resize(promised_values(source, array.extents, 1));
+  if (source.read(std::as_writable_bytes(std::span{array.values})) < array.values.size())
+    source.malformed("ends before the " + std::to_string(array.values.size()) + " values that the header promises");
+  expect_end(source);
+  return array;
+}
+
+}  // namespace coldpress::data

@@ -1,0 +1,193 @@
+#include <coldpress/data/npy.hpp>
+
+#include "extents.hpp"
+
+#include <coldpress/data/atomic_file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace coldpress::data {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the values of a .npy file are copied as they are");
+
+constexpr std::string_view magic = "\x93NUMPY";
+// NumPy itself refuses longer headers and more extents.
+constexpr std::size_t longest_header = 65535;
+constexpr std::size_t most_extents = 32;
+
+/// The header: a Python dictionary literal with the keys descr, fortran_order and shape, in any order.
+class Header {
+ public:
+  Header(Source const& source, std::string_view text) : source_(source), text_(text) {
+    expect('{');
+    while (!accept('}')) {
+      std::string_view const key = quoted();
+      expect(':');
+      if (key == "descr" && !type_)
+        type_ = quoted();
+      else if (key == "fortran_order" && !fortran_)
+        fortran_ = boolean();
+      else if (key == "shape" && !extents_)
+        extents_ = tuple();
+      else
+        wrong("has the key '" + std::string{key} + "' twice, or it should not be there");
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    blanks();
+    if (!text_.empty()) wrong("goes on after its closing brace");
+    if (!type_ || !fortran_ || !extents_) wrong("lacks one of the keys descr, fortran_order and shape");
+  }
+
+  std::string_view type() const { return *type_; }
+  bool fortran() const { return *fortran_; }
+  std::vector<Index> const& extents() const { return *extents_; }
+
+ private:
+  [[noreturn]] void wrong(std::string const& what) const { source_.malformed("the header " + what); }
+
+  void blanks() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\n"), text_.size())); }
+  bool accept(char c) {
+    blanks();
+    if (text_.empty() || text_.front() != c) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c))
+      wrong(std::string{"has "} + (text_.empty() ? "its end" : "'" + std::string{text_.substr(0, 12)} + "'") +
+            " where '" + c + "' is wanted");
+  }
+  std::string_view quoted() {
+    char const quote = accept('"') ? '"' : (expect('\''), '\'');
+    auto const end = text_.find(quote);
+    if (end == std::string_view::npos) wrong("ends inside a quoted word");
+    std::string_view const word = text_.substr(0, end);
+    text_.remove_prefix(end + 1);
+    return word;
+  }
+  bool boolean() {
+    blanks();
+    for (std::string_view const word : {"True", "False"})
+      if (text_.starts_with(word)) {
+        text_.remove_prefix(word.size());
+        return word == "True";
+      }
+    wrong("has a fortran_order that is neither True nor False");
+  }
+  std::vector<Index> tuple() {
+    std::vector<Index> extents;
+    expect('(');
+    while (!accept(')')) {
+      blanks();
+      Index extent = 0;
+      auto const [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+      if (error != std::errc{} || extent < 0 || extents.size() == most_extents)
+        wrong("has a shape that is not a list of at most 32 extents");
+      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+      extents.push_back(extent);
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return extents;
+  }
+
+  Source const& source_;
+  std::string_view text_;
+  std::optional<std::string_view> type_;
+  std::optional<bool> fortran_;
+  std::optional<std::vector<Index>> extents_;
+};
+
+/// The rest of the file as floats, read piece by piece so that no second copy of the whole is needed.
+template <class Value>
+std::vector<float> read_values(Source& source, std::vector<Index> const& extents) {
+  std::vector<float> values(promised_values(source, extents, sizeof(Value)));
+  std::array<Value, 4096> piece;
+  for (std::size_t done = 0; done < values.size();) {
+    std::size_t const wanted = std::min(piece.size(), values.size() - done);
+    auto const bytes = std::as_writable_bytes(std::span{piece}.first(wanted));
+    if (source.read(bytes) < bytes.size())
+      source.malformed("ends before the " + std::to_string(values.size()) + " values that the header promises");
+    for (std::size_t i = 0; i < wanted; ++i) {
+      if constexpr (std::is_same_v<Value, double>)
+        if (std::isfinite(piece[i]) && std::abs(piece[i]) > std::numeric_limits<float>::max())
+          source.malformed("value " + std::to_string(done + i) + " is beyond the range of a float");
+      values[done + i] = static_cast<float>(piece[i]);
+    }
+    done += wanted;
+  }
+  expect_end(source);
+  return values;
+}
+
+}  // namespace
+
+NpyArray read_npy(std::string const& path) {
+  Source source{path};
+  std::array<char, 8> start;
+  if (source.read(std::as_writable_bytes(std::span{start})) < start.size() ||
+      std::string_view{start.data(), magic.size()} != magic)
+    source.malformed("is not a .npy file: it must begin with \\x93NUMPY and a version");
+  int const version = static_cast<unsigned char>(start[6]);
+  if (version < 1 || version > 3 || start[7] != 0)
+    source.malformed("is of .npy version " + std::to_string(version) + "." +
+                     std::to_string(static_cast<unsigned char>(start[7])) + ", wanted 1.0, 2.0 or 3.0");
+
+  std::array<unsigned char, 4> digits{};
+  auto const length_bytes = std::as_writable_bytes(std::span{digits}.first(version == 1 ? 2 : 4));
+  if (source.read(length_bytes) < length_bytes.size()) source.malformed("ends inside the header");
+  std::size_t const length =
+      digits[0] | std::size_t{digits[1]} << 8 | std::size_t{digits[2]} << 16 | std::size_t{digits[3]} << 24;
+  if (length > longest_header)
+    source.malformed("has a header of " + std::to_string(length) + " bytes, the most is " +
+                     std::to_string(longest_header));
+  std::string text(length, '\0');
+  if (source.read(std::as_writable_bytes(std::span{text})) < length) source.malformed("ends inside the header");
+
+  Header const header{source, text};
+  if (header.fortran()) source.malformed("is in Fortran order, wanted C order");
+  std::string_view const type = header.type();
+  auto const values = type == "<f4"   ? read_values<float>
+                      : type == "<f8" ? read_values<double>
+                      : type == "|u1" ? read_values<std::uint8_t>
+                      : type == "<i4" ? read_values<std::int32_t>
+                      : type == "<i8" ? read_values<std::int64_t>
+                                      : nullptr;
+  if (!values) source.malformed("holds values of type '" + std::string{type} + "', wanted <f4, <f8, |u1, <i4 or <i8");
+  return {header.extents(), values(source, header.extents())};
+}
+
+void write_npy(std::string const& path, std::span<Index const> extents, std::span<float const> values) {
+  if (extents.size() > most_extents || count(extents, values.size()) != values.size())
+    throw ShapeError{"an array of {" + list(extents) + "} does not hold " + std::to_string(values.size()) + " values"};
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + list(extents);
+  header += extents.size() == 1 ? ",), }" : "), }";
+  // The values begin at a multiple of 64 bytes; a blank-padded line ends the header.
+  std::size_t const start = (magic.size() + 4 + header.size() + 1 + 63) / 64 * 64;
+  header.resize(start - magic.size() - 4 - 1, ' ');
+  header += '\n';
+
+  std::vector<std::byte> bytes(start + values.size_bytes());
+  std::string prefix{magic};
+  prefix += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  prefix += header;
+  std::memcpy(bytes.data(), prefix.data(), start);
+  if (!values.empty()) std::memcpy(bytes.data() + start, values.data(), values.size_bytes());
+  write_atomically(path, bytes);
+}
+
+}  // namespace coldpress::data

@@ -1,0 +1,121 @@
+#include "source.hpp"
+
+#include "system.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+namespace coldpress::data {
+namespace {
+
+// Deflate packs at most 258 bytes into two bits.
+constexpr std::uint64_t largest_ratio = 1032;
+// Pipes do not say how much will come.
+constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
+
+}  // namespace
+
+struct Source::State {
+  std::string path;
+  Descriptor file;
+  std::uint64_t file_left = 0;  // bytes of the file not read yet
+  bool compressed = false, file_ended = false, between_members = false;
+  std::array<Bytef, 1 << 16> buffer;
+  z_stream stream{};  // next_in and avail_in also serve plain files
+
+  State(std::string const& path_, Descriptor file_) : path(path_), file(std::move(file_)) {}
+  ~State() {
+    if (compressed) ::inflateEnd(&stream);
+  }
+
+  std::size_t read_file(std::byte* to, std::size_t size) {
+    auto const got = uninterrupted([&] { return ::read(file.number(), to, std::min(size, std::size_t{1} << 30)); });
+    if (got < 0) refuse(path, "cannot read", errno);
+    file_ended = got == 0;
+    file_left -= std::min(file_left, static_cast<std::uint64_t>(got));
+    return static_cast<std::size_t>(got);
+  }
+
+  void refill() {
+    if (stream.avail_in > 0 || file_ended) return;
+    stream.next_in = buffer.data();
+    stream.avail_in = static_cast<uInt>(read_file(reinterpret_cast<std::byte*>(buffer.data()), buffer.size()));
+  }
+};
+
+Source::Source(std::string const& path)
+    : state_(std::make_unique<State>(
+          path, Descriptor{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })})) {
+  State& s = *state_;
+  if (!s.file) refuse(path, "cannot open", errno);
+  struct stat status;
+  if (::fstat(s.file.number(), &status) != 0) refuse(path, "cannot read", errno);
+  s.file_left = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : most_from_pipe;
+  // A pipe may give its first bytes one at a time.
+  s.stream.next_in = s.buffer.data();
+  while (s.stream.avail_in < 2 && !s.file_ended)
+    s.stream.avail_in += static_cast<uInt>(s.read_file(
+        reinterpret_cast<std::byte*>(s.buffer.data()) + s.stream.avail_in, s.buffer.size() - s.stream.avail_in));
+  if (s.stream.avail_in >= 2 && s.buffer[0] == 0x1f && s.buffer[1] == 0x8b) {
+    if (::inflateInit2(&s.stream, 15 + 16) != Z_OK) throw std::bad_alloc{};
+    s.compressed = true;
+  }
+}
+
+Source::~Source() = default;
+
+std::size_t Source::read(std::span<std::byte> bytes) {
+  State& s = *state_;
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    s.refill();
+    if (s.stream.avail_in == 0) {
+      if (s.compressed && !s.between_members) malformed("the compressed data ends early");
+      break;
+    }
+    auto const room = static_cast<uInt>(std::min(bytes.size() - done, std::size_t{1} << 30));
+    if (!s.compressed) {
+      auto const part = std::min(room, s.stream.avail_in);
+      std::copy_n(reinterpret_cast<std::byte const*>(s.stream.next_in), part, bytes.data() + done);
+      s.stream.next_in += part;
+      s.stream.avail_in -= part;
+      done += part;
+      continue;
+    }
+    // A gzip file may hold several members one after another.
+    if (s.between_members) ::inflateReset(&s.stream);
+    s.between_members = false;
+    s.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + done);
+    s.stream.avail_out = room;
+    int const result = ::inflate(&s.stream, Z_NO_FLUSH);
+    done += room - s.stream.avail_out;
+    if (result == Z_STREAM_END)
+      s.between_members = true;
+    else if (result == Z_MEM_ERROR)
+      throw std::bad_alloc{};
+    else if (result != Z_OK && result != Z_BUF_ERROR)
+      malformed(std::string{"the compressed data is damaged"} + (s.stream.msg ? std::string{": "} + s.stream.msg : ""));
+  }
+  return done;
+}
+
+std::uint64_t Source::most_left() const {
+  State const& s = *state_;
+  std::uint64_t const left = s.file_left + s.stream.avail_in;
+  // One byte more, for what the inflater has taken in and not yet given out.
+  return s.compressed ? (left + 1) * largest_ratio : left;
+}
+
+std::string const& Source::path() const { return state_->path; }
+
+void Source::malformed(std::string const& sentence) const {
+  FormatError error{sentence};
+  error.in_file(state_->path);
+  throw error;
+}
+
+}  // namespace coldpress::data

@@ -1,0 +1,36 @@
+// The bytes of a file one after another, plain or gzip-compressed; the reader need not know which.
+#pragma once
+
+#include <coldpress/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace coldpress::data {
+
+class Source {
+ public:
+  /// Opens `path`, whose first bytes tell whether it is compressed. Throws FileError.
+  explicit Source(std::string const& path);
+  ~Source();
+
+  /// Fills `bytes` as far as the file goes and says how far. Throws FormatError where compressed data is damaged or
+  /// ends early, FileError where the system cannot read.
+  std::size_t read(std::span<std::byte> bytes);
+
+  /// No more than this many bytes can come, so that a promise in a header is checked before it is believed.
+  std::uint64_t most_left() const;
+
+  std::string const& path() const;
+  /// Throws FormatError that names the file.
+  [[noreturn]] void malformed(std::string const& sentence) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace coldpress::data

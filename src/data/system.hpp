@@ -1,0 +1,47 @@
+// What the readers and writers of files share: descriptors that close themselves, and errors with the system's reason.
+#pragma once
+
+#include <coldpress/core/error.hpp>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+namespace coldpress {
+
+[[noreturn]] inline void refuse(std::string const& path, std::string const& what, int reason) {
+  FileError error{what + ": " + std::generic_category().message(reason)};
+  error.in_file(path);
+  throw error;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  explicit operator bool() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Calls a system function again while a signal interrupts it.
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+}  // namespace coldpress

@@ -1,0 +1,168 @@
+#include <coldpress/data/atomic_file.hpp>
+
+#include "data/files.hpp"
+
+#include <csignal>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+using namespace coldpress;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(std::string const& path, std::string_view text) { write_atomically(path, std::as_bytes(std::span{text})); }
+
+mode_t permissions(std::string const& path) {
+  struct stat status;
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("write_atomically creates and replaces, and leaves nothing else behind") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "file";
+  mode_t const mask = ::umask(027);
+  write(path, "first");
+  ::umask(mask);
+  CHECK(content(path) == "first");
+  CHECK(permissions(path) == 0640);
+  write(path, "second, longer");
+  CHECK(content(path) == "second, longer");
+  write(path, "");
+  CHECK(content(path).empty());
+  CHECK(folder.names() == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("write_atomically keeps the permission bits of the file it replaces") {
+  TemporaryFolder const folder;
+  std::string const path = folder.put("file", "old");
+  for (mode_t const mode : {0600u, 0664u, 0755u}) {
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    write(path, "new");
+    CHECK(permissions(path) == mode);
+  }
+}
+
+TEST_CASE("write_atomically follows symbolic links, relative, chained and dangling") {
+  TemporaryFolder const folder;
+  fs::create_directory(folder / "inner");
+  fs::create_symlink("inner/target", folder / "link");
+  fs::create_symlink("link", folder / "chain");
+  write(folder / "chain", "through a dangling link");
+  CHECK(content(folder / "inner/target") == "through a dangling link");
+  write(folder / "link", "again");
+  CHECK(content(folder / "inner/target") == "again");
+  CHECK(fs::is_symlink(folder / "chain"));
+  CHECK(fs::is_symlink(folder / "link"));
+
+  fs::create_symlink("loop", folder / "loop");
+  CHECK(contains(message<FileError>([&] { write(folder / "loop", "x"); }), "Too many levels of symbolic links"));
+}
+
+TEST_CASE("write_atomically names the file and the system's reason") {
+  TemporaryFolder const folder;
+  std::string const nowhere = folder / "nowhere/file";
+  CHECK(message<FileError>([&] { write(nowhere, "x"); }) ==
+        nowhere + ": cannot open its folder: No such file or directory");
+  CHECK(contains(message<FileError>([&] { write(folder / "", "x"); }), "Is a directory"));
+  CHECK(contains(message<FileError>([&] { write("", "x"); }), "No such file or directory"));
+  CHECK(contains(message<FileError>([&] { write(folder.put("file", "") + "/below", "x"); }), "Not a directory"));
+  CHECK(contains(message<FileError>([&] { write("/dev/null", "x"); }), "not a regular file"));
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a write that fails halfway leaves the old file and no temporary") {
+  TemporaryFolder const folder;
+  std::string const path = folder.put("file", "old");
+  rlimit before;
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit const small{4096, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  std::string error;
+  try {
+    write(path, std::string(10000, 'x'));
+  } catch (FileError const& thrown) {
+    error = thrown.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(error == path + ": cannot write: File too large");
+  CHECK(content(path) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("leftovers of dead writers go, those of living ones and other files stay") {
+  TemporaryFolder const folder;
+  folder.put(".file.tmp-1-0", "left by a process that died, whose number is in use again");
+  folder.put(".file.tmp-99999999-3", "left by one that died");
+  std::string const living = folder.put(".file.tmp-12-7", "being written");
+  folder.put(".file.tmp-notes", "somebody's");
+  folder.put(".other.tmp-99999999-3", "of another file");
+  int const writer = ::open(living.c_str(), O_WRONLY);
+  REQUIRE(::flock(writer, LOCK_EX) == 0);
+  write(folder / "file", "new");
+  ::close(writer);
+  auto names = folder.names();
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{".file.tmp-12-7", ".file.tmp-notes", ".other.tmp-99999999-3", "file"});
+}
+
+TEST_CASE("a killed writer loses nothing") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "file";
+  std::string const contents[] = {std::string(300000, 'a'), std::string(200000, 'b')};
+  write(path, contents[0]);
+  for (int round = 0; round < 40; ++round) {
+    pid_t const child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0)
+      for (int i = 0;; ++i) write(path, contents[i % 2]);
+    std::this_thread::sleep_for(std::chrono::microseconds(137 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    std::string const found = content(path);
+    CHECK((found == contents[0] || found == contents[1]));
+  }
+  write(path, "end");
+  CHECK(folder.names() == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("many writers of one file: a reader sees one of the contents, whole") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "file";
+  write(path, std::string(5000, '0'));
+  std::vector<std::thread> writers;
+  for (char c = '1'; c <= '6'; ++c)
+    writers.emplace_back([&path, c] {
+      for (int i = 0; i < 20; ++i) write(path, std::string(5000, c));
+    });
+  for (int i = 0; i < 100; ++i) {
+    std::string const found = content(path);
+    CHECK(found == std::string(5000, found.empty() ? '?' : found[0]));
+  }
+  for (auto& writer : writers) writer.join();
+  CHECK(folder.names() == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("read_file reads whole files up to its limit") {
+  TemporaryFolder const folder;
+  std::string const text(100000, 'x'), path = folder.put("file", text);
+  CHECK(read_file(path, 100000).size() == 100000);
+  CHECK(message<FileError>([&] { read_file(path, 99999); }) == path + ": is 100000 bytes, the most read here is 99999");
+  CHECK(read_file(folder.put("empty", ""), 0).empty());
+  CHECK(contains(message<FileError>([&] { read_file(folder / "none", 1); }), "cannot open: No such file or directory"));
+  CHECK(contains(message<FileError>([&] { read_file(folder / "", 1); }), "Is a directory"));
+
+  // Files of no stated size are read to their end, and no further than the limit.
+  CHECK_FALSE(read_file("/proc/self/status", 1 << 20).empty());
+  CHECK(contains(message<FileError>([&] { read_file("/dev/zero", 100000); }), "more than 100000 bytes"));
+}

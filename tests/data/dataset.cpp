@@ -1,0 +1,169 @@
+#include <coldpress/data/dataset.hpp>
+
+#include <coldpress/data/npy.hpp>
+
+#include "data/files.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+using namespace coldpress;
+using namespace coldpress::data;
+
+namespace {
+
+std::string const images = unhex(
+    "00000803"
+    "00000002"
+    "00000001"
+    "00000003"
+    "0033667f80ff");
+std::string const labels = unhex(
+    "00000801"
+    "00000002"
+    "0704");
+
+Dataset counting(Index size) {
+  Dataset dataset{{{2}}, {{1}}, {}, {}};
+  for (Index i = 0; i < size; ++i) {
+    dataset.samples.insert(dataset.samples.end(), {static_cast<float>(i), static_cast<float>(-i)});
+    dataset.targets.push_back(static_cast<float>(10 * i));
+  }
+  return dataset;
+}
+
+}  // namespace
+
+TEST_CASE("mnist: reads both files, scales pixels, prefers the plain file") {
+  TemporaryFolder const folder;
+  folder.put("train-images-idx3-ubyte", images);
+  folder.put("train-labels-idx1-ubyte", labels);
+  folder.put("train-labels-idx1-ubyte.gz", "not looked at");
+  Dataset const dataset = open("mnist:" + folder / "");
+  CHECK(dataset.size() == 2);
+  CHECK(dataset.sample_shape == Shape{1, 3});
+  CHECK(dataset.target_shape == Shape{1});
+  CHECK(dataset.samples == std::vector<float>{0, 51.f / 255, 102.f / 255, 127.f / 255, 128.f / 255, 1});
+  CHECK(dataset.targets == std::vector<float>{7, 4});
+  CHECK(dataset.sample(1)[2] == 1);
+  CHECK(dataset.target(0)[0] == 7);
+
+  CHECK(contains(message<FileError>([&] { open("mnist-test:" + folder / ""); }),
+                 "t10k-images-idx3-ubyte: cannot open: No such file or directory"));
+  folder.put("train-labels-idx1-ubyte", unhex("00000801"
+                                              "00000001"
+                                              "07"));
+  CHECK(contains(message<FormatError>([&] { open("mnist:" + folder / ""); }), "holds 1 label for the 2 images of"));
+  folder.put("train-images-idx3-ubyte", unhex("00000803"
+                                              "00000000"
+                                              "0000001c"
+                                              "0000001c"));
+  CHECK(contains(message<FormatError>([&] { open("mnist:" + folder / ""); }), "holds no value"));
+}
+
+TEST_CASE("csv: takes the first column as target") {
+  TemporaryFolder const folder;
+  Dataset const dataset = open("csv:" + folder.put("file.csv", "t,a,b\n1,2,3\n4,5,6\n"));
+  CHECK(dataset.sample_shape == Shape{2});
+  CHECK(dataset.target_shape == Shape{1});
+  CHECK(dataset.samples == std::vector<float>{2, 3, 5, 6});
+  CHECK(dataset.targets == std::vector<float>{1, 4});
+  CHECK(contains(message<FormatError>([&] { open("csv:" + folder.put("one.csv", "1\n2\n")); }), "has one column"));
+}
+
+TEST_CASE("npy: takes samples and targets of any shape") {
+  TemporaryFolder const folder;
+  std::string const x = folder / "x.npy", y = folder / "y.npy", spec = "npy:" + x + "," + y;
+  std::vector<float> const values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  auto const write = [&](std::vector<Index> const& x_extents, std::vector<Index> const& y_extents) {
+    auto const size = [](std::vector<Index> const& extents) {
+      return static_cast<std::size_t>(std::accumulate(extents.begin(), extents.end(), Index{1}, std::multiplies{}));
+    };
+    write_npy(x, x_extents, std::span{values}.first(size(x_extents)));
+    write_npy(y, y_extents, std::span{values}.first(size(y_extents)));
+  };
+  write({2, 3, 2}, {2});
+  Dataset const images_and_classes = open(spec);
+  CHECK(images_and_classes.sample_shape == Shape{3, 2});
+  CHECK(images_and_classes.target_shape == Shape{1});
+  CHECK(images_and_classes.sample(1)[0] == 7);
+  write({4}, {4, 3});
+  Dataset const numbers = open(spec);
+  CHECK(numbers.sample_shape == Shape{1});
+  CHECK(numbers.target_shape == Shape{3});
+  CHECK(numbers.target(3)[2] == 12);
+
+  write({4}, {3});
+  CHECK(contains(message<FormatError>([&] { open(spec); }), y + ": holds 3 targets for the 4 samples of " + x));
+  write({}, {1});
+  CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": has 0 extents"));
+  write({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1});
+  CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": has 10 extents"));
+  write({0, 2}, {0});
+  CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": holds no value"));
+  write({2}, {2});
+  write_npy(y, std::vector<Index>{2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 1 is nan, wanted finite values"));
+  for (char const* bad : {"npy:x.npy", "npy:,y.npy", "npy:x.npy,", "npy:a,b,c"})
+    CHECK(contains(message<ConfigError>([&] { open(bad); }), "does not name two files"));
+}
+
+TEST_CASE("an unknown spec is told the known ones") {
+  for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
+    CHECK(message<ConfigError>([&] { open(bad); }) ==
+          "the data '" + std::string{bad} + "' is none of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y");
+}
+
+TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
+  CHECK_NOTHROW(check(counting(3)));
+  Dataset broken = counting(3);
+  broken.targets.pop_back();
+  CHECK(contains(message<ShapeError>([&] { check(broken); }), "3 samples and 2 targets"));
+  broken.samples.pop_back();
+  CHECK(contains(message<ShapeError>([&] { check(broken); }), "5 values of samples, wanted a multiple of {2}"));
+  CHECK_THROWS_AS(check(Dataset{}), ShapeError);
+  CHECK(Dataset{}.size() == 0);
+}
+
+TEST_CASE("split gives every sample to one part, with its target") {
+  Dataset const dataset = counting(10);
+  Split const parts = split(dataset, 0.3, 7);
+  CHECK(parts.training.size() == 7);
+  CHECK(parts.held_out.size() == 3);
+  std::vector<float> seen;
+  for (Dataset const* part : {&parts.training, &parts.held_out}) {
+    CHECK_NOTHROW(check(*part));
+    for (Index i = 0; i < part->size(); ++i) {
+      seen.push_back(part->sample(i)[0]);
+      CHECK(part->sample(i)[1] == -seen.back());
+      CHECK(part->target(i)[0] == 10 * seen.back());
+    }
+  }
+  CHECK_FALSE(std::ranges::is_sorted(seen));
+  std::ranges::sort(seen);
+  for (Index i = 0; i < 10; ++i) CHECK(seen[static_cast<std::size_t>(i)] == static_cast<float>(i));
+
+  CHECK(split(dataset, 0.3, 7).held_out.samples == parts.held_out.samples);
+  CHECK(split(dataset, 0.3, 8).training.samples != parts.training.samples);
+  for (double const fraction : {0., 0.01, 0.99, 1., -1., 2., std::numeric_limits<double>::quiet_NaN()})
+    CHECK(contains(message<ConfigError>([&] { split(dataset, fraction, 0); }), "leaves one of the parts empty"));
+}
+
+TEST_CASE("real digits are read") {
+  char const* const data = std::getenv("COLDPRESS_TEST_DATA");
+  if (!data) {
+    WARN("skipped: COLDPRESS_TEST_DATA is not set");
+    return;
+  }
+  std::string const folder = std::string{data} + "/mnist-8k";
+  Dataset const training = open("mnist:" + folder), test = open("mnist-test:" + folder);
+  CHECK(training.size() == 7000);
+  CHECK(test.size() == 1000);
+  CHECK(training.sample_shape == Shape{28, 28});
+  CHECK(*std::ranges::max_element(training.samples) == 1);
+  CHECK(*std::ranges::min_element(training.samples) == 0);
+  std::vector<int> classes(10);
+  for (float const target : training.targets) ++classes.at(static_cast<std::size_t>(target));
+  CHECK(*std::ranges::min_element(classes) > 500);
+}
