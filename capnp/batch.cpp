@@ -30,11 +30,16 @@ Extents without_first(Extents const& extents) {
   return extents.size() == 1 ? Extents{1} : Extents{extents.begin() + 1, extents.end()};
 }
 
+enum class Rule {
+  batch_first,   // unless the samples that come fit the whole shape only
+  inputs_whole,  // inputs that no samples come to have no batch
+  batch_always
+};
+
 /// One reading of all shapes: follows samples through the network as far as their shapes are known.
 class Reading {
  public:
-  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, bool inputs_have_batch)
-      : shapes_(shapes), inputs_have_batch_(inputs_have_batch) {
+  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule) : shapes_(shapes), rule_(rule) {
     for (auto const& tensor : weights) weights_.emplace(tensor.name, &tensor);
   }
 
@@ -48,7 +53,7 @@ class Reading {
   /// Whether weights agree with the shapes that lead to them.
   bool confirmed() const { return confirmed_; }
   /// A lone extent was taken for the batch.
-  std::optional<Extents> doubtful() const { return doubtful_; }
+  std::optional<Extents> const& doubtful() const { return doubtful_; }
 
  private:
   std::optional<Shape> through(SequentialConfig& container, LayerConfig const&, std::optional<Shape> in, std::string const& place) {
@@ -109,11 +114,11 @@ class Reading {
     bool const batch_fits = !batch_ || *batch_ == file[0];
     if (expected) {
       if (count(sample) == expected->size() && batch_fits) return take_batch(file);
-      if (count(file) == expected->size()) return shape_of(file);
+      if (rule_ != Rule::batch_always && count(file) == expected->size()) return shape_of(file);
       if (count(sample) != expected->size())
         throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) + " values after its batch of " +
                           std::to_string(file[0]) + ", the samples that come have " + std::to_string(expected->size())};
-    } else if (input && !inputs_have_batch_) {
+    } else if (input && rule_ == Rule::inputs_whole) {
       return shape_of(file);
     } else if (file.size() == 1 && file[0] != 1) {
       doubtful_ = file;
@@ -131,7 +136,7 @@ class Reading {
 
   std::vector<Extents> const& shapes_;
   std::map<std::string, NamedTensor const*, std::less<>> weights_;
-  bool inputs_have_batch_;
+  Rule rule_;
   std::size_t next_ = 0;
   std::optional<Index> batch_;
   std::optional<Extents> doubtful_;
@@ -142,28 +147,35 @@ class Reading {
 
 Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights) {
   auto config = file.config;
-  Reading by_rule{file.shapes, weights, true};
+  Reading by_rule{file.shapes, weights, Rule::batch_first};
   try {
     by_rule.follow(config, {}, "");
     if (by_rule.doubtful() && !by_rule.confirmed()) {
-      ConfigError error{"a file's shape starts with the batch, and nothing tells whether " + to_string(*by_rule.doubtful()) +
-                        " is a batch or a sample; with a batch of 1 it would be {1, " + std::to_string((*by_rule.doubtful())[0]) + "}"};
+      Extents const& lone = *by_rule.doubtful();
+      ConfigError error{"a shape in a file starts with the batch, and nothing tells whether " + to_string(lone) +
+                        " is a batch or a sample; with a batch of 1 it would be {1, " + std::to_string(lone[0]) + "}"};
       error.in_field("shape");
       throw error;
     }
   } catch (ConfigError const&) {
     config = file.config;
-    Reading whole{file.shapes, weights, false};
+    Reading whole{file.shapes, weights, Rule::inputs_whole};
+    bool fits = false;
     try {
       whole.follow(config, {}, "");
+      fits = whole.confirmed();
     } catch (ConfigError const&) {
     }
-    if (!whole.confirmed()) throw;
+    if (!fits) throw;
     file.config = std::move(config);
     return whole.batch().value_or(1);
   }
   file.config = std::move(config);
   return by_rule.batch().value_or(1);
+}
+
+void check_written(FileConfig file, std::span<NamedTensor const> weights) {
+  Reading{file.shapes, weights, Rule::batch_always}.follow(file.config, {}, "");
 }
 
 }  // namespace coldpress::persist

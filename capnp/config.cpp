@@ -2,7 +2,7 @@
 
 #include "message.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 namespace coldpress::persist {
 namespace {
@@ -186,7 +186,7 @@ class Reader : Tree {
       case DynamicValue::BOOL: return file.as<bool>();
       case DynamicValue::INT: return file.as<std::int64_t>();
       case DynamicValue::UINT: return file.as<std::uint64_t>();
-      case DynamicValue::FLOAT: return file.as<double>();
+      case DynamicValue::FLOAT: return finite(file.as<double>());
       case DynamicValue::TEXT: {
         auto text = text_of(file.as<capnp::Text>());
         check_text(text);
@@ -201,9 +201,15 @@ class Reader : Tree {
     }
   }
 
+  static double finite(double value) {
+    if (!std::isfinite(value)) throw ConfigError{"must be a finite number, is " + std::to_string(value)};
+    return value;
+  }
   static std::vector<std::uint64_t> naturals(capnp::List<std::uint64_t>::Reader file) {
     check_entries(file.size());
-    return {file.begin(), file.end()};
+    std::vector<std::uint64_t> result;
+    for (auto const natural : file) result.push_back(natural);
+    return result;
   }
 
   Custom stranger(schema::CustomConfig::Reader file) {
@@ -225,7 +231,7 @@ class Reader : Tree {
     switch (file.which()) {
       case schema::CustomField::INTEGER: return file.getInteger();
       case schema::CustomField::NATURAL: return file.getNatural();
-      case schema::CustomField::NUMBER: return file.getNumber();
+      case schema::CustomField::NUMBER: return finite(file.getNumber());
       case schema::CustomField::FLAG: return file.getFlag();
       case schema::CustomField::TEXT: return value_of(DynamicValue::Reader{file.getText()});
       case schema::CustomField::EXTENTS: return naturals(file.getExtents());
@@ -293,8 +299,8 @@ class Writer : Tree {
       for (unsigned i = 0; i < inputs.size(); ++i) {
         unique.add(config.inputs[i].name);
         inputs[i].setName(text_for(config.inputs[i].name));
-        Extents const extents = with_batch(config.inputs[i].shape);
-        inputs[i].setShape({extents.begin(), extents.end()});
+        auto const extents = with_batch(config.inputs[i].shape);
+        inputs[i].setShape({extents.data(), extents.size()});
       }
     });
     if (config.layers.size() > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
@@ -313,10 +319,10 @@ class Writer : Tree {
   void write(DynamicStruct::Builder type, Layer const& layer, std::string const&, std::size_t) {
     auto const member = type.getSchema().getFieldByName(text_for(camel_case(Layer::name)));
     if (member.getType().isVoid()) return type.set(member, capnp::VOID);
-    auto file = type.init(member).as<DynamicStruct>();
+    auto file = type.init(member).template as<DynamicStruct>();
     for_each_field(layer, [&](std::string_view name, auto const& value) {
       std::string const field = camel_case(name);
-      in_field(field, [&] { put<Layer>(file, field, name, value); });
+      in_field(field, [&] { this->template put<Layer>(file, field, name, value); });
     });
   }
 
@@ -328,13 +334,13 @@ class Writer : Tree {
       if constexpr (std::is_same_v<decltype(own_value), Filler const&>)
         if (own_name == name) differs = own_value != value;
     });
-    if (differs) write_filler(file.init(text_for(field)).as<schema::Filler>(), value);
+    if (differs) write_filler(file.init(text_for(field)).template as<schema::Filler>(), value);
   }
   template <class Layer>
   void put(DynamicStruct::Builder file, std::string const& field, std::string_view, Shape const& value) {
     auto const extents = with_batch(value);
-    auto list = file.init(text_for(field), static_cast<unsigned>(extents.size())).as<capnp::List<std::uint64_t>>();
-    for (unsigned i = 0; i < list.size(); ++i) list.set(i, static_cast<std::uint64_t>(extents[i]));
+    auto list = file.init(text_for(field), entries(extents)).template as<capnp::List<std::uint64_t>>();
+    for (unsigned i = 0; i < list.size(); ++i) list.set(i, extents[i]);
   }
   template <class Layer, class Value>
   void put(DynamicStruct::Builder file, std::string const& field, std::string_view, Value const& value) {
@@ -343,7 +349,7 @@ class Writer : Tree {
       file.set(text_for(field), static_cast<std::uint64_t>(value));
     } else if constexpr (std::is_same_v<Value, std::string>) {
       check_text(value);
-      file.set(text_for(field), text_for(value));
+      file.set(text_for(field), capnp::Text::Reader{text_for(value)});
     } else if constexpr (std::is_enum_v<Value>) {
       auto const type = file.getSchema().getFieldByName(text_for(field)).getType().asEnum();
       file.set(text_for(field), capnp::DynamicEnum{type, static_cast<std::uint16_t>(value)});
@@ -409,7 +415,7 @@ class Writer : Tree {
 
   static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field, std::string const& value) {
     check_text(value);
-    if (!field.getType().isEnum()) return file.set(field, text_for(value));
+    if (!field.getType().isEnum()) return file.set(field, capnp::Text::Reader{text_for(value)});
     KJ_IF_MAYBE(enumerator, field.getType().asEnum().findEnumerantByName(text_for(value))) {
       file.set(field, capnp::DynamicEnum{*enumerator});
     } else {
@@ -425,12 +431,12 @@ class Writer : Tree {
     file.set(field, value);
   }
 
-  Extents with_batch(Shape const& shape) const {
+  std::vector<std::uint64_t> with_batch(Shape const& shape) const {
     if (shape.rank() == 0) throw ConfigError{"a shape must have 1 to " + std::to_string(Shape::max_rank) + " extents, has 0"};
     Extents extents{batch_};
     extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
     check_extents(extents);
-    return extents;
+    return {extents.begin(), extents.end()};
   }
 
   Index batch_;

@@ -7,8 +7,8 @@
 
 namespace coldpress::persist {
 
-/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, with their batch, in the order in which
-/// for_each_shape visits them.
+/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, with their batch, in order: of a container
+/// first the inputs and then the layers, of a layer by its fields.
 struct FileConfig {
   dynamic::LayerConfig config;
   std::vector<Extents> shapes;

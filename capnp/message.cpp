@@ -53,7 +53,7 @@ class SegmentTable {
       total_ = segments_ / 2 + 1 + (word >> 32);
     } else {
       total_ += (word & 0xffffffff);
-      if (2 * words_ + 1 <= segments_ - 1) total_ += word >> 32;
+      if (2 * words_ < segments_) total_ += word >> 32;
     }
     ++words_;
     return true;

@@ -40,7 +40,7 @@ fs::path resolve(std::string const& path) {
 class Temporary {
  public:
   Temporary(std::string const& path, int folder, std::string const& name, mode_t mode)
-      : path_(path), folder_(folder), prefix_("." + name.substr(0, 200) + ".tmp-"), file_(-1) {
+      : path_(path), folder_(folder), prefix_(std::string{"."}.append(name, 0, 200) + ".tmp-"), file_(-1) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
       name_ = prefix_ + std::to_string(::getpid()) + "-" + std::to_string(counter++);

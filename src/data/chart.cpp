@@ -119,7 +119,10 @@ struct Pixel {
 /// highest and last, which look the same and keep a long series small.
 std::string path_data(std::span<Pixel const> points) {
   std::string path;
-  auto const add = [&](Pixel p) { path += (path.empty() ? "M" : "L") + pixel(p.x) + " " + pixel(p.y); };
+  auto const add = [&](Pixel p) {
+    path += path.empty() ? 'M' : 'L';
+    path += pixel(p.x) + " " + pixel(p.y);
+  };
   for (std::size_t i = 0; i < points.size();) {
     double const column = std::floor(points[i].x);
     std::size_t end = i + 1;

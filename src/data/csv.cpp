@@ -65,13 +65,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::string printable(std::string_view field) {
-  std::string text{field.substr(0, 40)};
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c == 127; }, '?');
-  return "'" + text + (field.size() > 40 ? "...'" : "'");
-}
-
 struct Number {
   enum { none, beyond, some } kind;
   float value;

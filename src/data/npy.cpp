@@ -39,7 +39,7 @@ class Header {
       else if (key == "shape" && !extents_)
         extents_ = tuple();
       else
-        wrong("has the key '" + std::string{key} + "' twice, or it should not be there");
+        wrong("has the key " + printable(key) + " twice, or it should not be there");
       if (!accept(',')) {
         expect('}');
         break;
@@ -66,8 +66,7 @@ class Header {
   }
   void expect(char c) {
     if (!accept(c))
-      wrong(std::string{"has "} + (text_.empty() ? "its end" : "'" + std::string{text_.substr(0, 12)} + "'") +
-            " where '" + c + "' is wanted");
+      wrong(std::string{"has "} + (text_.empty() ? "its end" : printable(text_)) + " where '" + c + "' is wanted");
   }
   std::string_view quoted() {
     char const quote = accept('"') ? '"' : (expect('\''), '\'');
@@ -167,7 +166,7 @@ NpyArray read_npy(std::string const& path) {
                       : type == "<i4" ? read_values<std::int32_t>
                       : type == "<i8" ? read_values<std::int64_t>
                                       : nullptr;
-  if (!values) source.malformed("holds values of type '" + std::string{type} + "', wanted <f4, <f8, |u1, <i4 or <i8");
+  if (!values) source.malformed("holds values of type " + printable(type) + ", wanted <f4, <f8, |u1, <i4 or <i8");
   return {header.extents(), values(source, header.extents())};
 }
 

@@ -62,11 +62,11 @@ std::string progress_line(ProgressState const& state, int width) {
   text += known ? formatted("%3d%%", static_cast<int>(100 * share)) : std::to_string(state.done) + " samples";
   if (!std::isnan(state.loss)) text += formatted("  loss %.4g", state.loss);
   if (speed > 0) {
-    text += "  " + rate(speed) + " samples/s";
+    text.append("  ").append(rate(speed)).append(" samples/s");
     if (known && state.done >= state.total)
-      text += "  in " + duration(state.seconds);
+      text.append("  in ").append(duration(state.seconds));
     else if (known)
-      text += "  " + duration(static_cast<double>(state.total - state.done) / speed) + " left";
+      text.append("  ").append(duration(static_cast<double>(state.total - state.done) / speed)).append(" left");
   }
 
   std::string line{state.label};
@@ -75,7 +75,7 @@ std::string progress_line(ProgressState const& state, int width) {
   if (known && room >= narrowest_bar) {
     int const bar = std::min(room, widest_bar);
     auto const full = static_cast<std::size_t>(share * bar);
-    line += "[" + std::string(full, '=') + std::string(static_cast<std::size_t>(bar) - full, ' ') + "] ";
+    line.append("[").append(full, '=').append(static_cast<std::size_t>(bar) - full, ' ').append("] ");
   }
   line += text;
   if (width > 0 && line.size() > static_cast<std::size_t>(width)) line.resize(static_cast<std::size_t>(width));

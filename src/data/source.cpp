@@ -118,4 +118,11 @@ void Source::malformed(std::string const& sentence) const {
   throw error;
 }
 
+std::string printable(std::string_view piece) {
+  std::string text{piece.substr(0, 40)};
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  return "'" + text + (piece.size() > 40 ? "...'" : "'");
+}
+
 }  // namespace coldpress::data

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace coldpress::data {
 
@@ -32,5 +33,8 @@ class Source {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A piece of a file in quotes, fit for a terminal: shortened, without control characters.
+std::string printable(std::string_view piece);
 
 }  // namespace coldpress::data

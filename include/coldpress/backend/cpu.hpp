@@ -27,7 +27,7 @@ struct Cpu : cpu::Layout {
     Index const in = dx.columns, out = dy.columns;
     cpu::transpose(in, out, weight, pitch(out), scratch, pitch(in));
     cpu::multiply(dx.rows, dx.columns, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
-                  cpu::InputGradient<Chain>{slope, dx.data, dx.pitch});
+                  cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, dx.columns});
   }
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
@@ -60,7 +60,7 @@ struct Cpu : cpu::Layout {
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch};
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     for (Index i = 0; i < dy.rows; ++i) {
       for (Index c = 0; c < dy.columns; c += cpu::lanes) {
         cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, dy.columns - c)}};

@@ -106,33 +106,43 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
   }
 }
 
-/// dx = sum * slope.
+/// dx = sum * slope. What lies beyond the columns becomes zero, whatever the slope is there: sums over padding stay right.
 template <class Chain>
 struct InputGradient {
   Slope<Chain, float> slope;
   float* dx;
-  Index pitch;
+  Index pitch, columns;
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     auto const at = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return dx + (row + i) * pitch + column + j * lanes; };
+    auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      Index const left = columns - column - j * lanes;
+      if (left >= lanes) {
+        store(at(i, j), v);
+      } else if (pitch - column - j * lanes >= lanes) {
+        store(at(i, j), lane_numbers() < static_cast<std::int32_t>(left) ? v : Vector{});
+      } else {  // rows touch
+        store_partial(at(i, j), v, left);
+      }
+    };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
       if (slope.chain.length == 0) {
-        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+        for_tile<h, w, false>(sum, write);
       } else {
-        Block<h, w> slopes;
+        Block<h, w> sums, slopes;
         alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
-        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
         slopes_of(slope, slopes.values, middles, slopes.extents, row, column);
         for (int i = 0; i < h; ++i) {
-          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { store(at(i, j), load(at(i, j)) * load(slopes.at(i, j))); });
+          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(slopes.at(i, j))); });
         }
       }
     } else if constexpr (Chain::length == 0) {
-      for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+      for_tile<h, w, false>(sum, write);
     } else {
       for_tile<h, w, (Chain::length > 1) && Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-        store(at(i, j), v * slope_at(slope, row + i, column + j * lanes));
+        write(i, j, v * slope_at(slope, row + i, column + j * lanes));
       });
     }
   }

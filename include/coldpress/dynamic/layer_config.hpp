@@ -69,7 +69,7 @@ struct LayerConfig {
   std::vector<WeightConfig> params = {};
   std::vector<bool> propagate_down = {};
 
-  LayerConfig(std::string name, LayerType type) : name(std::move(name)), layer_type(std::move(type)) {}
+  LayerConfig(std::string given_name, LayerType type) : name(std::move(given_name)), layer_type(std::move(type)) {}
   bool operator==(LayerConfig const&) const = default;
 };
 

@@ -98,19 +98,6 @@ constexpr bool empty(Chain const& chain) {
   return chain.length == 0;
 }
 
-/// Writes dx, the gradient of group `to`, by write(dx, slope) or, where that takes no slope, by write(dx) and one more pass.
-template <class Run, class To, class Write>
-void write_gradient(Run const& run, To to, Write write) {
-  auto const dx = run.gradient(to);
-  auto const slope = run.slope(to);
-  if constexpr (requires { write(dx, slope); }) {
-    write(dx, slope);
-  } else {
-    write(dx);
-    if (!empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
-  }
-}
-
 }  // namespace detail
 
 /// Computes every group's value; those that end in a loss are left to loss_and_gradient where `skip_loss`.
@@ -171,10 +158,13 @@ void seed_gradient(Run const& run, Output output, T const* dy) {
   run.backend.map_gradient(rows, run.gradient(output), run.slope(output));
 }
 
+/// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
+enum class Pass { both, inputs, parameters };
+
 /// Passes gradients from the last group to the first. sinks(offsets) says where those of a layer's parameters go; a layer's input gradient
 /// is computed before its parameters may change. What nobody needs is not computed, and in a static network not even compiled.
 template <class Run, class Sinks>
-void backward(Run const& run, Sinks sinks) {
+void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
@@ -189,19 +179,24 @@ void backward(Run const& run, Sinks sinks) {
           if constexpr (possible) {
             auto const y = run.value(g);
             auto const p = run.parameters_of(g);
-            if (wanted) {
-              detail::write_gradient(run, from, [&](auto dx, auto const&... slope) requires requires {
-                layer.backward_input(run.backend, x, y, p, dy, dx, slope...);
-              } { layer.backward_input(run.backend, x, y, p, dy, dx, slope...); });
+            if (wanted && pass != Pass::parameters) {
+              auto const dx = run.gradient(from);
+              auto const slope = run.slope(from);
+              if constexpr (requires { layer.backward_input(run.backend, x, y, p, dy, dx, slope); }) {
+                layer.backward_input(run.backend, x, y, p, dy, dx, slope);
+              } else {
+                layer.backward_input(run.backend, x, y, p, dy, dx);
+                if (!detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+              }
             }
           }
           if constexpr (has_parameters<std::remove_cvref_t<decltype(layer)>>) {
-            layer.backward_parameters(run.backend, x, dy, sinks(run.program.offsets(g)));
+            if (pass != Pass::inputs) layer.backward_parameters(run.backend, x, dy, sinks(run.program.offsets(g)));
           }
         },
         [&] {
           if constexpr (possible) {
-            if (wanted) run.backend.map_gradient(dy, run.gradient(from), run.slope(from));
+            if (wanted && pass != Pass::parameters) run.backend.map_gradient(dy, run.gradient(from), run.slope(from));
           }
         });
   });

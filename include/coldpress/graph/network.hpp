@@ -1,6 +1,7 @@
 // A network whose type is its description: parameters, and how to run them.
 #pragma once
 
+#include <coldpress/backend/cpu.hpp>
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/static_program.hpp>

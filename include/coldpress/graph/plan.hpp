@@ -36,6 +36,7 @@ struct Group {
 struct PlanOptions {
   bool training = false;        // keep what backward needs
   bool input_gradient = false;  // the network's input has a gradient too
+  bool keep_gradients = false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -161,7 +162,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
       if (first_consumer < 0) first_consumer = c;
       last_consumer = c;
       bool const again = options.training && (groups[c].head >= 0 ? nodes[groups[c].head].reads_input : groups[c].chain_needs_input);
-      int const read = again ? backward(c) : c;
+      int const read = again ? (options.keep_gradients ? end : backward(c)) : c;
       if (read > last_read) last_read = read;
     }
     // The slope of the chain is applied where the last contribution to its gradient arrives.
@@ -174,7 +175,8 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
     }
     if (group.needs_gradient && group.loss < 0) {
       int const first = last_consumer < 0 ? count : backward(last_consumer);
-      group.gradient = {.pitch = padded(group.output), .size = padded(group.output), .first = first, .last = backward(g)};
+      int const last = options.keep_gradients ? end : backward(g);
+      group.gradient = {.pitch = padded(group.output), .size = padded(group.output), .first = first, .last = last};
     }
   }
 

@@ -27,8 +27,10 @@ struct FixedString {
 };
 
 /// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1, relu1, linear2, ...
-template <FixedString given_name, Layer auto layer>
+template <FixedString text, Layer auto layer>
 struct Named {
+  static constexpr std::string_view given_name = text.view();
+  static constexpr auto inner = layer;
   static constexpr std::string_view name = std::remove_cvref_t<decltype(layer)>::name;
   constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
   bool operator==(Named const&) const = default;

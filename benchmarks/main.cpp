@@ -1,0 +1,34 @@
+// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line. A workload it does
+// not know prints nothing.
+#include "paths.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+int main(int argc, char** argv) {
+  bench::Options options;
+  for (int i = 1; i < argc; i += 2) {
+    std::string_view const key = argv[i];
+    bool const known = i + 1 < argc;
+    if (known && key == "--workload") {
+      options.workload = argv[i + 1];
+    } else if (known && key == "--threads") {
+      options.threads = std::atoi(argv[i + 1]);
+    } else if (known && key == "--seconds") {
+      options.seconds = std::atof(argv[i + 1]);
+    } else if (known && key == "--path") {
+      options.path = argv[i + 1];
+    } else {
+      std::fprintf(stderr, "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic]\n", argv[0]);
+      return 2;
+    }
+  }
+  if (options.path == "static") {
+    bench::run_static(options);
+  } else if (options.path == "dynamic") {
+    bench::run_dynamic(options);
+  } else {
+    std::fprintf(stderr, "%s: no path '%s'; there are static and dynamic\n", argv[0], options.path.c_str());
+    return 2;
+  }
+}

@@ -1,0 +1,67 @@
+#include <coldpress/persist/checkpoint.hpp>
+
+#include <coldpress/data/atomic_file.hpp>
+
+#include "content.hpp"
+#include "message.hpp"
+
+#include <algorithm>
+
+namespace coldpress::persist {
+namespace {
+
+Checkpoint read(schema::Checkpoint::Reader file) {
+  Checkpoint checkpoint{.model = read_layer(file.getModel())};
+  read_run(file, checkpoint);
+  checkpoint.optimizer_state = read_tensors(file.getOptimizerState(), "optimizerState");
+  for (auto const word : file.getRandomState()) checkpoint.random_state.push_back(word);
+  checkpoint.iteration = file.getIteration();
+  checkpoint.epoch = file.getEpoch();
+  checkpoint.position = file.getPosition();
+  return checkpoint;
+}
+
+void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
+  write_layer(file.initModel(), checkpoint.model);
+  write_run(file, checkpoint);
+  auto const& state = checkpoint.optimizer_state;
+  write_tensors(file.initOptimizerState(list_size(state.size())), state, "optimizerState");
+  auto random_state = file.initRandomState(list_size(checkpoint.random_state.size()));
+  for (unsigned i = 0; i < random_state.size(); ++i) random_state.set(i, checkpoint.random_state[i]);
+  file.setIteration(checkpoint.iteration);
+  file.setEpoch(checkpoint.epoch);
+  file.setPosition(checkpoint.position);
+  set_checksum<schema::Checkpoint>(file);
+}
+
+}  // namespace
+
+Checkpoint read_checkpoint(std::string const& path) {
+  auto const bytes = read_file(path, max_file);
+  return with_context(
+      [&] {
+        return translated([&] {
+          Message message{bytes};
+          if (!message.starts_with_struct()) throw FormatError{"is a model, not a checkpoint"};
+          auto const root = message.root<schema::Checkpoint>();
+          if (!verify_checksum<schema::Checkpoint>(root)) throw ChecksumError{"is no checkpoint, or has lost its checksum"};
+          return read(root);
+        });
+      },
+      [&](Error& error) { error.in_file(path); });
+}
+
+void write_checkpoint(std::string const& path, Checkpoint const& checkpoint) {
+  with_context(
+      [&] {
+        translated([&] {
+          unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
+          capnp::MallocMessageBuilder message{words};
+          write(message.initRoot<schema::Checkpoint>(), checkpoint);
+          write_atomically(path, to_bytes(message));
+        });
+      },
+      [&](Error& error) { error.in_file(path); });
+}
+
+}  // namespace coldpress::persist

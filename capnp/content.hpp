@@ -1,0 +1,63 @@
+// The parts that models, trainings and checkpoints share.
+#pragma once
+
+#include "batch.hpp"
+#include "checksum.hpp"
+#include "config.hpp"
+#include "tensors.hpp"
+
+#include <coldpress/persist/training.hpp>
+
+namespace coldpress::persist {
+
+inline constexpr std::size_t max_file = std::size_t{1} << 40;
+
+// The checksum is not their business.
+Model read_layer(schema::Layer::Reader file);
+void write_layer(schema::Layer::Builder file, Model const& model);
+
+/// A configuration beside which there are no weights; its batch does not matter.
+dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file);
+void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch);
+
+dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file);
+void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig const& solver);
+void check_solver(dynamic::SolverConfig const& solver);
+
+/// What a training and a checkpoint say with the same fields: loss, solver, data, epochs, batch and seed.
+template <class Reader, class Value>
+void read_run(Reader file, Value& value);
+template <class Builder, class Value>
+void write_run(Builder file, Value const& value);
+
+template <class Action>
+void in_field(std::string const& field, Action&& action) {
+  with_context([&] { action(); }, [&](Error& error) { error.in_field(field); });
+}
+
+template <class Reader, class Value>
+void read_run(Reader file, Value& value) {
+  if (file.hasLoss()) in_field("loss", [&] { value.loss = read_bare_config(file.getLoss()); });
+  if (file.hasSolver()) value.solver = read_solver(file.getSolver());
+  in_field("data", [&] { check_text(value.data = text_of(file.getData())); });
+  in_field("epochs", [&] { check_size(file.getEpochs()); });
+  in_field("batch", [&] { check_size(file.getBatch()); });
+  value.epochs = static_cast<Index>(file.getEpochs());
+  value.batch = static_cast<Index>(file.getBatch());
+  value.seed = file.getSeed();
+}
+
+template <class Builder, class Value>
+void write_run(Builder file, Value const& value) {
+  in_field("batch", [&] { check_size(static_cast<std::uint64_t>(value.batch)); });
+  in_field("epochs", [&] { check_size(static_cast<std::uint64_t>(value.epochs)); });
+  in_field("data", [&] { check_text(value.data); });
+  if (value.loss) in_field("loss", [&] { write_bare_config(file.initLoss(), *value.loss, value.batch); });
+  write_solver(file.initSolver(), value.solver);
+  file.setData(text_for(value.data));
+  file.setEpochs(static_cast<std::uint64_t>(value.epochs));
+  file.setBatch(static_cast<std::uint64_t>(value.batch));
+  file.setSeed(value.seed);
+}
+
+}  // namespace coldpress::persist

@@ -1,0 +1,61 @@
+#include <coldpress/persist/model.hpp>
+
+#include <coldpress/data/atomic_file.hpp>
+
+#include "content.hpp"
+#include "message.hpp"
+
+namespace coldpress::persist {
+
+Model read_layer(schema::Layer::Reader file) {
+  Model model{.name = text_of(file.getName())};
+  with_context([&] { check_text(model.name); }, [](Error& error) { error.in_field("name"); });
+  if (!file.hasConfig()) throw FormatError{"has no configuration of a network"};
+  model.weights = read_tensors(file.getWeightsData(), "weightsData");
+  auto config = read_config(file.getConfig());
+  model.batch = drop_batch(config, model.weights);
+  model.config = std::move(config.config);
+  return model;
+}
+
+void write_layer(schema::Layer::Builder file, Model const& model) {
+  with_context([&] { check_text(model.name); }, [](Error& error) { error.in_field("name"); });
+  file.setName(text_for(model.name));
+  write_config(file.initConfig(), model.config, model.batch);
+  check_written(read_config(file.asReader().getConfig()), model.weights);
+  write_tensors(file.initWeightsData(list_size(model.weights.size())), model.weights, "weightsData");
+}
+
+Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
+  return with_context(
+      [&] {
+        return translated([&] {
+          Message message{bytes};
+          if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
+          auto const root = message.root<schema::Layer>();
+          bool const checksummed = verify_checksum<schema::Layer>(root);
+          Model model = read_layer(root);
+          model.checksummed = checksummed;
+          return model;
+        });
+      },
+      [&](Error& error) { error.in_file(file); });
+}
+
+Model read_model(std::string const& path) { return parse_model(read_file(path, max_file), path); }
+
+std::vector<std::byte> serialize(Model const& model) {
+  return translated([&] {
+    capnp::MallocMessageBuilder message{words_for(model.weights)};
+    auto root = message.initRoot<schema::Layer>();
+    write_layer(root, model);
+    set_checksum<schema::Layer>(root);
+    return to_bytes(message);
+  });
+}
+
+void write_model(std::string const& path, Model const& model) {
+  with_context([&] { write_atomically(path, serialize(model)); }, [&](Error& error) { error.in_file(path); });
+}
+
+}  // namespace coldpress::persist

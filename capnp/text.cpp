@@ -1,0 +1,245 @@
+#include "text.hpp"
+
+#include "message.hpp"
+
+#include <capnp/serialize-text.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coldpress::persist {
+namespace {
+
+using capnp::DynamicValue;
+
+// A container takes three brackets, "(sequential = (layers = [(", and there are a few around and inside.
+constexpr std::size_t max_brackets = 4 * max_nesting + 8;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
+
+/// Walks over the tokens of a text without a memory of values; the codec does the rest.
+class Guard {
+ public:
+  Guard(std::string_view text, capnp::StructSchema root) : text_(text), next_(root) {}
+
+  void check() {
+    while (at_ < text_.size()) {
+      char const c = text_[at_];
+      if (brackets_.empty() && seen_root_ && !is_blank(c) && c != '#') refuse(at_, "there is more after the end of the value");
+      if (c == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (c == '"') {
+        string();
+      } else if (c == '(' || c == '[') {
+        open(c);
+      } else if (c == ')' || c == ']') {
+        close(c);
+      } else if (is_digit(c)) {
+        number();
+      } else if (is_word(c)) {
+        word();
+      } else if (c == '`') {
+        refuse(at_, "text goes between double quotes");
+      } else if (c == '.' || c == '$' || c == '@') {
+        refuse(at_, "names from elsewhere cannot be used here");
+      } else {
+        ++at_;
+      }
+    }
+    if (!brackets_.empty()) refuse(brackets_.back().at, "this bracket is never closed");
+    if (!seen_root_) refuse(0, "there is no value");
+  }
+
+ private:
+  struct Bracket {
+    char kind;
+    std::size_t at;
+    std::optional<capnp::StructSchema> fields;  // of the struct in this bracket
+    std::set<std::string_view> given;
+    std::string_view member;  // of its union
+  };
+
+  [[noreturn]] void refuse(std::size_t at, std::string const& sentence) const {
+    auto const before = text_.substr(0, at);
+    auto const line = 1 + std::count(before.begin(), before.end(), '\n');
+    auto const column = at - (before.rfind('\n') + 1) + 1;
+    throw FormatError{"line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + sentence};
+  }
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+
+  void string() {
+    std::size_t const start = at_++;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
+    if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text has no end");
+    ++at_;
+  }
+
+  void open(char kind) {
+    if (brackets_.size() == max_brackets)
+      refuse(at_, "more than " + std::to_string(max_brackets) + " brackets inside each other");
+    // Elements of a list are of the list's type; next_ holds a list's element type already.
+    auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
+    brackets_.push_back({kind, at_++, type, {}, {}});
+    next_.reset();
+    seen_root_ = true;
+  }
+
+  void close(char kind) {
+    if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')')) refuse(at_, "this bracket was not opened");
+    brackets_.pop_back();
+    ++at_;
+  }
+
+  void number() {
+    std::size_t const start = at_;
+    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' ||
+                                  ((text_[at_] == '+' || text_[at_] == '-') && (text_[at_ - 1] | 0x20) == 'e')))
+      ++at_;
+    auto digits = text_.substr(start, at_ - start);
+    std::uint64_t const base = digits.starts_with("0x") || digits.starts_with("0X") ? 16 : digits[0] == '0' ? 8 : 10;
+    if (base == 16) digits.remove_prefix(2);
+    if (base != 16 && !std::all_of(digits.begin(), digits.end(), is_digit)) return;  // with a point or an exponent, or no number
+    std::uint64_t value = 0;
+    for (char const c : digits) {
+      std::uint64_t const digit = is_digit(c) ? static_cast<std::uint64_t>(c - '0') : static_cast<std::uint64_t>((c | 0x20) - 'a' + 10);
+      if (value > (~std::uint64_t{0} - digit) / base) refuse(start, "this integer has more than 64 bits");
+      value = value * base + digit;
+    }
+  }
+
+  void word() {
+    std::size_t const start = at_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    auto const name = text_.substr(start, at_ - start);
+    auto after = at_;
+    while (after < text_.size() && is_blank(text_[after])) ++after;
+    if (brackets_.empty()) refuse(start, "the value must be in round brackets");
+    if (name == "import" || name == "embed") refuse(start, "other files cannot be used here");
+    if (after == text_.size() || text_[after] != '=') return;
+
+    Bracket& bracket = brackets_.back();
+    next_.reset();
+    if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
+    if (!bracket.fields) return;
+    std::string const terminated{name};
+    KJ_IF_MAYBE(field, bracket.fields->findFieldByName(text_for(terminated))) {
+      if (field->getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT) {
+        if (!bracket.member.empty())
+          refuse(start, "'" + std::string{bracket.member} + "' is chosen already, '" + terminated + "' would be a second one");
+        bracket.member = name;
+      }
+      auto type = field->getType();
+      while (type.isList()) type = type.asList().getElementType();
+      if (type.isStruct()) next_ = type.asStruct();
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<Bracket> brackets_;
+  std::optional<capnp::StructSchema> next_;  // what a bracket that comes now holds
+  bool seen_root_ = false;
+};
+
+/// Prints what differs from the schema's defaults. The codec of Cap'n Proto 0.9 would print floats with a digit too few.
+class Printer {
+ public:
+  std::string text;
+
+  void print(capnp::DynamicStruct::Reader fields) {
+    open('(');
+    for (auto field : fields.getSchema().getFields()) {
+      bool const member = field.getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT;
+      if (!fields.has(field, member ? capnp::HasMode::NON_NULL : capnp::HasMode::NON_DEFAULT)) continue;
+      auto const value = fields.get(field);
+      if (!member && value.getType() == DynamicValue::LIST && value.as<capnp::DynamicList>().size() == 0) continue;
+      next();
+      text += text_of(field.getProto().getName()) + " = ";
+      print(value);
+    }
+    close(')');
+  }
+
+ private:
+  void print(DynamicValue::Reader const& value) {
+    switch (value.getType()) {
+      case DynamicValue::FLOAT: return print(value.as<double>());
+      case DynamicValue::STRUCT: return print(value.as<capnp::DynamicStruct>());
+      case DynamicValue::LIST: {
+        auto const list = value.as<capnp::DynamicList>();
+        open('[');
+        for (auto const element : list) {
+          next();
+          print(element);
+        }
+        return close(']');
+      }
+      default: text += kj::str(value).cStr();
+    }
+  }
+
+  // The fewest digits that give the float back where it is one.
+  void print(double value) {
+    char digits[32];
+    auto const single = static_cast<float>(value);
+    auto const end = single == value ? std::to_chars(digits, std::end(digits), single).ptr
+                                     : std::to_chars(digits, std::end(digits), value).ptr;
+    text.append(digits, end);
+  }
+
+  void open(char bracket) {
+    text += bracket;
+    entries_.push_back(0);
+  }
+  void next() {
+    text += entries_.back()++ == 0 ? "\n" : ",\n";
+    text.append(2 * entries_.size(), ' ');
+  }
+  void close(char bracket) {
+    bool const empty = entries_.back() == 0;
+    entries_.pop_back();
+    if (!empty) text.append("\n").append(2 * entries_.size(), ' ');
+    text += bracket;
+  }
+
+  std::vector<int> entries_;
+};
+
+}  // namespace
+
+bool is_text(std::span<std::byte const> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) {
+    auto const c = std::to_integer<unsigned char>(byte);
+    return (c >= 0x20 && c != 0x7f) || (c >= '\t' && c <= '\r');
+  });
+}
+
+void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
+  Guard{text, root.getSchema()}.check();
+  try {
+    capnp::TextCodec{}.decode(text_for(text), root);
+  } catch (kj::Exception const& exception) {
+    std::string sentence = exception.getDescription().cStr();
+    if (std::string_view{exception.getFile()} != "(capnp text input)") throw FormatError{"is not the text of a training: " + sentence};
+    // The codec says "12-15: what is wrong" and the line beside it.
+    auto const dash = sentence.find('-'), colon = sentence.find(": ");
+    if (dash < colon && colon != std::string::npos)
+      sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
+    throw FormatError{"line " + std::to_string(exception.getLine()) + ", " + sentence};
+  }
+}
+
+std::string to_text(capnp::DynamicStruct::Reader root) {
+  Printer printer;
+  printer.print(root);
+  return std::move(printer.text) + "\n";
+}
+
+}  // namespace coldpress::persist

@@ -1,0 +1,21 @@
+// Cap'n Proto's text.
+#pragma once
+
+#include "capnproto.hpp"
+
+#include <span>
+#include <string>
+
+namespace coldpress::persist {
+
+/// Whether there is nothing but text: no control character besides space, tab and line ends. A message always has one.
+bool is_text(std::span<std::byte const> bytes);
+
+/// Parses `text` into `root` by Cap'n Proto's TextCodec, after a look at what that lets pass: brackets so deep that its stack would end,
+/// integers beyond 64 bits, fields given twice and two members of one union. Throws FormatError with line and column.
+void parse_text(std::string const& text, capnp::DynamicStruct::Builder root);
+
+/// Text that parse_text reads as the same values; numbers of 64 bits to about 15 digits.
+std::string to_text(capnp::DynamicStruct::Reader root);
+
+}  // namespace coldpress::persist

@@ -1,0 +1,214 @@
+// The reference backend: plain xtensor and BLAS, in float or double. The oracle for the other backends, and what numerical gradients are
+// checked with. Needs coldpress::reference (xtensor, xtensor-blas, BLAS).
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/xtensor_headers.hpp>
+
+#include <xtensor-blas/xblas.hpp>
+
+namespace coldpress {
+namespace detail {
+
+/// Rows, whose pitch is their width here, as a matrix; `count` values as a vector.
+template <class T>
+auto matrix(Rows<T> x) {
+  std::array<std::size_t, 2> const shape{static_cast<std::size_t>(x.rows), static_cast<std::size_t>(x.columns)};
+  return xt::adapt(x.data, shape[0] * shape[1], xt::no_ownership(), shape);
+}
+template <class T>
+auto vector(T* data, Index count) {
+  std::array<std::size_t, 1> const shape{static_cast<std::size_t>(count)};
+  return xt::adapt(data, shape[0], xt::no_ownership(), shape);
+}
+
+/// What a chain makes of one value, and its slope there. An erased chain is made of operations on blocks of whole vectors of floats.
+template <class Chain, class Real>
+Real value_of(Chain const& chain, Real x, At at) {
+  return chain.value(x, at);
+}
+template <class Chain, class Real>
+Real slope_of(Chain const& chain, Real x, Real y, At at) {
+  return chain.gradient(x, y, at);
+}
+
+template <class Real>
+Real slope_of(Chain<> const&, Real, Real, At) {
+  return 1;
+}
+
+struct ErasedValue {
+  static constexpr Index lanes = 16;
+  static constexpr ErasedOp::Block block{1, lanes, lanes};
+  alignas(64) float values[lanes] = {};
+  Index lane;
+  At at;  // of the block
+
+  ErasedValue(float x, At place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} { values[lane] = x; }
+};
+inline float value_of(ErasedChain const& chain, float x, At at) {
+  ErasedValue block{x, at};
+  for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, block.values, block.block, block.at);
+  return block.values[block.lane];
+}
+inline float slope_of(ErasedChain const& chain, float x, float y, At at) {
+  float slope = 1;
+  for (int n = chain.length - 1; n >= 0; --n) {
+    ErasedOp const& op = chain.ops[n];
+    ErasedValue const in{value_of(ErasedChain{chain.ops, n}, x, at), at}, out{y, at};
+    ErasedValue product{slope, at};
+    op.gradient(op.op, in.values, out.values, product.values, true, product.block, product.at);
+    slope = product.values[product.lane];
+    y = in.values[in.lane];
+  }
+  return slope;
+}
+
+}  // namespace detail
+
+template <class Real>
+struct Reference {
+  using Scalar = Real;
+
+  // Everything as the user sees it: rows without padding, parameters in canonical order.
+  static constexpr Index pitch(Index n) { return n; }
+  static constexpr Index storage_size(Shape shape) { return shape.size(); }
+  static constexpr Index scratch_size(Shape) { return 0; }
+  static constexpr Index offset(Shape, Index element) { return element; }
+
+  /// y = then(x Wᵀ + b)
+  template <class Chain>
+  void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y, Then<Chain, Real> const& then) const {
+    auto const in = detail::matrix(x);
+    auto const w = detail::matrix(Rows{weight, y.columns, x.columns, x.columns});
+    auto out = detail::matrix(y);
+    xt::blas::gemm(in, w, out, false, true);
+    out += detail::vector(bias, y.columns);
+    map(y, y, then);
+  }
+  /// dx = slope(dy W)
+  template <class Chain>
+  void product(Rows<Real const> dy, Real const* weight, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+    auto const out = detail::matrix(dy);
+    auto const w = detail::matrix(Rows{weight, dy.columns, dx.columns, dx.columns});
+    auto in = detail::matrix(dx);
+    xt::blas::gemm(out, w, in);
+    map_gradient(dx, dx, slope);
+  }
+  /// sink(dyᵀ x), as {out, in}
+  template <class Sink>
+  void weight_gradient(Rows<Real const> x, Rows<Real const> dy, Sink const& sink) const {
+    auto const in = detail::matrix(x);
+    auto const out = detail::matrix(dy);
+    xt::xtensor<Real, 2> gradient{std::array{out.shape(1), in.shape(1)}};
+    xt::blas::gemm(out, in, gradient, true);
+    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+  }
+  /// sink(Σ rows of dy)
+  template <class Sink>
+  void sum_rows(Rows<Real const> dy, Sink const& sink) const {
+    xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
+    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+  }
+  /// y = then(x); y may be x.
+  template <class Chain>
+  void map(Rows<Real const> x, Rows<Real> y, Then<Chain, Real> const& then) const {
+    auto const in = detail::matrix(x);
+    auto out = detail::matrix(y);
+    for (Index i = 0; i < x.rows; ++i) {
+      for (Index j = 0; j < x.columns; ++j) {
+        Real const value = in(i, j);
+        if (then.kept) then.kept[i * then.kept_pitch + j] = value;
+        out(i, j) = detail::value_of(then.chain, value, At{i, j, then.step});
+      }
+    }
+  }
+  /// dx = slope(dy); dx may be dy.
+  template <class Chain>
+  void map_gradient(Rows<Real const> dy, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+    auto const out = detail::matrix(dy);
+    auto in = detail::matrix(dx);
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index j = 0; j < dy.columns; ++j) {
+        Real factor = 1;
+        if (slope.chain.length > 0) {
+          Real const x = slope.input ? slope.input[i * slope.input_pitch + j] : Real{};
+          factor = detail::slope_of(slope.chain, x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+        }
+        in(i, j) = out(i, j) * factor;
+      }
+    }
+  }
+  /// y = softmax or log softmax of each row; y may be x.
+  void normalize(Normalization kind, Rows<Real const> x, Rows<Real> y) const {
+    auto const in = detail::matrix(x);
+    auto out = detail::matrix(y);
+    xt::xtensor<Real, 2> const top = xt::amax(in, {1}, xt::keep_dims);
+    xt::noalias(out) = in - top;
+    xt::xtensor<Real, 2> const mass = xt::sum(xt::exp(out), {1}, xt::keep_dims);
+    if (kind == Normalization::softmax) {
+      xt::noalias(out) = xt::exp(out) / mass;
+    } else {
+      xt::noalias(out) = out - xt::log(mass);
+    }
+  }
+  /// dx from y and dy; dx may be dy.
+  void normalize_gradient(Normalization kind, Rows<Real const> y, Rows<Real const> dy, Rows<Real> dx) const {
+    auto const out = detail::matrix(y);
+    auto const gradient = detail::matrix(dy);
+    auto in = detail::matrix(dx);
+    if (kind == Normalization::softmax) {
+      xt::xtensor<Real, 2> const total = xt::sum(out * gradient, {1}, xt::keep_dims);
+      xt::noalias(in) = out * (gradient - total);
+    } else {
+      xt::xtensor<Real, 2> const total = xt::sum(gradient, {1}, xt::keep_dims);
+      xt::noalias(in) = gradient - xt::exp(out) * total;
+    }
+  }
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
+  template <class LossType>
+  Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Real const* target, Rows<Real> dx) const {
+    if (kind != Normalization::none) normalize(kind, x, y);
+    auto const out = detail::matrix(y);
+    auto in = detail::matrix(dx);
+    in.fill(0);
+    Real total = 0;
+    for (Index i = 0; i < y.rows; ++i) {
+      auto const compare = [&](Index j, Real t) {
+        total += loss.value(out(i, j), t);
+        in(i, j) = loss.gradient(out(i, j), t);
+      };
+      if constexpr (LossType::target == Target::label) {
+        compare(static_cast<Index>(target[i]), target[i]);
+      } else {
+        for (Index j = 0; j < y.columns; ++j) compare(j, target[i * y.columns + j]);
+      }
+    }
+    if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
+    return total / static_cast<Real>(y.rows);
+  }
+  /// One optimizer step over `size` values of flat buffers.
+  template <class Optimizer>
+  void update(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
+    for (Index i = 0; i < size; ++i) {
+      Real state[Optimizer::states];
+      for (int s = 0; s < Optimizer::states; ++s) state[s] = sink.state[s][i];
+      sink.optimizer.update(sink.weight[i], gradient[i], state, sink.scale);
+      for (int s = 0; s < Optimizer::states; ++s) sink.state[s][i] = state[s];
+    }
+  }
+  /// Sum of squares of a flat buffer.
+  double squared_norm(Real const* values, Index size) const {
+    auto const v = detail::vector(values, size);
+    return xt::sum<double>(xt::square(v))();
+  }
+
+ private:
+  void give(GradientSink<Real> sink, Real const* gradient, Index size) const { std::copy_n(gradient, size, sink.gradient); }
+  template <class Optimizer>
+  void give(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
+    update(sink, gradient, size);
+  }
+};
+
+}  // namespace coldpress

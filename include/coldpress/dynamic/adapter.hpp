@@ -1,0 +1,104 @@
+// A static network behind the dynamic API: the same bits, with its type erased.
+#pragma once
+
+#include <coldpress/dynamic/layer.hpp>
+#include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/graph/network.hpp>
+#include <coldpress/optim/solver.hpp>
+
+namespace coldpress::dynamic {
+
+/// `Holder`: Net (owned) or Net& (borrowed).
+template <class Holder>
+class Adapted final : public Executable {
+ public:
+  using Net = std::remove_reference_t<Holder>;
+  static_assert(std::is_same_v<typename Net::T, float>, "adapt: the dynamic API computes in float");
+
+  explicit Adapted(Holder&& net) : net_(std::forward<Holder>(net)), gradients_(Net::parameter_size) {
+    for (int i = 0; i < Net::weight_count; ++i) weights_.push_back({std::string{Net::weight_name(i).view()}, Net::weight_shape(i)});
+  }
+
+  Shape input_shape() const override { return Net::input_shape; }
+  Shape output_shape() const override { return Net::output_shape; }
+  std::vector<Weight> const& weights() const override { return weights_; }
+  void read(int buffer, int weight, std::span<float> values) const override {
+    Net::read(const_cast<Adapted*>(this)->base(buffer), weight, values);
+  }
+  void write(int buffer, int weight, std::span<float const> values) override { Net::write(base(buffer), weight, values); }
+  void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
+
+  std::span<float const> forward(std::span<float const> x, Mode mode) override {
+    if (mode == Mode::inference) return output_ = net_.forward(x, inference_);
+    output_ = net_.forward_training(x, training_, step_ + 1);
+    ++step_;
+    return output_;
+  }
+  std::span<float const> backward_input(std::span<float const> dy) override { return net_.backward(dy, training_); }
+  void backward_parameters() override { std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data()); }
+  void subtract_gradients() override {
+    for (Index i = 0; i < Net::parameter_size; ++i) base(data)[i] -= gradients_.data()[i];
+  }
+
+  float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
+                        TrainingOptions const& options) override {
+    return std::visit([&](auto const& l, auto const& optimizer) { return train(x, targets, l, optimizer, options); }, loss,
+                      options.optimizer);
+  }
+  std::span<float const> output() const override { return output_; }
+  std::uint64_t step() const override { return step_; }
+  void set_step(std::uint64_t step) override { step_ = step; }
+  std::uint64_t seed() const override { return net_.seed(); }
+
+ private:
+  template <class LossType, class Optimizer>
+  float train(std::span<float const> x, std::span<float const> targets, LossType const& loss, Optimizer const& optimizer,
+              TrainingOptions const& options) {
+    Index const size = Net::output_shape.size(), width = loss.target_shape(Net::output_shape).size();
+    Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
+    require(static_cast<Index>(targets.size()) == batch * width, "train_minibatch: the targets must be as many as the samples");
+    check_targets(loss, targets);
+    auto const y = forward(x, Mode::training);
+    Index const pitch = cpu::Layout::pitch(size);  // kernels write whole vectors
+    loss_gradient_.reserve(batch * (pitch + size));
+    Rows<float> const dy{loss_gradient_.data(), batch, size, pitch};
+    float* const rows = loss_gradient_.data() + batch * pitch;
+    Rows<float> const scores{const_cast<float*>(y.data()), batch, size, size};
+    typename Net::Backend const backend{};
+    float const mean = backend.loss(loss, Normalization::none, scores, scores, targets.data(), dy);
+    for (Index i = 0; i < batch; ++i) std::copy_n(dy.row(i), size, rows + i * size);
+    backward_input({rows, static_cast<std::size_t>(batch * size)});
+    backward_parameters();
+    double const squared = options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
+    UpdateSink<Optimizer, float> sink{
+        optimizer, gradient_scale(squared, options.clip_gradients, options.minibatch_size > 0 ? options.minibatch_size : batch), base(data), {}};
+    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
+    backend.update(sink, gradients_.data(), Net::parameter_size);
+    return mean;
+  }
+  float* base(int buffer) {
+    if (buffer == data) return net_.parameters().data();
+    if (buffer == gradient) return gradients_.data();
+    if (static_cast<int>(states_.size()) <= buffer - state) states_.resize(static_cast<std::size_t>(buffer - state) + 1);
+    HeapMemory<float>& memory = states_[static_cast<std::size_t>(buffer - state)];
+    memory.reserve(Net::parameter_size);
+    return memory.data();
+  }
+
+  Holder net_;
+  typename Net::Workspace inference_;
+  typename Net::TrainingWorkspace training_;
+  HeapMemory<float> gradients_, loss_gradient_;
+  std::vector<HeapMemory<float>> states_;
+  std::vector<Weight> weights_;
+  std::span<float const> output_;
+  std::uint64_t step_ = 0;
+};
+
+template <class Net>
+Layer Layer::adapt(Net&& net) {
+  using Network = std::remove_cvref_t<Net>;
+  return {to_config<typename Network::Type, Network::input_shape>(), std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
+}
+
+}  // namespace coldpress::dynamic

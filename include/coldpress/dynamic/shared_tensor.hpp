@@ -1,0 +1,83 @@
+// A tensor that several owners share, as Juice's: it follows where it is read. A weight lives in its network, in a layout of the
+// network's own; reading it here brings the canonical values over, writing it sends them back before the network runs next.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace coldpress::dynamic {
+
+class SharedTensor {
+ public:
+  /// Where the values of a tensor really are.
+  class Home {
+   public:
+    virtual void pull(std::span<float> values) const = 0;
+    virtual void push(std::span<float const> values) = 0;
+
+   protected:
+    ~Home() = default;
+  };
+
+  /// Zeros of this shape; the batch, where there is one, is its first extent.
+  explicit SharedTensor(std::vector<Index> shape) : state_(std::make_shared<State>(std::move(shape))) {}
+
+  std::vector<Index> const& shape() const { return state_->shape; }
+  Index size() const { return static_cast<Index>(state_->values.size()); }
+  /// Another shape for the same values. Throws ShapeError unless equally many.
+  void reshape(std::vector<Index> shape) const {
+    require(count(shape) == size(), "reshape: the shapes must have equally many values");
+    state_->shape = std::move(shape);
+  }
+  std::span<float const> read() const {
+    if (state_->behind) state_->home->pull(state_->values), state_->behind = false;
+    return state_->values;
+  }
+  std::span<float> read_write() const {
+    read();
+    return write_only();
+  }
+  /// To be overwritten as a whole.
+  std::span<float> write_only() const {
+    state_->behind = false;
+    state_->ahead = state_->home != nullptr;
+    return state_->values;
+  }
+
+  // For the network that the values belong to.
+  void move_in(Home* home) const { state_->home = home, state_->behind = home != nullptr; }
+  void home_changed() const { state_->behind = true; }
+  void send_home() const {
+    if (state_->ahead) state_->home->push(state_->values), state_->ahead = false;
+  }
+  /// The network goes away; who holds the tensor keeps its values.
+  void move_out() const {
+    send_home();
+    read();
+    state_->home = nullptr;
+  }
+
+ private:
+  static Index count(std::vector<Index> const& shape) {
+    Index n = 1;
+    for (Index extent : shape) {
+      require(extent > 0 && n <= (Index{1} << 40) / extent, "shared tensor: extents must be at least 1, and at most 2^40 values");
+      n *= extent;
+    }
+    return n;
+  }
+  struct State {
+    explicit State(std::vector<Index> extents) : values(static_cast<std::size_t>(count(extents))), shape(std::move(extents)) {}
+    std::vector<float> values;
+    std::vector<Index> shape;
+    Home* home = nullptr;
+    bool behind = false;  // the home has newer values
+    bool ahead = false;   // so has the tensor
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace coldpress::dynamic

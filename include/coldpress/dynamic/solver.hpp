@@ -1,0 +1,43 @@
+// Juice's Solver: a network, an objective, and how they are trained.
+#pragma once
+
+#include <coldpress/dynamic/layer.hpp>
+
+namespace coldpress::dynamic {
+
+class Solver {
+ public:
+  /// Builds network and objective of the config. Throws ConfigError where one is missing or a number makes no sense.
+  static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
+                            std::optional<Shape> input = {}, std::uint64_t seed = 0);
+  /// Trains a network that is there already; the config's own is not looked at.
+  Solver(Layer network, SolverConfig config);
+
+  /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws DataError for
+  /// targets that mean nothing; then nothing has changed.
+  SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets);
+  /// The same on samples one after another; returns the mean loss before the step.
+  float train_minibatch(std::span<float const> x, std::span<float const> targets);
+  /// Mean loss of the last step, before its update.
+  float loss() const { return loss_; }
+
+  Layer const& network() const { return network_; }
+  Layer& mut_network() { return network_; }
+  SolverConfig const& config() const { return config_; }
+  /// Learning rate, momentum and clipping may change between steps.
+  TrainingOptions& options() { return options_; }
+
+  /// Steps done, and the optimizer's state of each weight: what a checkpoint holds beside the weights.
+  std::uint64_t iteration() const { return network_.executable().step(); }
+  int state_count() const;
+
+ private:
+  Layer network_;
+  SolverConfig config_;
+  AnyLoss objective_;
+  TrainingOptions options_;
+  SharedTensor output_{{1}};
+  float loss_ = 0;
+};
+
+}  // namespace coldpress::dynamic

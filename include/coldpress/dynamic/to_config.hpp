@@ -1,0 +1,50 @@
+// A network type as a config: the same layers, names as graph/static_graph.hpp makes them.
+#pragma once
+
+#include <coldpress/dynamic/layer_config.hpp>
+#include <coldpress/graph/static_graph.hpp>
+
+namespace coldpress::dynamic {
+namespace detail {
+
+/// Adds the layers of a Sequential to a container; `node` and `container` count through all of them.
+template <class Graph, auto... layers>
+void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int& containers);
+
+template <class Graph, auto layer, class L>
+void add_layer(L const&, SequentialConfig& config, int& node, int& containers) {
+  if constexpr (requires { L::given_name; }) {
+    config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, L::inner});
+  } else if constexpr (requires { typename coldpress::detail::Flattened<L>::type; }) {
+    SequentialConfig inner;
+    std::string const name = "sequential" + std::to_string(++containers);
+    add_layers<Graph>(layer, inner, node, containers);
+    config.add_layer({name, inner});
+  } else {
+    config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, layer});
+  }
+}
+template <class Graph, auto... layers>
+void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int& containers) {
+  (add_layer<Graph, layers>(layers, config, node, containers), ...);
+}
+
+}  // namespace detail
+
+/// The config of a network type: `Net` for samples of shape `in`.
+template <class Net, Shape in>
+LayerConfig to_config(std::string name = "network") {
+  SequentialConfig config;
+  config.add_input("data", in);
+  int node = 0, containers = 0;
+  detail::add_layers<StaticGraph<Net, in>>(Net{}, config, node, containers);
+  return {std::move(name), std::move(config)};
+}
+
+/// Whether two configs describe the same function: the same layers in the same order with the same fields. Names, batch, wiring in
+/// place, and how weights start are not compared; nested containers count as their layers.
+bool same_network(LayerConfig const& a, LayerConfig const& b);
+/// The first difference, as a sentence; empty if there is none.
+std::string difference(LayerConfig const& a, LayerConfig const& b);
+
+}  // namespace coldpress::dynamic

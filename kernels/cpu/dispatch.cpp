@@ -1,0 +1,56 @@
+#include "dispatch.hpp"
+
+#include <utility>
+
+namespace coldpress::cpu {
+
+#if defined __x86_64__
+namespace v2 {
+Table const& table();
+}
+namespace v3 {
+Table const& table();
+}
+namespace v4 {
+Table const& table();
+}
+#else
+namespace native {
+Table const& table();
+}
+#endif
+
+namespace {
+
+struct Level {
+  char const* name;
+  bool runs;
+  Table const& (*table)();
+};
+
+/// From the best to the most modest.
+auto levels() {
+#if defined __x86_64__
+  bool const v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  bool const v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return std::array{Level{"v4", v4, v4::table}, Level{"v3", v3, v3::table},
+                    Level{"v2", static_cast<bool>(__builtin_cpu_supports("sse4.2")), v2::table}};
+#else
+  return std::array{Level{"native", true, native::table}};
+#endif
+}
+
+}  // namespace
+
+Table const& table_for(std::string const& level) {
+  std::string known;
+  for (Level const& l : levels()) {
+    if (!l.runs) continue;
+    if (level.empty() || level == l.name) return l.table();
+    known += std::string{known.empty() ? "" : ", "} + l.name;
+  }
+  throw UnsupportedError{"cpu: no kernels '" + level + "' for this CPU; it runs " + known};
+}
+
+}  // namespace coldpress::cpu

@@ -1,0 +1,14 @@
+// Which level's kernels run: the best this CPU has, or the one that is asked for.
+#pragma once
+
+#include "table.hpp"
+
+#include <string>
+
+namespace coldpress::cpu {
+
+/// The table of a level ("v2", "v3", "v4" on x86-64, "native" elsewhere); empty: the best. Throws UnsupportedError, naming those this
+/// CPU can run.
+Table const& table_for(std::string const& level);
+
+}  // namespace coldpress::cpu

@@ -1,0 +1,47 @@
+// The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
+#pragma once
+
+#include "table.hpp"
+
+#include <coldpress/backend/layout.hpp>
+
+namespace coldpress::cpu {
+
+struct RuntimeCpu : Layout {
+  Table const* table = nullptr;
+  float* scratch = nullptr;
+
+  void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
+    table->affine(x, weight, bias, y, then);
+  }
+  void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
+    table->product(dy, weight, dx, slope, scratch);
+  }
+  template <class Sink>
+  void weight_gradient(In x, In dy, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).weight_gradient(x, dy, sink);
+  }
+  template <class Sink>
+  void sum_rows(In dy, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
+  }
+  void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
+  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
+  void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
+  void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { table->normalize_gradient(kind, y, dy, dx); }
+  template <class LossType>
+  float loss(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx) const {
+    return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx);
+  }
+  template <class Optimizer>
+  void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
+    static_cast<OptimizerKernels<Optimizer> const&>(*table).update(sink, gradient, size);
+  }
+  double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
+  template <class L>
+  ErasedOp erased() const {
+    return static_cast<OpKernels<L> const&>(*table).op;
+  }
+};
+
+}  // namespace coldpress::cpu

@@ -1,0 +1,161 @@
+// Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs.
+#pragma once
+
+#include "program.hpp"
+
+#include <coldpress/core/memory.hpp>
+#include <coldpress/graph/execute.hpp>
+#include <coldpress/optim/filler.hpp>
+#include <coldpress/optim/solver.hpp>
+
+namespace coldpress::dynamic {
+
+template <class Backend>
+class Engine final : public Executable {
+ public:
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::uint64_t seed)
+      : graph_(std::move(graph)),
+        backend_(backend),
+        seed_(seed),
+        inference_(*graph_, backend, PlanOptions{}, seed),
+        training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
+        parameters_(inference_.program.parameter_size()) {
+    for (std::size_t node = 1; node < graph_->layers.size(); ++node) {
+      for (int k = graph_->first_parameter[node]; k < graph_->first_parameter[node + 1]; ++k) {
+        Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(k)];
+        weights_.push_back({graph_->parameter_name(static_cast<int>(node), k), parameter.shape});
+        Stream const stream{seed, 0, weights_.back().name};
+        for (Index e = 0; e < parameter.shape.size(); ++e) {
+          parameters_.data()[place(k, e)] = initial_value(parameter, stream, static_cast<std::uint64_t>(e));
+        }
+      }
+    }
+  }
+
+  Shape input_shape() const override { return graph_->nodes.front().shape; }
+  Shape output_shape() const override { return graph_->nodes.back().shape; }
+  std::vector<Weight> const& weights() const override { return weights_; }
+
+  void read(int buffer, int weight, std::span<float> values) const override {
+    float const* const from = const_cast<Engine*>(this)->base(buffer);
+    for (std::size_t e = 0; e < values.size(); ++e) values[e] = from[place(weight, static_cast<Index>(e))];
+  }
+  void write(int buffer, int weight, std::span<float const> values) override {
+    float* const to = base(buffer);
+    for (std::size_t e = 0; e < values.size(); ++e) to[place(weight, static_cast<Index>(e))] = values[e];
+  }
+  void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
+
+  std::span<float const> forward(std::span<float const> x, Mode mode) override {
+    bool const training = mode == Mode::training;
+    auto const run = start(training ? training_ : inference_, x, training ? step_ + 1 : 0);
+    input_ = training ? x : std::span<float const>{};
+    if (training) ++step_;
+    coldpress::forward(run);
+    return remember(run);
+  }
+  std::span<float const> backward_input(std::span<float const> dy) override {
+    auto const run = resume();
+    require(static_cast<Index>(dy.size()) == run.batch * output_shape().size(),
+            "backward: the gradient must have as many values as the output");
+    seed_gradient(run, run.program.output(), dy.data());
+    coldpress::backward(run, gradients(), Pass::inputs);
+    Buffer const& dx = run.program.plan().input_gradient;
+    return {run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)};
+  }
+  void backward_parameters() override { coldpress::backward(resume(), gradients(), Pass::parameters); }
+  void subtract_gradients() override {
+    for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= base(gradient)[i];
+  }
+
+  float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
+                        TrainingOptions const& options) override {
+    if (!trained_ || !(trained_loss_ == loss)) {
+      trained_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.training = true}, seed_, &loss);
+      trained_loss_ = loss;
+    }
+    auto const run = start(*trained_, x, step_ + 1);
+    std::visit(
+        [&](auto const& l) {
+          require(static_cast<Index>(targets.size()) == run.batch * l.target_shape(output_shape()).size(),
+                  "train_minibatch: the targets must be as many as the samples");
+          check_targets(l, targets);
+        },
+        loss);
+    Index const minibatch = options.minibatch_size > 0 ? options.minibatch_size : run.batch;
+    float const mean = std::visit(
+        [&](auto const& optimizer) {
+          using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
+          UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
+          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
+          return train_step(run, targets.data(), sink, minibatch, options.clip_gradients,
+                            options.clip_gradients > 0 ? base(gradient) : nullptr, parameters_.size());
+        },
+        options.optimizer);
+    ++step_;
+    remember(run);
+    input_ = {};
+    return mean;
+  }
+  std::span<float const> output() const override { return output_; }
+  std::uint64_t step() const override { return step_; }
+  void set_step(std::uint64_t step) override { step_ = step; }
+  std::uint64_t seed() const override { return seed_; }
+
+ private:
+  struct Space {
+    Program program;
+    HeapMemory<float> memory;
+    template <class... Args>
+    explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
+  };
+  using EngineRun = Run<Program, Backend, Index>;
+
+  Index place(int weight, Index element) const {
+    Shape const& shape = weights_[static_cast<std::size_t>(weight)].shape;
+    return inference_.program.offset(weight) + Backend::offset(shape, element);
+  }
+  /// Gradients and states come to be when they are first asked for.
+  float* base(int buffer) {
+    if (buffer == data) return parameters_.data();
+    auto& others = buffers_;
+    if (static_cast<int>(others.size()) < buffer) others.resize(static_cast<std::size_t>(buffer));
+    HeapMemory<float>& memory = others[static_cast<std::size_t>(buffer - 1)];
+    memory.reserve(parameters_.size());
+    return memory.data();
+  }
+  EngineRun start(Space& space, std::span<float const> x, std::uint64_t step) {
+    Index const size = input_shape().size(), count = static_cast<Index>(x.size());
+    require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
+    Index const batch = count / size, scratch = space.program.scratch();
+    space.memory.reserve(space.program.plan().workspace * batch + scratch);
+    Backend backend = backend_;
+    if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    return {space.program, backend, parameters_.data(), space.memory.data() + scratch, x.data(), batch, seed_, step};
+  }
+  EngineRun resume() {
+    require(!input_.empty(), "backward: comes after forward in training mode");
+    return start(training_, input_, step_);
+  }
+  auto gradients() {
+    return [gradients = base(gradient)](Index const* offsets) { return GradientSinks<float>{gradients, offsets}; };
+  }
+  std::span<float const> remember(EngineRun const& run) {
+    auto const y = run.value(run.program.output());
+    output_ = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
+    return output_;
+  }
+
+  std::unique_ptr<Graph> graph_;
+  Backend backend_;
+  std::uint64_t seed_, step_ = 0;
+  Space inference_, training_;
+  HeapMemory<float> parameters_;
+  std::vector<Weight> weights_;
+  std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
+  std::unique_ptr<Space> trained_;
+  AnyLoss trained_loss_;
+  std::span<float const> input_, output_;
+};
+
+}  // namespace coldpress::dynamic

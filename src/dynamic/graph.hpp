@@ -1,0 +1,25 @@
+// A config as nodes, names and parameters: what graph/static_graph.hpp is to a type.
+#pragma once
+
+#include <coldpress/dynamic/layer_config.hpp>
+#include <coldpress/graph/node.hpp>
+
+namespace coldpress::dynamic {
+
+struct Graph {
+  std::vector<LayerType> layers;   // layers[i] is node i; layers[0] stands for the input
+  std::vector<std::string> names;  // likewise
+  std::vector<Node> nodes;
+  std::vector<Parameter> parameters;
+  std::vector<int> first_parameter;  // of each node, and one beyond
+
+  /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
+  Graph(LayerConfig const& config, std::optional<Shape> input);
+
+  std::string parameter_name(int node, int parameter) const;
+};
+
+/// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child that has one.
+std::optional<Shape> declared_input(LayerConfig const& config);
+
+}  // namespace coldpress::dynamic

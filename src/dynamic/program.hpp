@@ -1,0 +1,123 @@
+// The program of a config: what graph/static_program.hpp is to a type. The same plan function, run now.
+#pragma once
+
+#include "graph.hpp"
+
+#include <coldpress/dynamic/executable.hpp>
+#include <coldpress/graph/plan.hpp>
+
+namespace coldpress::dynamic {
+
+class Program {
+ public:
+  /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
+  template <class Backend>
+  Program(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed, AnyLoss const* loss = nullptr)
+      : graph_(graph), nodes_(graph.nodes), input_gradient_(options.input_gradient) {
+    int const output = static_cast<int>(nodes_.size()) - 1;
+    if (loss) {
+      loss_ = *loss;
+      std::visit([&](auto const& l) { nodes_.push_back(node_of(l, output, nodes_.back().shape)); }, *loss_);
+    }
+    options.pitch = Backend::pitch;
+    groups_.resize(nodes_.size());
+    group_of_.resize(nodes_.size());
+    plan_ = make_plan(nodes_, output, options, groups_, group_of_);
+    offsets_.push_back(0);
+    for (Parameter const& p : graph.parameters) offsets_.push_back(offsets_.back() + Backend::storage_size(p.shape));
+    for (int g = 0; g < plan_.groups; ++g) {
+      Group const& group = groups_[static_cast<std::size_t>(g)];
+      bool const transposes = options.training && group.head >= 0 && (group.input >= 0 || options.input_gradient);
+      if (transposes) {
+        for (int k = graph.first_parameter[static_cast<std::size_t>(group.head)];
+             k < graph.first_parameter[static_cast<std::size_t>(group.head) + 1]; ++k) {
+          scratch_ = std::max(scratch_, Backend::scratch_size(graph.parameters[static_cast<std::size_t>(k)].shape));
+        }
+      }
+      first_op_.push_back(ops_.size());
+      for (int i = 0; i < group.chain_length; ++i) add_op(backend, static_cast<std::size_t>(group.chain[i]), seed);
+    }
+  }
+  Program(Program const&) = delete;
+
+  PlanSize const& plan() const { return plan_; }
+  Index scratch() const { return scratch_; }
+  Index parameter_size() const { return offsets_.back(); }
+  Index offset(int parameter) const { return offsets_[static_cast<std::size_t>(parameter)]; }
+
+  // What a Run asks for.
+  Group const& group(int g) const {
+    static constexpr Group nothing{};
+    return g < 0 ? nothing : groups_[static_cast<std::size_t>(g)];
+  }
+  template <class F>
+  void for_each_group(F f) const {
+    for (int g = 0; g < plan_.groups; ++g) f(g);
+  }
+  template <class F>
+  void for_each_group_reversed(F f) const {
+    for (int g = plan_.groups - 1; g >= 0; --g) f(g);
+  }
+  int input(int g) const { return group(g).input; }
+  int output() const { return plan_.output; }
+  Index columns(int g) const {
+    if (g < 0) return nodes_[0].shape.size();
+    int const output = group(g).output;
+    return output < 0 ? 1 : nodes_[static_cast<std::size_t>(output)].shape.size();
+  }
+  Index const* offsets(int g) const {
+    int const head = group(g).head;
+    return offsets_.data() + (head < 0 ? 0 : graph_.first_parameter[static_cast<std::size_t>(head)]);
+  }
+  bool passes_gradient(int g) const { return input(g) < 0 ? input_gradient_ : group(input(g)).needs_gradient; }
+  template <class Some, class None>
+  void head(int g, Some some, None none) const {
+    int const head = group(g).head;
+    if (head < 0) return none();
+    std::visit(
+        [&](auto const& layer) {
+          if constexpr (ComputeLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
+        },
+        graph_.layers[static_cast<std::size_t>(head)]);
+  }
+  ErasedChain chain(int g, std::uint64_t) const {
+    if (g < 0) return {nullptr, 0};
+    return {ops_.data() + first_op_[static_cast<std::size_t>(g)], group(g).chain_length};
+  }
+  template <class F>
+  void loss(F f) const {
+    if (loss_) std::visit(f, *loss_);
+  }
+
+ private:
+  template <class Backend>
+  void add_op(Backend const& backend, std::size_t node, std::uint64_t seed) {
+    std::visit(
+        [&](auto const& layer) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          if constexpr (PointwiseLayer<L>) {
+            auto op = std::make_shared<decltype(layer.op(0))>(layer.op(layer_key(layer, seed, graph_.names[node])));
+            ErasedOp erased = backend.template erased<L>();
+            erased.op = op.get();
+            ops_.push_back(erased);
+            op_storage_.push_back(std::move(op));
+          }
+        },
+        graph_.layers[node]);
+  }
+
+  Graph const& graph_;
+  std::vector<Node> nodes_;
+  std::vector<Group> groups_;
+  std::vector<int> group_of_;
+  PlanSize plan_;
+  std::vector<Index> offsets_;
+  Index scratch_ = 0;
+  std::vector<ErasedOp> ops_;
+  std::vector<std::size_t> first_op_;
+  std::vector<std::shared_ptr<void const>> op_storage_;
+  std::optional<AnyLoss> loss_;
+  bool input_gradient_;
+};
+
+}  // namespace coldpress::dynamic
