@@ -148,69 +148,56 @@ class Guard {
   bool seen_root_ = false;
 };
 
-/// Prints what differs from the schema's defaults. The codec of Cap'n Proto 0.9 would print floats with a digit too few.
-class Printer {
- public:
-  std::string text;
+std::string printed(DynamicValue::Reader const& value, std::size_t indent);
 
-  void print(capnp::DynamicStruct::Reader fields) {
-    open('(');
-    for (auto field : fields.getSchema().getFields()) {
-      bool const member = field.getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT;
-      if (!fields.has(field, member ? capnp::HasMode::NON_NULL : capnp::HasMode::NON_DEFAULT)) continue;
-      auto const value = fields.get(field);
-      if (!member && value.getType() == DynamicValue::LIST && value.as<capnp::DynamicList>().size() == 0) continue;
-      next();
-      text += text_of(field.getProto().getName()) + " = ";
-      print(value);
+/// On one line where it fits.
+std::string bracketed(char open, char close, std::vector<std::string> const& parts, std::size_t indent) {
+  std::size_t width = indent + 2;
+  bool one_line = true;
+  for (auto const& part : parts) {
+    width += part.size() + 2;
+    one_line = one_line && part.find('\n') == std::string::npos;
+  }
+  one_line = one_line && width < 100;
+  std::string const blank = "\n" + std::string(indent, ' ');
+  std::string text{open};
+  for (std::size_t i = 0; i < parts.size(); ++i) text += (i ? one_line ? ", " : "," : "") + (one_line ? "" : blank + "  ") + parts[i];
+  return text + (one_line || parts.empty() ? "" : blank) + close;
+}
+
+/// What differs from the schema's defaults.
+std::string printed(capnp::DynamicStruct::Reader fields, std::size_t indent) {
+  std::vector<std::string> parts;
+  for (auto field : fields.getSchema().getFields()) {
+    bool const member = field.getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT;
+    if (!fields.has(field, member ? capnp::HasMode::NON_NULL : capnp::HasMode::NON_DEFAULT)) continue;
+    auto const value = fields.get(field);
+    if (!member && value.getType() == DynamicValue::LIST && value.as<capnp::DynamicList>().size() == 0) continue;
+    parts.push_back(text_of(field.getProto().getName()) + " = " + printed(value, indent + 2));
+  }
+  return bracketed('(', ')', parts, indent);
+}
+
+/// The fewest digits that give the number back, as a float where it is one. Cap'n Proto's own codec prints a digit too few.
+std::string printed(double value) {
+  char digits[32];
+  auto const single = static_cast<float>(value);
+  auto const end = single == value ? std::to_chars(digits, std::end(digits), single) : std::to_chars(digits, std::end(digits), value);
+  return {digits, end.ptr};
+}
+
+std::string printed(DynamicValue::Reader const& value, std::size_t indent) {
+  switch (value.getType()) {
+    case DynamicValue::FLOAT: return printed(value.as<double>());
+    case DynamicValue::STRUCT: return printed(value.as<capnp::DynamicStruct>(), indent);
+    case DynamicValue::LIST: {
+      std::vector<std::string> parts;
+      for (auto const element : value.as<capnp::DynamicList>()) parts.push_back(printed(element, indent + 2));
+      return bracketed('[', ']', parts, indent);
     }
-    close(')');
+    default: return kj::str(value).cStr();
   }
-
- private:
-  void print(DynamicValue::Reader const& value) {
-    switch (value.getType()) {
-      case DynamicValue::FLOAT: return print(value.as<double>());
-      case DynamicValue::STRUCT: return print(value.as<capnp::DynamicStruct>());
-      case DynamicValue::LIST: {
-        auto const list = value.as<capnp::DynamicList>();
-        open('[');
-        for (auto const element : list) {
-          next();
-          print(element);
-        }
-        return close(']');
-      }
-      default: text += kj::str(value).cStr();
-    }
-  }
-
-  // The fewest digits that give the float back where it is one.
-  void print(double value) {
-    char digits[32];
-    auto const single = static_cast<float>(value);
-    auto const end = single == value ? std::to_chars(digits, std::end(digits), single).ptr
-                                     : std::to_chars(digits, std::end(digits), value).ptr;
-    text.append(digits, end);
-  }
-
-  void open(char bracket) {
-    text += bracket;
-    entries_.push_back(0);
-  }
-  void next() {
-    text += entries_.back()++ == 0 ? "\n" : ",\n";
-    text.append(2 * entries_.size(), ' ');
-  }
-  void close(char bracket) {
-    bool const empty = entries_.back() == 0;
-    entries_.pop_back();
-    if (!empty) text.append("\n").append(2 * entries_.size(), ' ');
-    text += bracket;
-  }
-
-  std::vector<int> entries_;
-};
+}
 
 }  // namespace
 
@@ -236,10 +223,6 @@ void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   }
 }
 
-std::string to_text(capnp::DynamicStruct::Reader root) {
-  Printer printer;
-  printer.print(root);
-  return std::move(printer.text) + "\n";
-}
+std::string to_text(capnp::DynamicStruct::Reader root) { return printed(root, 0) + "\n"; }
 
 }  // namespace coldpress::persist

@@ -19,15 +19,13 @@ class Engine final : public Executable {
         seed_(seed),
         inference_(*graph_, backend, PlanOptions{}, seed),
         training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
-        parameters_(inference_.program.parameter_size()) {
-    for (std::size_t node = 1; node < graph_->layers.size(); ++node) {
-      for (int k = graph_->first_parameter[node]; k < graph_->first_parameter[node + 1]; ++k) {
-        Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(k)];
-        weights_.push_back({graph_->parameter_name(static_cast<int>(node), k), parameter.shape});
-        Stream const stream{seed, 0, weights_.back().name};
-        for (Index e = 0; e < parameter.shape.size(); ++e) {
-          parameters_.data()[place(k, e)] = initial_value(parameter, stream, static_cast<std::uint64_t>(e));
-        }
+        parameters_(inference_.program.parameter_size()),
+        weights_(graph_->weights()) {
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      Parameter const& parameter = graph_->parameters[i];
+      Stream const stream{seed, 0, weights_[i].name};
+      for (Index e = 0; e < parameter.shape.size(); ++e) {
+        parameters_.data()[place(static_cast<int>(i), e)] = initial_value(parameter, stream, static_cast<std::uint64_t>(e));
       }
     }
   }

@@ -42,7 +42,7 @@ class Flattener {
     if (contains(graph_.names, config.name)) throw ConfigError{"two layers have this name"};
     graph_.layers.push_back(config.layer_type);
     graph_.names.push_back(config.name);
-    params_.push_back(config.params);
+    graph_.params.push_back(config.params);
   }
   void check_wiring(LayerConfig const& config) {
     if (config.inputs.size() > 1) throw UnsupportedError{"takes one input, not several"};
@@ -62,7 +62,6 @@ class Flattener {
   }
 
  public:
-  std::vector<std::vector<WeightConfig>> params_;
   std::vector<std::pair<std::size_t, Shape>> inner_inputs_;
 
  private:
@@ -82,6 +81,7 @@ std::optional<Shape> declared_input(LayerConfig const& config) {
 Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
   layers.emplace_back(Flatten{});
   names.emplace_back();
+  params.emplace_back();
   Flattener flattener{*this};
   flattener.add(config);
   auto const declared = declared_input(config);
@@ -110,14 +110,14 @@ Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
                   throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
                 } else if constexpr (Layer<L>) {
                   nodes.push_back(node_of(layer, static_cast<int>(i) - 1, in));
-                  auto const& params = flattener.params_[i - 1];
+                  auto const& options = params[i];
                   std::size_t k = 0;
                   for (Parameter parameter : parameters_of(layer, in)) {
-                    if (k < params.size() && params[k].filler) parameter.filler = *params[k].filler;
+                    if (k < options.size() && options[k].filler) parameter.filler = *options[k].filler;
                     parameters.push_back(parameter);
                     ++k;
                   }
-                  if (params.size() > k) throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
+                  if (options.size() > k) throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
                 }
               },
               layers[i]);
@@ -127,8 +127,17 @@ Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
   }
 }
 
-std::string Graph::parameter_name(int node, int parameter) const {
-  return names[static_cast<std::size_t>(node)] + std::string{parameters[static_cast<std::size_t>(parameter)].suffix};
+std::vector<Executable::Weight> Graph::weights() const {
+  std::vector<Executable::Weight> all;
+  for (std::size_t node = 1; node < layers.size(); ++node) {
+    std::string const given = params[node].empty() ? "" : params[node][0].name;
+    for (int k = first_parameter[node]; k < first_parameter[node + 1]; ++k) {
+      Parameter const& p = parameters[static_cast<std::size_t>(k)];
+      std::string const suffix{p.suffix};  // "-0", "-0-bias"; after a given name "", "-bias"
+      all.push_back({names[node] + suffix, p.shape, given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size()))});
+    }
+  }
+  return all;
 }
 
 }  // namespace coldpress::dynamic

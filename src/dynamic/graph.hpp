@@ -1,7 +1,7 @@
 // A config as nodes, names and parameters: what graph/static_graph.hpp is to a type.
 #pragma once
 
-#include <coldpress/dynamic/layer_config.hpp>
+#include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/node.hpp>
 
 namespace coldpress::dynamic {
@@ -16,7 +16,9 @@ struct Graph {
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
   Graph(LayerConfig const& config, std::optional<Shape> input);
 
-  std::string parameter_name(int node, int parameter) const;
+  /// The parameters' names and shapes.
+  std::vector<Executable::Weight> weights() const;
+  std::vector<std::vector<WeightConfig>> params;  // of each node
 };
 
 /// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child that has one.

@@ -41,6 +41,7 @@ class Executable {
   struct Weight {
     std::string name;
     Shape shape;
+    std::string other_name = {};  // what a WeightConfig calls it; files may use either
   };
   virtual std::vector<Weight> const& weights() const = 0;
   /// The buffers that are laid out like the parameters: 0 the parameters, 1 the gradients, 2 and on the optimizer's state.

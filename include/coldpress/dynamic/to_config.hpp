@@ -1,7 +1,7 @@
 // A network type as a config: the same layers, names as graph/static_graph.hpp makes them.
 #pragma once
 
-#include <coldpress/dynamic/layer_config.hpp>
+#include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
 namespace coldpress::dynamic {
@@ -46,5 +46,12 @@ LayerConfig to_config(std::string name = "network") {
 bool same_network(LayerConfig const& a, LayerConfig const& b);
 /// The first difference, as a sentence; empty if there is none.
 std::string difference(LayerConfig const& a, LayerConfig const& b);
+
+/// Whether a config says the shape of its input; says it, where it does not yet.
+bool declares_input(LayerConfig const& config);
+void declare_input(LayerConfig& config, Shape shape);
+
+/// Names and shapes of a config's weights, in order. Throws as Layer::from_config does.
+std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

@@ -150,7 +150,9 @@ class Network {
   static constexpr Index parameter_size = Inference::parameter_size;
   std::span<T> parameters() { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T const> parameters() const { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
+  /// Of Dropout's random streams, and of the initial values.
   std::uint64_t seed() const { return seed_; }
+  void set_seed(std::uint64_t seed) { seed_ = seed; }
 
   /// A pass of `program` over samples, for whoever plans one of his own (the Solver does).
   template <class Program, class Space>

@@ -1,0 +1,176 @@
+#include <coldpress/persist/network.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace coldpress::persist {
+namespace {
+
+std::vector<Index> without_leading_ones(std::vector<Index> shape) {
+  while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+  return shape;
+}
+std::vector<Index> extents_of(Shape const& shape) { return {shape.extents, shape.extents + shape.rank()}; }
+
+std::string text(std::vector<Index> const& shape) {
+  std::string s = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? ", " : "") + std::to_string(shape[i]);
+  return s + "]";
+}
+
+bool ends_with(std::string const& name, std::string const& end) {
+  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+[[noreturn]] void refuse(dynamic::Executable::Weight const& weight, std::string sentence) {
+  FormatError error{std::move(sentence)};
+  error.in_field("weight '" + weight.name + "'");
+  throw error;
+}
+
+/// Takes tensors by name for each weight in turn; whatever is left over at the end is an error.
+class Tensors {
+ public:
+  explicit Tensors(std::vector<NamedTensor> const& tensors) {
+    for (NamedTensor const& tensor : tensors) by_name_[tensor.name] = &tensor;
+  }
+  std::vector<float> take(dynamic::Executable::Weight const& weight, std::string const& name, std::string const& other_name) {
+    auto found = by_name_.find(name);
+    if (found == by_name_.end() && !other_name.empty()) found = by_name_.find(other_name);
+    if (found == by_name_.end()) {
+      if (ends_with(name, "-bias")) return std::vector<float>(static_cast<std::size_t>(weight.shape.size()));  // Leaf had none
+      refuse(weight, "is missing");
+    }
+    NamedTensor const& tensor = *found->second;
+    if (without_leading_ones(tensor.shape) != without_leading_ones(extents_of(weight.shape))) {
+      refuse(weight, "has shape " + text(tensor.shape) + ", the layer wants " + text(extents_of(weight.shape)));
+    }
+    by_name_.erase(found);
+    return tensor.values;
+  }
+  void expect_empty() const {
+    if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
+  }
+
+ private:
+  std::map<std::string, NamedTensor const*> by_name_;
+};
+
+/// The shape of a sample that the first matrix asks for, for a config that does not say it.
+std::optional<Shape> input_from_weights(Model const& model) {
+  for (NamedTensor const& tensor : model.weights) {
+    if (tensor.shape.size() == 2 && !ends_with(tensor.name, "-bias")) return Shape{tensor.shape[1]};
+  }
+  return {};
+}
+
+std::vector<dynamic::Executable::Weight> wanted(Model const& model, std::optional<Shape> input = {}) {
+  if (!input && !dynamic::declares_input(model.config)) input = input_from_weights(model);
+  return dynamic::weights_of(model.config, input);
+}
+
+std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
+  Tensors tensors{model.weights};
+  std::vector<std::vector<float>> values;
+  for (auto const& weight : weights) values.push_back(tensors.take(weight, weight.name, weight.other_name));
+  tensors.expect_empty();
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::vector<float>> weights_in_order(Model const& model) { return in_order(model, wanted(model)); }
+
+std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected) {
+  if (auto const found = dynamic::difference(model.config, expected); !found.empty()) {
+    throw MismatchError{"the file's network is not the one asked for: " + found};
+  }
+  return weights_in_order(model);
+}
+
+Model model_of(dynamic::Layer const& layer, Index batch) {
+  Model model{.name = layer.name(), .config = layer.config(), .batch = batch};
+  dynamic::declare_input(model.config, layer.input_shape());
+  layer.send_weights();
+  int i = 0;
+  for (auto const& weight : layer.executable().weights()) {
+    std::vector<Index> shape = extents_of(weight.shape);
+    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // as Juice writes a bias
+    std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
+    layer.executable().read(dynamic::Executable::data, i++, values);
+    model.weights.push_back({weight.name, std::move(shape), std::move(values)});
+  }
+  return model;
+}
+
+dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input, std::uint64_t seed) {
+  if (!input && !dynamic::declares_input(model.config)) input = input_from_weights(model);
+  auto layer = dynamic::Layer::from_config(backend, model.config, input, seed);
+  auto const weights = in_order(model, wanted(model, input));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    layer.executable().write(dynamic::Executable::data, static_cast<int>(i), weights[i]);
+  }
+  layer.weights_changed();
+  return layer;
+}
+
+std::vector<std::vector<std::vector<float>>> states_in_order(Checkpoint const& checkpoint, int states) {
+  auto const weights = wanted(checkpoint.model);
+  Tensors tensors{checkpoint.optimizer_state};
+  std::vector<std::vector<std::vector<float>>> result(static_cast<std::size_t>(states));
+  for (int s = 0; s < states; ++s) {
+    for (auto const& weight : weights) {
+      result[static_cast<std::size_t>(s)].push_back(tensors.take(weight, state_name(s, weight.name), {}));
+    }
+  }
+  tensors.expect_empty();
+  return result;
+}
+
+Checkpoint checkpoint_of(dynamic::Solver const& solver) {
+  dynamic::Layer const& layer = solver.network();
+  Checkpoint checkpoint{.model = model_of(layer),
+                        .loss = solver.config().objective,
+                        .solver = solver.config(),
+                        .random_state = {layer.executable().seed()},
+                        .iteration = solver.iteration()};
+  checkpoint.solver.network.reset();
+  checkpoint.solver.objective.reset();
+  for (int s = 0; s < solver.state_count(); ++s) {
+    for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
+      NamedTensor tensor = checkpoint.model.weights[i];
+      tensor.name = state_name(s, tensor.name);
+      layer.executable().read(dynamic::Executable::state + s, static_cast<int>(i), tensor.values);
+      checkpoint.optimizer_state.push_back(std::move(tensor));
+    }
+  }
+  return checkpoint;
+}
+
+dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
+  std::uint64_t const seed = checkpoint.random_state.empty() ? checkpoint.seed : checkpoint.random_state[0];
+  dynamic::SolverConfig config = checkpoint.solver;
+  config.objective = checkpoint.loss;
+  dynamic::Solver solver{layer_of(backend, checkpoint.model, {}, seed), std::move(config)};
+  auto const states = states_in_order(checkpoint, solver.state_count());
+  dynamic::Executable& executable = solver.network().executable();
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    for (std::size_t i = 0; i < states[s].size(); ++i) {
+      executable.write(dynamic::Executable::state + static_cast<int>(s), static_cast<int>(i), states[s][i]);
+    }
+  }
+  executable.set_step(checkpoint.iteration);
+  return solver;
+}
+
+}  // namespace coldpress::persist
+
+namespace coldpress::dynamic {
+
+Layer Layer::load(Backend const& backend, std::string const& path) {
+  return with_context([&] { return persist::layer_of(backend, persist::read_model(path)); }, [&](Error& e) { e.in_file(path); });
+}
+
+void Layer::save(std::string const& path) const { persist::write_model(path, persist::model_of(*this)); }
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,118 @@
+// Networks to files and back: static ones by their type, dynamic ones by what the file says. Link coldpress::persist.
+#pragma once
+
+#include <coldpress/dynamic/solver.hpp>
+#include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/persist/checkpoint.hpp>
+
+namespace coldpress {
+namespace persist {
+
+/// The weights of a model in the order of its config's layers, each as the network wants it. Throws FormatError where one is missing (a
+/// missing bias is zero), is of another shape, or belongs to no layer.
+std::vector<std::vector<float>> weights_in_order(Model const& model);
+
+/// As above, after a check that the model's config is `expected`; throws MismatchError, which names the first difference.
+std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected);
+
+/// What every network has: names and shapes of weights, and values to read.
+template <class Net>
+std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
+  std::vector<NamedTensor> tensors;
+  for (int i = 0; i < Net::weight_count; ++i) {
+    Shape const shape = Net::weight_shape(i);
+    std::vector<Index> extents(shape.extents, shape.extents + shape.rank());
+    if (shape.rank() == 1) extents.insert(extents.begin(), 1);  // as Juice writes a bias
+    std::vector<typename Net::T> values(static_cast<std::size_t>(shape.size()));
+    read(net, i, std::span{values});
+    tensors.push_back({std::string{Net::weight_name(i).view()}, std::move(extents), {values.begin(), values.end()}});
+  }
+  return tensors;
+}
+
+/// `batch`: the first extent of shapes in the file, for Juice; 0: the network's own, or 1.
+template <class Net>
+Model model_of(Net const& net, Index batch = 0) {
+  return {.name = "network",
+          .config = dynamic::to_config<typename Net::Type, Net::input_shape>(),
+          .weights = tensors_of(net, [](Net const& n, int i, auto values) { n.read_weight(i, values); }),
+          .batch = batch > 0 ? batch : Net::Batch::capacity > 0 ? Net::Batch::capacity : 1};
+}
+Model model_of(dynamic::Layer const& layer, Index batch = 1);
+
+/// Loads a model into a network of the same config, all or nothing.
+template <class Net>
+void load_model(Net& net, Model const& model) {
+  auto const weights = weights_of_type(model, dynamic::to_config<typename Net::Type, Net::input_shape>());
+  for (int i = 0; i < Net::weight_count; ++i) {
+    auto const& values = weights[static_cast<std::size_t>(i)];
+    std::vector<typename Net::T> const converted(values.begin(), values.end());
+    net.write_weight(i, converted);
+  }
+}
+/// Builds the network that a model describes. `input`: shape of one sample, where the model does not say.
+dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {}, std::uint64_t seed = 0);
+
+/// The name of an optimizer's state of a weight in a checkpoint.
+inline std::string state_name(int state, std::string const& weight) { return weight + "/state" + std::to_string(state); }
+
+/// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's to add.
+template <class Solver>
+Checkpoint checkpoint_of(Solver& solver) {
+  using Net = std::remove_cvref_t<decltype(solver.network())>;
+  Checkpoint checkpoint{.model = model_of(solver.network()), .random_state = {solver.network().seed()}, .iteration = solver.step()};
+  for (int s = 0; s < Solver::Optimizer::states; ++s) {
+    auto tensors = tensors_of(solver.network(), [&](Net const&, int i, auto values) { Net::read(solver.state(s).data(), i, values); });
+    for (NamedTensor& tensor : tensors) {
+      tensor.name = state_name(s, tensor.name);
+      checkpoint.optimizer_state.push_back(std::move(tensor));
+    }
+  }
+  return checkpoint;
+}
+Checkpoint checkpoint_of(dynamic::Solver const& solver);
+
+/// The optimizer states of a checkpoint: [state][weight]. Throws FormatError where one is missing or of another shape.
+std::vector<std::vector<std::vector<float>>> states_in_order(Checkpoint const& checkpoint, int states);
+
+/// Puts a solver where the checkpoint left off: the next step is the one that would have been next. All or nothing.
+template <class Solver>
+void resume(Solver& solver, Checkpoint const& checkpoint) {
+  using Net = std::remove_cvref_t<decltype(solver.network())>;
+  auto const states = states_in_order(checkpoint, Solver::Optimizer::states);
+  load_model(solver.network(), checkpoint.model);
+  for (int s = 0; s < Solver::Optimizer::states; ++s) {
+    for (int i = 0; i < Net::weight_count; ++i) {
+      auto const& values = states[static_cast<std::size_t>(s)][static_cast<std::size_t>(i)];
+      std::vector<typename Net::T> const converted(values.begin(), values.end());
+      Net::write(solver.state(s).data(), i, converted);
+    }
+  }
+  if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);
+  solver.set_step(checkpoint.iteration);
+}
+/// A solver as the checkpoint left it.
+dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
+
+}  // namespace persist
+
+/// Writes config and weights to a file that Juice reads, too. Atomic. Throws FileError.
+template <class Net>
+void save(Net const& net, std::string const& path, Index batch = 0) {
+  persist::write_model(path, persist::model_of(net, batch));
+}
+/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError where the file's config
+/// is not the type.
+template <class Net>
+Net load(std::string const& path) {
+  Net net;
+  load_into(net, path);
+  return net;
+}
+/// The same into a network that is there; unchanged if anything throws.
+template <class Net>
+void load_into(Net& net, std::string const& path) {
+  with_context([&] { persist::load_model(net, persist::read_model(path)); }, [&](Error& e) { e.in_file(path); });
+}
+
+}  // namespace coldpress

@@ -1,0 +1,71 @@
+#include <coldpress/dynamic/to_config.hpp>
+
+#include "graph.hpp"
+
+namespace coldpress::dynamic {
+namespace {
+
+/// The layers of a config in order, containers opened.
+void flatten(LayerConfig const& config, std::vector<LayerConfig const*>& layers) {
+  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
+    for (LayerConfig const& child : container->layers) flatten(child, layers);
+  } else {
+    layers.push_back(&config);
+  }
+}
+
+std::string text_of(Index value) { return std::to_string(value); }
+std::string text_of(std::uint64_t value) { return std::to_string(value); }
+std::string text_of(float value) { return std::to_string(value); }
+std::string text_of(Shape const& value) { return to_string(value); }
+
+}  // namespace
+
+std::string difference(LayerConfig const& a, LayerConfig const& b) {
+  auto const input_a = declared_input(a), input_b = declared_input(b);
+  if (input_a && input_b && *input_a != *input_b) {
+    return "the samples have shape " + to_string(*input_a) + ", not " + to_string(*input_b);
+  }
+  std::vector<LayerConfig const*> as, bs;
+  flatten(a, as), flatten(b, bs);
+  for (std::size_t i = 0; i < std::min(as.size(), bs.size()); ++i) {
+    LayerType const &x = as[i]->layer_type, &y = bs[i]->layer_type;
+    std::string const where = "layer " + std::to_string(i + 1) + " ('" + as[i]->name + "')";
+    if (type_name(x) != type_name(y)) return where + " is " + type_name(x) + ", not " + type_name(y);
+    std::string found;
+    std::visit(
+        [&](auto const& left) {
+          using L = std::remove_cvref_t<decltype(left)>;
+          if constexpr (std::is_same_v<L, Custom> || std::is_same_v<L, SequentialConfig>) {
+            if (!(left == std::get<L>(y))) found = where + " has other fields";
+          } else {
+            for_each_field(left, [&](std::string_view field, auto const& value) {
+              for_each_field(std::get<L>(y), [&](std::string_view other_field, auto const& other) {
+                if constexpr (std::is_same_v<decltype(value), decltype(other)> && !std::is_same_v<std::remove_cvref_t<decltype(value)>, Filler>) {
+                  if (field == other_field && !(value == other) && found.empty()) {
+                    found = where + " has " + std::string{field} + " " + text_of(value) + ", not " + text_of(other);
+                  }
+                }
+              });
+            });
+          }
+        },
+        x);
+    if (!found.empty()) return found;
+  }
+  if (as.size() != bs.size()) return "there are " + std::to_string(as.size()) + " layers, not " + std::to_string(bs.size());
+  return {};
+}
+
+bool declares_input(LayerConfig const& config) { return declared_input(config).has_value(); }
+
+void declare_input(LayerConfig& config, Shape shape) {
+  auto* container = std::get_if<SequentialConfig>(&config.layer_type);
+  if (container && !declares_input(config)) container->add_input("data", shape);
+}
+
+std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input) { return Graph{config, input}.weights(); }
+
+bool same_network(LayerConfig const& a, LayerConfig const& b) { return difference(a, b).empty(); }
+
+}  // namespace coldpress::dynamic

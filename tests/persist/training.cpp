@@ -1,0 +1,241 @@
+#include <coldpress/persist/training.hpp>
+
+#include "persist/files.hpp"
+
+#include <cmath>
+
+namespace coldpress::persist {
+namespace {
+
+using dynamic::Custom;
+using dynamic::SequentialConfig;
+
+constexpr char const* mlp = R"(# Two layers.
+(network = (
+  name = "mlp",
+  layerType = (sequential = (
+    inputs = [(name = "image", shape = [1, 28, 28])],
+    layers = [
+      (name = "fc1", layerType = (linear = (outputSize = 128, weight = (gaussian = (deviation = 0.01)))), params = [(name = "w")]),
+      (name = "relu", layerType = (relu = void)),
+      (name = "drop", layerType = (dropout = (probability = 0.5, seed = 3))),
+      (name = "fc2", layerType = (linear = (outputSize = 10))),
+      (name = "scores", layerType = (logSoftmax = void))]))),
+loss = (name = "loss", layerType = (negativeLogLikelihood = (numClasses = 10))),
+solver = (name = "sgd", minibatchSize = 32, baseLr = 0.02, momentum = 0.9, clipGradients = 5),
+data = "mnist:digits", epochs = 10, batch = 32, seed = 42)
+)";
+
+Training expected_mlp() {
+  SequentialConfig net;
+  net.add_input("image", {28, 28});
+  net.add_layer({"fc1", Linear{.output_size = 128, .weight = Gaussian{0, 0.01f}}});
+  net.layers[0].params = {{.name = "w"}};
+  net.add_layer({"relu", ReLU{}}).add_layer({"drop", Dropout{.probability = 0.5f, .seed = 3}});
+  net.add_layer({"fc2", Linear{.output_size = 10}}).add_layer({"scores", LogSoftmax{}});
+  return {.network = container("mlp", net),
+          .loss = dynamic::LayerConfig{"loss", NegativeLogLikelihood{10}},
+          .solver = {.name = "sgd", .minibatch_size = 32, .base_lr = 0.02f, .momentum = 0.9f, .clip_gradients = 5.0f},
+          .data = "mnist:digits",
+          .epochs = 10,
+          .batch = 32,
+          .seed = 42};
+}
+
+Training read(std::string const& text) {
+  TemporaryFolder folder;
+  return read_training(folder.put("train.txt", text));
+}
+
+/// The text with a part of it changed.
+std::string with(std::string const& from, std::string const& to, std::string text = mlp) {
+  auto const at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+TEST_CASE("a training is read from text") { CHECK(read(mlp) == expected_mlp()); }
+
+TEST_CASE("what a text leaves out is at its default") {
+  Training const training = read("(network = (layerType = (linear = (outputSize = 3))))");
+  CHECK(training == Training{.network = {"", Linear{.output_size = 3}}});
+  CHECK(training.solver == dynamic::SolverConfig{});
+}
+
+TEST_CASE("a training is read from a message, packed or plain") {
+  if (!has_capnp()) return;
+  for (char const* action : {"encode", "encode --packed", "encode --segment-size=8"})
+    CHECK(read(capnp(action, "capnp/coldpress.capnp", mlp, "Training")) == expected_mlp());
+}
+
+TEST_CASE("a training comes back from the text that is written of it") {
+  TemporaryFolder folder;
+  auto const check = [&](Training const& training) {
+    write_training(folder / "train.txt", training);
+    INFO(content(folder / "train.txt"));
+    CHECK(read_training(folder / "train.txt") == training);
+    if (has_capnp()) CHECK(read(capnp("encode", "capnp/coldpress.capnp", content(folder / "train.txt"), "Training")) == training);
+  };
+  check({});
+  check(expected_mlp());
+
+  Training odd = expected_mlp();
+  odd.solver = {.base_lr = 0.10000002384f, .momentum = std::nextafter(1.0f, 0.0f), .clip_gradients = 1e-42f};
+  odd.data = "csv:\"größe\"\\'";
+  odd.seed = ~std::uint64_t{0};
+  odd.loss.reset();
+  odd.network.inputs = {"a"};
+  auto& net = std::get<SequentialConfig>(odd.network.layer_type);
+  net.inputs[0].shape = {2, 3, 4};
+  net.layers[0].layer_type = Custom{"snake", {{"a", 0.5}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
+  net.layers[1].layer_type = Custom{"pooling", {{"mode", std::string{"average"}}, {"filter_shape", std::vector<std::uint64_t>{2}}, {"stride", std::vector<std::uint64_t>{}}, {"padding", std::vector<std::uint64_t>{0}}}};
+  net.layers[2].params = {{.name = "p", .filler = Constant{0}}};
+  net.layers[2].propagate_down = {true};
+  check(odd);
+}
+
+TEST_CASE("every field of a training, wrong in turn, is refused with its place") {
+  struct Wrong {
+    char const *from, *to, *what;
+  };
+  for (auto const& [from, to, what] : {
+           Wrong{"1, 28, 28", "0, 28, 28", "inputs: must be at least 1"},
+           Wrong{"1, 28, 28", "784", "nothing tells whether {784} is a batch or a sample; with a batch of 1 it would be {1, 784}"},
+           Wrong{"1, 28, 28", "", "1 to 9 extents, has 0"},
+           Wrong{"1, 28, 28", "1,1,1,1,1,1,1,1,1,1", "1 to 9 extents, has 10"},
+           Wrong{"1, 28, 28", "1, 1099511627777", "at most 2^40"},
+           Wrong{"1, 28, 28", "1, 1048576, 1048577", "more than 2^40 values"},
+           Wrong{"name = \"image\"", "name = \"\"", "inputs: has no name"},
+           Wrong{"outputSize = 128", "outputSize = 0", "layer 'layers[0] fc1': outputSize: must be at least 1 and at most 2^40, is 0"},
+           Wrong{"outputSize = 128, ", "", "layer 'layers[0] fc1': outputSize: must be at least 1"},
+           Wrong{"outputSize = 128", "outputSize = 1099511627777", "at most 2^40"},
+           Wrong{"0.01", "nan", "layer 'layers[0] fc1': weight: must be a finite number"},
+           Wrong{"0.01", "-1", "weight: a deviation must not be negative"},
+           Wrong{"gaussian = (deviation = 0.01)", "constant = inf", "weight: must be a finite number"},
+           Wrong{"\"fc2\"", "\"fc1\"", "layer 'layers[3] fc1': name: the name 'fc1' is given twice"},
+           Wrong{"\"fc2\"", "\"\"", "layer 'layers[3]': name: has no name"},
+           Wrong{"\"fc2\"", "\"\\xff\"", "is not UTF-8"},
+           Wrong{"\"fc2\"", "\"a\\x00b\"", "has a control character at byte 1"},
+           Wrong{"probability = 0.5", "probability = 1", "layer 'layers[2] drop': probability: must be at least 0 and below 1"},
+           Wrong{"probability = 0.5", "probability = -0.5", "probability: must be at least 0"},
+           Wrong{"probability = 0.5", "probability = nan", "probability: must be a finite number"},
+           Wrong{"probability = 0.5", "probability = 1e99", "probability: must be a finite number"},
+           Wrong{"numClasses = 10", "numClasses = 0", "numClasses: must be at least 1"},
+           Wrong{"relu = void", "custom = ()", "custom.name: a custom layer needs the name of its type"},
+           Wrong{"relu = void", "custom = (name = \"relu\")", "must not be called 'relu'"},
+           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\", number = nan)])", "custom.b: must be a finite number"},
+           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\"), (name = \"b\")])", "custom.fields: the name 'b' is given twice"},
+           Wrong{"relu = void", "reshape = (shape = [1, 5])", "layer 'layers[1] relu': shape: shape {1, 5} has 5 values"},
+           Wrong{"baseLr = 0.02", "baseLr = -1", "solver.baseLr: must be at least 0"},
+           Wrong{"baseLr = 0.02", "baseLr = nan", "solver.baseLr: must be a finite number"},
+           Wrong{"momentum = 0.9", "momentum = 1", "solver.momentum: must be at least 0 and below 1"},
+           Wrong{"clipGradients = 5", "clipGradients = -5", "solver.clipGradients: must be above 0"},
+           Wrong{"clipGradients = 5", "clipGradients = nan", "solver.clipGradients: must be a finite number"},
+           Wrong{"minibatchSize = 32", "minibatchSize = 18446744073709551615", "solver.minibatchSize: must be"},
+           Wrong{"epochs = 10", "epochs = 0", "epochs: must be at least 1"},
+           Wrong{"batch = 32", "batch = 0", "batch: must be at least 1"},
+           Wrong{"\"mnist:digits\"", "\"mnist\\n\"", "data: has a control character"},
+       }) {
+    INFO(from << " -> " << to);
+    try {
+      read(with(from, to));
+      FAIL_CHECK("was read");
+    } catch (Error const& error) {
+      INFO(error.what());
+      CHECK(contains(error.what(), what));
+      CHECK(contains(error.what(), "train.txt: "));
+      CHECK((typeid(error) == typeid(ConfigError) || typeid(error) == typeid(FormatError)));
+    }
+  }
+  CHECK(contains(message<ConfigError>([] { read("(epochs = 3)"); }), "network: is missing"));
+}
+
+TEST_CASE("text that is no training is refused with line and column") {
+  struct Wrong {
+    char const *from, *to, *what;
+  };
+  for (auto const& [from, to, what] : {
+           Wrong{"relu = void", "rleu = void", "line 8, column 36: Struct has no field named 'rleu'."},
+           Wrong{"relu = void", "relu = 3", "line 8, column 43: Type mismatch; expected Void."},
+           Wrong{"relu = void", "relu = void, tanh = void", "line 8, column 49: 'relu' is chosen already, 'tanh' would be a second one"},
+           Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", "line 7, column 87: 'glorot' is chosen already"},
+           Wrong{"outputSize = 128", "outputSize = -1", "line 7, column 61: Integer value out of range."},
+           Wrong{"outputSize = 128", "outputSize = 18446744073709551617", "line 7, column 61: this integer has more than 64 bits"},
+           Wrong{"outputSize = 128", "outputSize = 0x10000000000000000", "more than 64 bits"},
+           Wrong{"outputSize = 128", "outputSize = 02000000000000000000000", "more than 64 bits"},
+           Wrong{"outputSize = 128", "outputSize = nan", "line 7, column 61: Type mismatch; expected UInt64."},
+           Wrong{"outputSize = 128", "outputSize = 1e3", "line 7, column 61: Type mismatch"},
+           Wrong{"outputSize = 128", "outputSize = 128, outputSize = 128", "line 7, column 66: 'outputSize' is given twice"},
+           Wrong{"outputSize = 128", "outputSize = .size", "line 7, column 61: names from elsewhere"},
+           Wrong{"outputSize = 128", "outputSize = 128 128", "line 7, column 65: Parse error."},
+           Wrong{"\"mnist:digits\"", "embed \"/etc/passwd\"", "line 15, column 8: other files cannot be used here"},
+           Wrong{"\"mnist:digits\"", "import \"/etc/passwd\"", "line 15, column 8: other files cannot be used here"},
+           Wrong{"\"mnist:digits\"", "\"mnist:digits", "line 15, column 8: this text has no end"},
+           Wrong{"\"mnist:digits\"", "`mnist:digits", "line 15, column 8: text goes between double quotes"},
+           Wrong{"seed = 42)", "seed = 42", "line 2, column 1: this bracket is never closed"},
+           Wrong{"seed = 42)", "seed = 42]", "line 15, column 60: this bracket was not opened"},
+           Wrong{"seed = 42)", "seed = 42))", "line 15, column 61: there is more after the end of the value"},
+           Wrong{"(network", "network", "line 2, column 1: the value must be in round brackets"},
+       }) {
+    INFO(from << " -> " << to);
+    std::string const text = message<FormatError>([&, &from = from, &to = to] { read(with(from, to)); });
+    INFO(text);
+    CHECK(contains(text, "train.txt: "));
+    CHECK(contains(text, what));
+  }
+  CHECK(contains(message<FormatError>([] { read(""); }), "line 1, column 1: there is no value"));
+  CHECK(contains(message<FormatError>([] { read("# nothing"); }), "there is no value"));
+  CHECK(contains(message<FormatError>([] { read("[]"); }), "line 1"));
+  CHECK(contains(message<FormatError>([] { read("(\x01)"); }), "is no Cap'n Proto message"));
+}
+
+TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
+  for (std::size_t depth : {137u, 1000u, 1'000'000u}) {
+    auto const refused = [](std::string const& text) {
+      return contains(message<FormatError>([&] { read(text); }), "more than 136 brackets inside each other");
+    };
+    CHECK(refused(std::string(depth, '(')));
+    CHECK(refused(std::string(depth, '[') + std::string(depth, ']')));
+    // Closing brackets that do not count, and quotes that do not quote.
+    std::string text = "(data = ";
+    for (std::size_t i = 0; i < depth; ++i) text += "(\")\"#)\n";
+    CHECK(refused(text));
+    text = "(data = ";
+    for (std::size_t i = 0; i < depth; ++i) text += "(\"\\\")\", x = ";
+    CHECK(refused(text));
+  }
+  std::string nested = "(layerType = (relu = void), name = \"x\")";
+  for (int i = 1; i < 33; ++i) nested = "(layerType = (sequential = (layers = [" + nested + "])), name = \"x\")";
+  CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }), "more than 32 layers inside each other"));
+}
+
+TEST_CASE("a training cut at every byte or with any bit flipped is read or refused, nothing else", "[hostile]") {
+  std::string const text = mlp;
+  auto const survives = [](std::string const& spoilt) {
+    try {
+      read(spoilt);
+    } catch (Error const& error) {
+      CHECK(contains(error.what(), "train.txt"));
+    }
+  };
+  for (std::size_t size = 0; size < text.size(); ++size) survives(text.substr(0, size));
+  for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string spoilt = text;
+    spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+    survives(spoilt);
+  }
+  if (!has_capnp()) return;
+  for (char const* action : {"encode", "encode --packed"}) {
+    std::string const binary = capnp(action, "capnp/coldpress.capnp", text, "Training");
+    for (std::size_t size = 0; size < binary.size(); ++size)
+      CHECK_THROWS_AS(read(binary.substr(0, size)), FormatError);
+    for (std::size_t bit = 0; bit < 8 * binary.size(); ++bit) {
+      std::string spoilt = binary;
+      spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+      survives(spoilt);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace coldpress::persist
