@@ -221,7 +221,7 @@ class Reader : Tree {
       for (auto const field : file.getFields()) {
         auto const name = text_of(field.getName());
         unique.add(name);
-        custom.fields.emplace_back(name, in_field("custom." + name, [&] { return value_of(field); }));
+        custom.fields.emplace_back(name, in_field("custom." + printable(name), [&] { return value_of(field); }));
       }
     });
     return custom;
@@ -372,7 +372,7 @@ class Writer : Tree {
     UniqueNames unique;
     for (unsigned i = 0; i < fields.size(); ++i) {
       auto const& [name, value] = custom.fields[i];
-      in_field("custom." + name, [&, i] {
+      in_field("custom." + printable(name), [&, i] {
         unique.add(name);
         fields[i].setName(text_for(name));
         std::visit([&](auto const& v) { put(fields[i], v); }, value);
@@ -448,19 +448,20 @@ std::string place_of(std::string const& container, std::size_t index, std::strin
   std::string const inside = container.substr(0, container.find(' '));
   std::string place = container.starts_with("layers[") ? inside + "." : "";
   place += "layers[" + std::to_string(index) + "]";
-  return name.empty() ? place : place + " " + name;
+  std::string const shown = printable(name);
+  return shown.empty() ? place : place + " " + shown;
 }
 
 FileConfig read_config(schema::LayerConfig::Reader file) {
   Reader reader;
-  std::string const name = text_of(file.getName());
+  std::string const name = printable(text_of(file.getName()));
   auto config = in_layer(name, [&] { return reader.layer(file, "", 1); });
   return {std::move(config), std::move(reader.shapes)};
 }
 
 void write_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch) {
   in_field("batch", [&] { check_size(static_cast<std::uint64_t>(batch)); });
-  in_layer(config.name, [&] { Writer{batch}.layer(file, config, "", 1); });
+  in_layer(printable(config.name), [&] { Writer{batch}.layer(file, config, "", 1); });
 }
 
 }  // namespace coldpress::persist

@@ -9,8 +9,9 @@ namespace {
 
 template <class Action>
 void in_entry(std::string const& field, std::size_t index, std::string const& name, Action&& action) {
+  std::string const shown = printable(name);
   with_context([&] { translated(action); },
-               [&](Error& error) { error.in_field(field + "[" + std::to_string(index) + "]" + (name.empty() ? "" : " " + name)); });
+               [&](Error& error) { error.in_field(field + "[" + std::to_string(index) + "]" + (shown.empty() ? "" : " " + shown)); });
 }
 
 void check_count(Extents const& shape, std::size_t values) {

@@ -32,6 +32,7 @@ class Guard {
   void check() {
     while (at_ < text_.size()) {
       char const c = text_[at_];
+      if (is_control(c)) refuse(at_, "a control character");
       if (brackets_.empty() && seen_root_ && !is_blank(c) && c != '#') refuse(at_, "there is more after the end of the value");
       if (c == '#') {
         at_ = std::min(text_.find('\n', at_), text_.size());
@@ -74,9 +75,14 @@ class Guard {
   }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 
+  static bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && !is_blank(c)) || c == 0x7f; }
+
   void string() {
     std::size_t const start = at_++;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
+      if (is_control(text_[at_])) refuse(at_, "a control character");
+      at_ += text_[at_] == '\\' ? 2 : 1;
+    }
     if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text has no end");
     ++at_;
   }
@@ -88,6 +94,7 @@ class Guard {
     auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
     brackets_.push_back({kind, at_++, type, {}, {}});
     next_.reset();
+    if (!seen_root_ && kind != '(') refuse(at_ - 1, "the value must be in round brackets");
     seen_root_ = true;
   }
 
@@ -202,6 +209,8 @@ std::string printed(DynamicValue::Reader const& value, std::size_t indent) {
 }  // namespace
 
 bool is_text(std::span<std::byte const> bytes) {
+  bool const bracket = bytes.size() > 1 && (bytes[0] == std::byte{'('} || bytes[0] == std::byte{'#'});
+  if (bracket && bytes[1] != std::byte{0}) return true;
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) {
     auto const c = std::to_integer<unsigned char>(byte);
     return (c >= 0x20 && c != 0x7f) || (c >= '\t' && c <= '\r');

@@ -8,7 +8,7 @@
 
 namespace coldpress::persist {
 
-/// Whether there is nothing but text: no control character besides space, tab and line ends. A message always has one.
+/// Whether this is meant as text: it begins as one, or has no control character besides tabs and line ends. A message has some.
 bool is_text(std::span<std::byte const> bytes);
 
 /// Parses `text` into `root` by Cap'n Proto's TextCodec, after a look at what that lets pass: brackets so deep that its stack would end,

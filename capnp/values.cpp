@@ -90,6 +90,15 @@ void check_text(std::string_view text) {
   }
 }
 
+std::string printable(std::string const& name) {
+  try {
+    check_text(name);
+  } catch (FormatError const&) {
+    return {};
+  }
+  return name;
+}
+
 void check_filler(Filler const& filler) {
   if (filler.kind == Filler::Kind::constant) check_number("constant", filler.a);
   if (filler.kind == Filler::Kind::gaussian) {

@@ -29,6 +29,9 @@ void check_number(std::string_view field, float);  // finite; what is called a p
 void check_text(std::string_view text);            // UTF-8 without control characters
 void check_filler(Filler const& filler);
 
+/// The name where it is one that can be printed, and else nothing: for errors about it.
+std::string printable(std::string const& name);
+
 /// Names of one kind, each given once. Throws ConfigError where one is empty, no text, or comes again.
 class UniqueNames {
  public:

@@ -3,3 +3,31 @@
 using namespace coldpress;
 
 TEST_CASE("Linear keeps the laws of layers") { test::check_layer_laws<Linear{7}>(); }
+
+// The vectors of Juice's own tests (juice/src/layers/common/linear.rs); exact in binary.
+TEMPLATE_TEST_CASE("Linear gives Juice's values", "", Cpu, Reference<float>, Reference<double>) {
+  using T = typename TestType::Scalar;
+  Network<Sequential<Linear{3}>, Shape{4}, AnyBatch, TestType> network;
+  network.write_weight(0, std::vector<T>{1, 0, 3, 0, 1.5, 4, 2, 0, 0, 2, 1.5, 4});
+  network.write_weight(1, std::vector<T>{-1, 1, 0});
+  typename decltype(network)::TrainingWorkspace workspace;
+  std::vector<T> const x{1, 2, 3, 4}, dy{-1, T(.5), T(.25)};
+  CHECK(test::copy_of<T>(network.forward_training(x, workspace)) == std::vector<T>{9, 16.5, 24.5});
+  CHECK(test::copy_of<T>(network.backward(dy, workspace)) == std::vector<T>{T(-.25), 2.5, T(-1.625), 1});
+  CHECK(test::canonical<decltype(network)>(workspace.gradients()) ==
+        std::vector<T>{-1, -2, -3, -4, .5, 1, 1.5, 2, .25, .5, .75, 1, -1, .5, .25});
+}
+
+TEST_CASE("Linear sums its gradients over the batch and takes samples of any shape") {
+  Network<Sequential<Linear{1}>, Shape{2, 1, 2}> network;
+  network.write_weight(0, std::vector<float>{1, 2, 3, 4});
+  decltype(network)::TrainingWorkspace workspace;
+  std::vector<float> const x{1, 0, 0, 2, 3, 1, 0, 0};
+  CHECK(test::copy_of<float>(network.forward_training(x, workspace)) == std::vector<float>{9, 5});
+  network.backward(std::vector<float>{1, 10}, workspace);
+  CHECK(test::canonical<decltype(network)>(workspace.gradients()) == std::vector<float>{31, 10, 0, 2, 11});
+}
+
+static_assert(Linear{5}.output_shape({3, 2}) == Shape{5});
+static_assert(Linear{5}.parameters({3, 2})[0].shape == Shape{5, 6} && Linear{5}.parameters({3, 2})[1].shape == Shape{5});
+static_assert(Linear{5}.flops({3, 2}) == 60);

@@ -1,0 +1,249 @@
+// Files that are cut, flipped, forged or written by a process that is killed. All of it is for sanitizers too.
+#include <coldpress/persist/checkpoint.hpp>
+
+#include "persist/files.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <random>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+namespace coldpress::persist {
+namespace {
+
+/// Whether two models are equal to the bit.
+bool same(Model a, Model b) {
+  if (a.weights.size() != b.weights.size()) return false;
+  for (std::size_t i = 0; i < a.weights.size(); ++i) {
+    auto const &x = a.weights[i].values, &y = b.weights[i].values;
+    if (x.size() != y.size() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) != 0) return false;
+    a.weights[i].values.clear();
+    b.weights[i].values.clear();
+  }
+  return a == b;
+}
+
+std::string plain(std::string const& packed) { return capnp("convert packed:binary", own_schema, packed); }
+std::string segments(std::string const& packed) {
+  return capnp("encode --packed --segment-size=64", own_schema, capnp("decode --packed", own_schema, packed));
+}
+
+/// A model of 3 KiB with something of everything.
+Model varied_model() {
+  Model model = small_model();
+  auto& net = std::get<dynamic::SequentialConfig>(model.config.layer_type);
+  net.add_layer({"snake", dynamic::Custom{"snake", {{"a", 0.5}, {"b", std::uint64_t{3}}, {"c", std::string{"text"}}, {"d", std::vector<std::uint64_t>{1, 2}}}}});
+  net.add_layer({"pool", dynamic::Custom{"pooling", {{"mode", std::string{"average"}}}}});
+  net.layers[1].params = {{.name = "shared", .filler = Gaussian{0, 0.5f}}};
+  net.layers[4].layer_type = Linear{.output_size = 10, .weight = Constant{0}};
+  model.weights[2].values[3] = 0;
+  return parse(text_of(serialize(model)));
+}
+
+void check_every_spoilt(std::string const& bytes, Model const& model) {
+  REQUIRE(same(parse(bytes), model));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    INFO("cut to " << size);
+    CHECK_THROWS_AS(parse(bytes.substr(0, size)), FormatError);
+  }
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string spoilt = bytes;
+    spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+    try {
+      if (!same(parse(spoilt), model)) FAIL_CHECK("bit " << bit << " makes another model");
+    } catch (Error const& error) {
+      ++refused;
+      if (error.file() != "test.juice" || error.sentence().empty()) FAIL_CHECK("bit " << bit << ": " << error.what());
+    }
+  }
+  CHECK(refused > 7 * bytes.size());
+  for (char const* tail : {"\0", "\0\0\0\0\0\0\0\0", "(", "\x11\x11\x11"})
+    CHECK_THROWS_AS(parse(bytes + std::string(tail, tail[0] == '\0' ? 8 : std::strlen(tail))), FormatError);
+}
+
+TEST_CASE("a file cut at any byte is refused, one with any bit flipped is refused or the same", "[hostile]") {
+  Model const model = varied_model();
+  std::string const packed = text_of(serialize(model));
+  CHECK(packed.size() > 2500);
+  check_every_spoilt(packed, model);
+  if (!has_capnp()) return;
+  check_every_spoilt(plain(packed), model);
+  check_every_spoilt(segments(packed), model);
+}
+
+TEST_CASE("bits flipped in a file of Juice, which has no checksum, harm nothing", "[hostile]") {
+  if (!has_capnp()) return;
+  std::string const text = capnp("decode --packed", juice_schema, text_of(serialize(small_model())));
+  for (char const* action : {"encode", "encode --packed"}) {
+    std::string const bytes = capnp(action, juice_schema, text);
+    for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_THROWS_AS(parse(bytes.substr(0, size)), FormatError);
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      std::string spoilt = bytes;
+      spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));
+      try {
+        Model const model = parse(spoilt);
+        for (auto const& weight : model.weights) {
+          Index size = 1;
+          for (auto const extent : weight.shape) size *= extent;
+          if (static_cast<std::size_t>(size) != weight.values.size()) FAIL_CHECK("bit " << bit);
+        }
+      } catch (Error const&) {
+      }
+    }
+  }
+}
+
+TEST_CASE("random bytes in place of others harm nothing", "[hostile]") {
+  std::string const packed = text_of(serialize(varied_model()));
+  std::string const unpacked = has_capnp() ? plain(packed) : packed;
+  std::mt19937 random{1};
+  for (int round = 0; round < 20000; ++round) {
+    std::string bytes = round % 2 ? packed : unpacked;
+    for (unsigned changes = 1 + random() % 8; changes > 0; --changes) {
+      std::size_t const at = random() % bytes.size();
+      switch (random() % 4) {
+        case 0: bytes[at] = static_cast<char>(random()); break;
+        case 1: bytes.erase(at, random() % 16); break;
+        case 2: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16)); break;
+        default: bytes.replace(at / 8 * 8, 8, bytes.substr(random() % bytes.size() / 8 * 8, 8));
+      }
+    }
+    try {
+      parse(bytes);
+    } catch (Error const& error) {
+      if (error.sentence().empty()) FAIL_CHECK("round " << round);
+    }
+  }
+}
+
+std::string words(std::initializer_list<std::uint64_t> list) {
+  std::string bytes;
+  for (std::uint64_t word : list)
+    for (int i = 0; i < 8; ++i) bytes += static_cast<char>(word >> 8 * i);
+  return bytes;
+}
+constexpr std::uint64_t struct_pointer(std::uint64_t offset, std::uint64_t data, std::uint64_t pointers) {
+  return offset << 2 | data << 32 | pointers << 48;
+}
+constexpr std::uint64_t list_pointer(std::uint64_t offset, std::uint64_t size, std::uint64_t count) {
+  return 1 | offset << 2 | size << 32 | count << 35;
+}
+
+TEST_CASE("forged messages are refused before they cost anything", "[hostile]") {
+  auto const refused = [](std::string const& bytes) {
+    auto const start = std::chrono::steady_clock::now();
+    std::string text;
+    try {
+      parse(bytes);
+      FAIL_CHECK("was read");
+    } catch (Error const& error) {
+      text = error.what();
+    }
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds{5});
+    INFO(text);
+    return text;
+  };
+  CHECK(contains(refused(""), "is empty"));
+  CHECK(contains(refused("not a message"), "is no Cap'n Proto message, or cut short"));
+  CHECK(contains(refused(std::string(1000, '\xff')), "is no Cap'n Proto message"));
+  // Segment tables: 2^32 segments, one of 2^32 - 1 words, 512 segments of which the sum is right.
+  CHECK(contains(refused(words({0xffffffff})), "is no Cap'n Proto message"));
+  CHECK(contains(refused(words({0xffffffff'00000000, 0})), "is no Cap'n Proto message"));
+  CHECK(contains(refused(words({0})), "malformed"));
+  CHECK(contains(refused(words({std::uint64_t{1} << 32, 0})), "has no configuration"));
+  CHECK(contains(refused(words({std::uint64_t{1} << 32, struct_pointer(1u << 28, 9, 9)})), "malformed"));
+
+  // A packed message of zeros alone: a thousand words out of each word.
+  std::string bomb{"\x70\x00\x00\x10", 4};
+  bomb[1] = 1;
+  std::string zeros;
+  constexpr std::uint32_t promised = (1u << 20) - 1;
+  bomb = std::string{'\x70'} + static_cast<char>(promised & 0xff) + static_cast<char>(promised >> 8 & 0xff) + static_cast<char>(promised >> 16);
+  for (std::uint32_t left = promised; left > 0;) {
+    std::uint32_t const run = std::min(left, 256u);
+    bomb += std::string{'\0'} + static_cast<char>(run - 1);
+    left -= run;
+  }
+  CHECK(contains(refused(bomb), "more than a network can be packed"));
+
+  // A root whose weights are 2^29 - 1 structs of no size; a configuration that contains itself; one that a thousand layers share.
+  std::uint64_t const many = (std::uint64_t{1} << 29) - 1;
+  CHECK(contains(refused(words({std::uint64_t{8} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(2, 2, 5), list_pointer(0, 7, 0),
+                                many << 2, 0, 0, 0})), ""));
+  std::string circle = words({std::uint64_t{10} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(1, 1, 6), 0, 4 /* sequential */, 0});
+  CHECK(contains(refused(circle + words({0, 0, 0, 0})), ""));
+}
+
+TEST_CASE("a message whose parts refer to the same data again and again is refused", "[hostile]") {
+  if (!has_capnp()) return;
+  // 1000 pointers in the list of weights are all made to lead to one tensor of 16 KiB.
+  std::string text = "(config = (layerType = (relu = void)), weightsData = [";
+  for (int i = 0; i < 1000; ++i) text += "(name = \"w" + std::to_string(i) + "\", tensor = (shape = [1], data = [0])), ";
+  text += "(name = \"big\", tensor = (shape = [4096], data = [1";
+  for (int i = 1; i < 4096; ++i) text += ", 1";
+  std::string bytes = capnp("encode", own_schema, text + "]))])");
+  auto const word = [&](std::size_t at) {
+    std::uint64_t value;
+    std::memcpy(&value, bytes.data() + 8 * at, 8);
+    return value;
+  };
+  // The tag of the weights: 1001 structs of two pointers each.
+  std::size_t tag = 1;
+  while (word(tag) != struct_pointer(1001, 0, 2)) ++tag;
+  std::size_t const last = tag + 1 + 2 * 1000 + 1;
+  std::size_t const tensor = last + 1 + static_cast<std::size_t>(static_cast<std::uint32_t>(word(last)) >> 2);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    std::size_t const at = tag + 1 + 2 * i + 1;
+    std::uint64_t const pointer = struct_pointer(tensor - at - 1, 0, 2);
+    std::memcpy(bytes.data() + 8 * at, &pointer, 8);
+  }
+  CHECK(contains(message<FormatError>([&] { parse(bytes); }), "promises more than its bytes can hold"));
+}
+
+TEST_CASE("a file cannot be lost by killing who saves it", "[hostile]") {
+  TemporaryFolder folder;
+  std::string const path = folder / "net.juice", checkpoint_path = folder / "run.checkpoint";
+  auto const version = [](int number) {
+    Model model = small_model();
+    model.weights.push_back({"version", {1 << 14}, std::vector<float>(1 << 14, static_cast<float>(number))});
+    return model;
+  };
+  write_model(path, version(0));
+  write_checkpoint(checkpoint_path, {.model = version(0)});
+
+  std::mt19937 random{7};
+  float newest = 0;
+  int changed = 0;
+  for (int round = 0; round < 200; ++round) {
+    pid_t const child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      for (int number = 1;; ++number) {
+        write_model(path, version(round * 1000 + number));
+        write_checkpoint(checkpoint_path, {.model = version(round * 1000 + number)});
+      }
+    }
+    ::usleep(random() % 20000);
+    REQUIRE(::kill(child, SIGKILL) == 0);
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
+
+    Model const model = read_model(path);
+    float const number = model.weights.back().values[0];
+    CHECK(same(model, version(static_cast<int>(number))));
+    CHECK(number >= newest);
+    changed += number > newest;
+    newest = number;
+    CHECK(same(read_checkpoint(checkpoint_path).model, version(static_cast<int>(read_checkpoint(checkpoint_path).model.weights.back().values[0]))));
+  }
+  CHECK(changed > 20);
+  // What the killed ones left behind goes with the next save.
+  write_model(path, version(1));
+  write_checkpoint(checkpoint_path, {.model = version(1)});
+  CHECK(folder.names().size() == 2);
+}
+
+}  // namespace
+}  // namespace coldpress::persist
