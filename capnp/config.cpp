@@ -371,11 +371,11 @@ class Writer : Tree {
     auto fields = file.initFields(entries(custom.fields));
     UniqueNames unique;
     for (unsigned i = 0; i < fields.size(); ++i) {
-      auto const& [name, value] = custom.fields[i];
-      in_field("custom." + printable(name), [&, i] {
-        unique.add(name);
-        fields[i].setName(text_for(name));
-        std::visit([&](auto const& v) { put(fields[i], v); }, value);
+      auto const& field = custom.fields[i];
+      in_field("custom." + printable(field.first), [&] {
+        unique.add(field.first);
+        fields[i].setName(text_for(field.first));
+        std::visit([&](auto const& value) { put(fields[i], value); }, field.second);
       });
     }
   }

@@ -109,21 +109,21 @@ Message::Message(std::span<std::byte const> bytes) {
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) == 0) {
       words = {reinterpret_cast<capnp::word const*>(bytes.data()), *promised};
     } else {
-      words_.resize(*promised);
-      std::memcpy(words_.data(), bytes.data(), bytes.size());
-      words = {words_.data(), words_.size()};
+      words_ = kj::heapArray<capnp::word>(*promised);
+      std::memcpy(words_.begin(), bytes.data(), bytes.size());
+      words = words_;
     }
   } else if (auto const unpacked = packed_words(bytes)) {
     if (*unpacked > max_unpacked(bytes.size()) / word_size)
       throw FormatError{"promises " + std::to_string(*unpacked) + " words in " + std::to_string(bytes.size()) +
                         " bytes, more than a network can be packed"};
-    words_.resize(*unpacked);
-    auto* to = reinterpret_cast<std::byte*>(words_.data());
+    words_ = kj::heapArray<capnp::word>(*unpacked);
+    auto* to = reinterpret_cast<std::byte*>(words_.begin());
     for_each_packed(bytes, [&](std::uint64_t word) {
       for (unsigned b = 0; b < word_size; ++b) *to++ = static_cast<std::byte>(word >> 8 * b);
       return true;
     });
-    words = {words_.data(), words_.size()};
+    words = words_;
   } else {
     throw FormatError{"is no Cap'n Proto message, or cut short: its " + std::to_string(bytes.size()) +
                       " bytes do not match a segment table, neither plain nor packed"};

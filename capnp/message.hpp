@@ -29,7 +29,7 @@ class Message {
   bool starts_with_struct();
 
  private:
-  std::vector<capnp::word> words_;  // where the bytes could not be read in place
+  kj::Array<capnp::word> words_;  // where the bytes could not be read in place
   kj::Own<capnp::FlatArrayMessageReader> reader_;
 };
 

@@ -51,6 +51,7 @@ class Guard {
       } else if (c == '.' || c == '$' || c == '@') {
         refuse(at_, "names from elsewhere cannot be used here");
       } else {
+        if (!is_blank(c)) value_ended_ = false;
         ++at_;
       }
     }
@@ -85,9 +86,11 @@ class Guard {
     }
     if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text has no end");
     ++at_;
+    value_ended_ = true;
   }
 
   void open(char kind) {
+    if (value_ended_) refuse(at_, "a bracket cannot follow a value");
     if (brackets_.size() == max_brackets)
       refuse(at_, "more than " + std::to_string(max_brackets) + " brackets inside each other");
     // Elements of a list are of the list's type; next_ holds a list's element type already.
@@ -102,9 +105,11 @@ class Guard {
     if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')')) refuse(at_, "this bracket was not opened");
     brackets_.pop_back();
     ++at_;
+    value_ended_ = true;
   }
 
   void number() {
+    value_ended_ = true;
     std::size_t const start = at_;
     while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' ||
                                   ((text_[at_] == '+' || text_[at_] == '-') && (text_[at_ - 1] | 0x20) == 'e')))
@@ -122,6 +127,7 @@ class Guard {
   }
 
   void word() {
+    value_ended_ = true;
     std::size_t const start = at_;
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     auto const name = text_.substr(start, at_ - start);
@@ -129,10 +135,16 @@ class Guard {
     while (after < text_.size() && is_blank(text_[after])) ++after;
     if (brackets_.empty()) refuse(start, "the value must be in round brackets");
     if (name == "import" || name == "embed") refuse(start, "other files cannot be used here");
-    if (after == text_.size() || text_[after] != '=') return;
+    if (after == text_.size() || text_[after] != '=') {
+      static constexpr std::string_view literals[] = {"void", "true", "false", "inf", "nan"};
+      if (!enumerators_ && std::find(std::begin(literals), std::end(literals), name) == std::end(literals))
+        refuse(start, "'" + std::string{name} + "' is no value");
+      return;
+    }
 
     Bracket& bracket = brackets_.back();
     next_.reset();
+    enumerators_ = false;
     if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
     if (!bracket.fields) return;
     std::string const terminated{name};
@@ -145,6 +157,7 @@ class Guard {
       auto type = field->getType();
       while (type.isList()) type = type.asList().getElementType();
       if (type.isStruct()) next_ = type.asStruct();
+      enumerators_ = type.isEnum();
     }
   }
 
@@ -152,7 +165,8 @@ class Guard {
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
   std::optional<capnp::StructSchema> next_;  // what a bracket that comes now holds
-  bool seen_root_ = false;
+  bool enumerators_ = false;                   // the value that comes now may be the name of one
+  bool value_ended_ = false, seen_root_ = false;
 };
 
 std::string printed(DynamicValue::Reader const& value, std::size_t indent);

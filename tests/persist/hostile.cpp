@@ -30,7 +30,7 @@ std::string segments(std::string const& packed) {
   return capnp("encode --packed --segment-size=64", own_schema, capnp("decode --packed", own_schema, packed));
 }
 
-/// A model of 3 KiB with something of everything.
+/// A model of 4 KiB, plain, with something of everything.
 Model varied_model() {
   Model model = small_model();
   auto& net = std::get<dynamic::SequentialConfig>(model.config.layer_type);
@@ -60,14 +60,14 @@ void check_every_spoilt(std::string const& bytes, Model const& model) {
     }
   }
   CHECK(refused > 7 * bytes.size());
-  for (char const* tail : {"\0", "\0\0\0\0\0\0\0\0", "(", "\x11\x11\x11"})
-    CHECK_THROWS_AS(parse(bytes + std::string(tail, tail[0] == '\0' ? 8 : std::strlen(tail))), FormatError);
+  for (std::string const& tail : {std::string(1, '\0'), std::string(8, '\0'), std::string{"("}, std::string(3, '\x11')})
+    CHECK_THROWS_AS(parse(bytes + tail), FormatError);
 }
 
 TEST_CASE("a file cut at any byte is refused, one with any bit flipped is refused or the same", "[hostile]") {
   Model const model = varied_model();
   std::string const packed = text_of(serialize(model));
-  CHECK(packed.size() > 2500);
+  CHECK(packed.size() > 2000);
   check_every_spoilt(packed, model);
   if (!has_capnp()) return;
   check_every_spoilt(plain(packed), model);
@@ -184,7 +184,7 @@ TEST_CASE("a message whose parts refer to the same data again and again is refus
   for (int i = 0; i < 1000; ++i) text += "(name = \"w" + std::to_string(i) + "\", tensor = (shape = [1], data = [0])), ";
   text += "(name = \"big\", tensor = (shape = [4096], data = [1";
   for (int i = 1; i < 4096; ++i) text += ", 1";
-  std::string bytes = capnp("encode", own_schema, text + "]))])");
+  std::string bytes = capnp("encode --segment-size=65536", own_schema, text + "]))])");
   auto const word = [&](std::size_t at) {
     std::uint64_t value;
     std::memcpy(&value, bytes.data() + 8 * at, 8);
@@ -200,7 +200,9 @@ TEST_CASE("a message whose parts refer to the same data again and again is refus
     std::uint64_t const pointer = struct_pointer(tensor - at - 1, 0, 2);
     std::memcpy(bytes.data() + 8 * at, &pointer, 8);
   }
-  CHECK(contains(message<FormatError>([&] { parse(bytes); }), "promises more than its bytes can hold"));
+  std::string const refused = message<FormatError>([&] { parse(bytes); });
+  INFO(refused);
+  CHECK(contains(refused, "promises more than its bytes can hold"));
 }
 
 TEST_CASE("a file cannot be lost by killing who saves it", "[hostile]") {

@@ -164,8 +164,8 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", 15, "'glorot' is chosen already"},
            Wrong{"outputSize = 128", "outputSize = -1", 14, "Integer value out of range."},
            Wrong{"outputSize = 128", "outputSize = 18446744073709551617", 13, "this integer has more than 64 bits"},
-           Wrong{"outputSize = 128", "outputSize = 0x10000000000000000", 13, "more than 64 bits"},
-           Wrong{"outputSize = 128", "outputSize = 02000000000000000000000", 13, "more than 64 bits"},
+           Wrong{"outputSize = 128", "outputSize = 0x10000000000000000", 13, "this integer has more than 64 bits"},
+           Wrong{"outputSize = 128", "outputSize = 02000000000000000000000", 13, "this integer has more than 64 bits"},
            Wrong{"outputSize = 128", "outputSize = nan", 13, "Type mismatch; expected UInt64."},
            Wrong{"outputSize = 128", "outputSize = 1e3", 13, "Type mismatch"},
            Wrong{"outputSize = 128", "outputSize = 128, outputSize = 128", 18, "'outputSize' is given twice"},
@@ -176,8 +176,10 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"\"mnist:digits\"", "`mnist:digits", 0, "text goes between double quotes"},
            Wrong{"seed = 42)", "seed = 42]", 9, "this bracket was not opened"},
            Wrong{"seed = 42)", "seed = 42))", 10, "there is more after the end of the value"},
-           Wrong{"relu = void", "relu\x01 = void", 4, "a control character"},
+           Wrong{"relu = void", "\x01relu = void", 0, "a control character"},
            Wrong{"\"relu\"", "\"re\x7flu\"", 3, "a control character"},
+           Wrong{"= (name = \"loss\"", "= 0(name = \"loss\"", 3, "a bracket cannot follow a value"},
+           Wrong{"relu = void", "relu = voyd", 7, "'voyd' is no value"},
            Wrong{"(network", "network", 0, "the value must be in round brackets"},
        }) {
     INFO(from << " -> " << to);
@@ -204,10 +206,10 @@ TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
       return contains(message<FormatError>([&] { read(text); }), "more than 136 brackets inside each other");
     };
     CHECK(refused(std::string(depth, '(')));
-    CHECK(refused(std::string(depth, '[') + std::string(depth, ']')));
+    CHECK(refused("(data = " + std::string(depth, '[') + std::string(depth, ']')));
     // Closing brackets that do not count, and quotes that do not quote.
     std::string text = "(data = ";
-    for (std::size_t i = 0; i < depth; ++i) text += "(\")\"#)\n";
+    for (std::size_t i = 0; i < depth; ++i) text += "(x = \")\", #)\n y = ";
     CHECK(refused(text));
     text = "(data = ";
     for (std::size_t i = 0; i < depth; ++i) text += "(\"\\\")\", x = ";
@@ -227,7 +229,7 @@ TEST_CASE("a training cut at every byte or with any bit flipped is read or refus
       CHECK(contains(error.what(), "train.txt"));
       bool const placed = typeid(error) != typeid(FormatError) || !error.field().empty() || contains(error.what(), "line ");
       INFO(error.what());
-      CHECK((placed || !spoilt.starts_with("#") ));
+      if (!placed && spoilt.starts_with("# ")) FAIL_CHECK(spoilt);
     }
   };
   for (std::size_t size = 1; size < text.size(); ++size) survives(text.substr(0, size));

@@ -53,7 +53,12 @@ struct Output {
     }
     auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       Index const c = column + j * lanes;
-      store_row(y + (row + i) * pitch + c, v, columns - c);
+      float* const at = y + (row + i) * pitch + c;
+      if (j + 1 < w) {
+        store(at, v);
+      } else {
+        store_row(at, v, columns - c);
+      }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
       if (then.chain.length == 0) {
@@ -118,7 +123,7 @@ struct InputGradient {
     auto const at = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return dx + (row + i) * pitch + column + j * lanes; };
     auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       Index const left = columns - column - j * lanes;
-      if (left >= lanes) {
+      if (j + 1 < w || left >= lanes) {
         store(at(i, j), v);
       } else if (pitch - column - j * lanes >= lanes) {
         store(at(i, j), lane_numbers() < static_cast<std::int32_t>(left) ? v : Vector{});

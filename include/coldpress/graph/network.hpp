@@ -7,7 +7,7 @@
 #include <coldpress/graph/static_program.hpp>
 #include <coldpress/optim/filler.hpp>
 
-#include <ranges>
+#include <iterator>
 #include <span>
 
 namespace coldpress {
@@ -34,7 +34,9 @@ struct Samples {
 template <class X, class T>
 struct SamplesOf {
   std::span<T const> values;
-  explicit SamplesOf(X const& x) requires std::ranges::contiguous_range<X const> : values(std::ranges::data(x), std::ranges::size(x)) {}
+  explicit SamplesOf(X const& x) requires requires {
+    { std::data(x) } -> std::convertible_to<T const*>;
+  } : values(std::data(x), std::size(x)) {}
 };
 
 /// Net: Sequential<...>. `in`: shape of one sample. The batch is Batch<N> (everything inside the object) or known at run time.
@@ -91,6 +93,9 @@ class Network {
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
     require(step > 0, "forward_training: steps start at 1");
     SamplesOf<X, T> const samples{x};
+    if constexpr (requires { samples.borrowed(); }) {
+      require(samples.borrowed(), "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
+    }
     auto const run = start(Training{}, samples.values, workspace, step);
     workspace.input_ = samples.values;
     workspace.step_ = step;

@@ -20,15 +20,18 @@ inline float gradient_scale(double squared_norm, float clip, Index minibatch_siz
 }
 
 /// Forward, loss, backward and update of one minibatch; shared by static and dynamic solvers. Returns the mean loss before the update.
-/// `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot be fused, else null.
-template <class Run, class Optimizer, class T = typename Run::T>
-T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip, T* gradients, Index size) {
+/// `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
+template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
+T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip, Gradients gradients,
+             Index size) {
   forward(run, true);
   T const loss = loss_and_gradient(run, target);
   sink.scale = gradient_scale(0, 0, minibatch_size);
-  if (!gradients) {
+  if (gradients == nullptr) {
     backward(run, [&](Index const* offsets) { return UpdateSinks<Optimizer, T>{sink, offsets}; });
-  } else {
+  }
+  if constexpr (!std::is_null_pointer_v<Gradients>) {
+    if (gradients == nullptr) return loss;
     backward(run, [&](Index const* offsets) { return GradientSinks<T>{gradients, offsets}; });
     if (clip > 0) sink.scale = gradient_scale(run.backend.squared_norm(gradients, size), clip, minibatch_size);
     run.backend.update(sink, gradients, size);
@@ -42,7 +45,7 @@ void check_targets(LossType const& loss, std::span<T const> targets) {
   if constexpr (LossType::target == Target::label) {
     for (T const label : targets) {
       if (!(label >= 0 && label < static_cast<T>(loss.num_classes)) || label != static_cast<T>(static_cast<Index>(label))) {
-        throw DataError{std::string{LossType::name} + ": a label must be a whole number from 0 to " + std::to_string(loss.num_classes - 1)};
+        throw DataError{"a label must be a whole number, from 0 and below the number of classes"};
       }
     }
   }
@@ -76,9 +79,8 @@ class Solver {
     check_targets(loss, targets.values);
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    T* const gradients = fused ? nullptr : gradients_.data();
-    T const mean = train_step(run, targets.values.data(), sink, minibatch_size > 0 ? minibatch_size : Index{run.batch},
-                              options.clip_gradients, gradients, Net::parameter_size);
+    Index const minibatch = minibatch_size > 0 ? minibatch_size : Index{run.batch};
+    T const mean = train_step(run, targets.values.data(), sink, minibatch, options.clip_gradients, kept_gradients(), Net::parameter_size);
     ++step_;
     auto const out = run.value(Program::output());
     output_ = {{out.data, static_cast<std::size_t>(out.rows * out.columns)}, out.rows};
@@ -87,7 +89,7 @@ class Solver {
 
   /// The network's outputs in the last step.
   Samples<T> output() const { return output_; }
-  /// Of the last step, laid out as Net::parameters(); only with keep_gradients.
+  /// Of the last step, laid out as Net::parameters(); only where the update is not fused.
   std::span<T const> gradients() const requires(!fused) { return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)}; }
   void reserve(Index batch) { workspace_.reserve(batch); }
 
@@ -103,6 +105,13 @@ class Solver {
   static constexpr Shape target_shape = loss.target_shape(Net::output_shape);
 
  private:
+  auto kept_gradients() {
+    if constexpr (fused) {
+      return nullptr;
+    } else {
+      return gradients_.data();
+    }
+  }
   Net& net_;
   Optimizer optimizer_ = optimizer_value;
   typename Net::template BasicWorkspace<Program> workspace_;

@@ -1,0 +1,131 @@
+// The laws can fail: layers and losses that are wrong on purpose, each caught by the very check that the right ones pass.
+#include "support/loss_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+
+bool mentions(test::Violations const& violations, std::string_view text) {
+  return std::any_of(violations.begin(), violations.end(), [&](auto const& v) { return v.find(text) != std::string::npos; });
+}
+
+/// The slope of x² is 2x.
+struct WrongSlope {
+  static constexpr std::string_view name = "wrong_slope";
+  struct Op {
+    static constexpr bool needs_input = true, heavy = false;
+    template <class T>
+    constexpr T value(T x, At) const {
+      return x * x;
+    }
+    template <class T>
+    constexpr T gradient(T x, T, At) const {
+      return x;
+    }
+  };
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Op op(std::uint64_t) const { return {}; }
+  bool operator==(WrongSlope const&) const = default;
+};
+
+/// Says that its slope is a function of the output alone, and reads the input.
+struct UndeclaredInput {
+  static constexpr std::string_view name = "undeclared_input";
+  struct Op {
+    static constexpr bool needs_input = false, heavy = false;
+    template <class T>
+    constexpr T value(T x, At) const {
+      return x * x;
+    }
+    template <class T>
+    constexpr T gradient(T x, T, At) const {
+      return 2 * x;
+    }
+  };
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Op op(std::uint64_t) const { return {}; }
+  bool operator==(UndeclaredInput const&) const = default;
+};
+
+/// Linear whose bias gradient is that of the weights' first column.
+struct WrongParameters : Linear {
+  static constexpr std::string_view name = "wrong_parameters";
+  void backward_parameters(auto& backend, auto x, auto dy, auto const& sinks) const {
+    backend.weight_gradient(x, dy, sinks[0]);
+    backend.sum_rows(x, sinks[1]);
+  }
+  bool operator==(WrongParameters const&) const = default;
+};
+
+/// Softmax with the gradient of log softmax.
+struct WrongBackward : Softmax {
+  static constexpr std::string_view name = "wrong_backward";
+  void backward_input(auto& backend, auto, auto y, auto const&, auto dy, auto dx) const {
+    backend.normalize_gradient(Normalization::log_softmax, y, dy, dx);
+  }
+  bool operator==(WrongBackward const&) const = default;
+};
+
+/// Computes nothing: the output is what lay there.
+struct Idle {
+  static constexpr std::string_view name = "idle";
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr Shape output_shape(Shape in) const { return in; }
+  void forward(auto&, auto, auto const&, auto) const {}
+  void backward_input(auto&, auto, auto, auto const&, auto, auto) const {}
+  bool operator==(Idle const&) const = default;
+};
+
+struct WrongLoss : MeanSquaredError {
+  static constexpr std::string_view name = "wrong_loss";
+  template <class T>
+  constexpr T gradient(T y, T t) const {
+    return y - t;
+  }
+  bool operator==(WrongLoss const&) const = default;
+};
+
+template <Layer auto layer>
+test::Violations gradient_violations() {
+  test::Violations violations;
+  test::gradient_law<Sequential<layer>, Shape{5}>(3, 1, violations);
+  return violations;
+}
+
+}  // namespace
+
+TEST_CASE("a wrong slope is caught") {
+  CHECK(mentions(gradient_violations<WrongSlope{}>(), "gradient of input"));
+  test::Violations violations;
+  test::gradient_law<Sequential<Linear{4}, WrongSlope{}, Linear{2}>, Shape{3}>(2, 1, violations);
+  CHECK(mentions(violations, "gradient of parameter"));
+}
+
+TEST_CASE("a slope that reads an input it did not ask for is caught") {
+  CHECK(mentions(gradient_violations<UndeclaredInput{}>(), "gradient of input"));
+}
+
+TEST_CASE("a wrong gradient of a parameter is caught") {
+  CHECK(mentions(gradient_violations<WrongParameters{{.output_size = 5}}>(), "gradient of parameter"));
+}
+
+TEST_CASE("a wrong backward is caught") { CHECK(mentions(gradient_violations<WrongBackward{}>(), "gradient of input")); }
+
+TEST_CASE("an output that is not written is caught") {
+  test::Violations violations;
+  test::shape_law<Sequential<Linear{5}, Idle{}, Linear{5}>, Shape{5}, Cpu>(3, 1, violations);
+  CHECK(mentions(violations, "what an earlier pass left"));
+}
+
+TEST_CASE("a wrong loss gradient is caught") {
+  test::Violations violations;
+  test::loss_gradient_law<Sequential<Linear{4}>, Shape{3}, WrongLoss{}>(3, 1, violations);
+  CHECK(mentions(violations, "by differences of N losses"));
+}
+
+TEST_CASE("right layers and losses are not caught") {
+  test::Violations violations;
+  test::gradient_law<Sequential<Linear{4}, TanH{}, Softmax{}>, Shape{3}>(3, 1, violations);
+  test::loss_gradient_law<Sequential<Linear{4}, LogSoftmax{}>, Shape{3}, NegativeLogLikelihood{4}>(3, 1, violations);
+  CHECK(violations.empty());
+}

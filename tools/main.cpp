@@ -1,0 +1,43 @@
+// The command coldpress: networks and trainings in files, without a line of C++.
+
+#include "commands.hpp"
+
+#include <coldpress/core/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+namespace {
+
+constexpr int succeeded = 0, failed = 1, bad_use = 2;
+
+int fail(char const* sentence) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "coldpress: %s\n", sentence);
+  return failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Trains, evaluates, runs and inspects neural networks in files of coldpress and Juice.", "coldpress"};
+  app.set_version_flag("--version", "coldpress " COLDPRESS_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0, 1 where it failed, 2 where it was used wrongly. Help on each command: coldpress COMMAND --help");
+  coldpress::command::add_inspect(app);
+  coldpress::command::add_train(app);
+  coldpress::command::add_eval(app);
+  coldpress::command::add_predict(app);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& error) {
+    return app.exit(error) == 0 ? succeeded : bad_use;
+  } catch (std::bad_alloc const&) {
+    return fail("there is not enough memory for this network and data");
+  } catch (std::exception const& error) {
+    return fail(error.what());
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail("the output cannot be written");
+  return succeeded;
+}

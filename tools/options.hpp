@@ -1,0 +1,36 @@
+// What options of several subcommands have in common.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace coldpress::command {
+
+/// The most of anything that files and shapes count.
+inline constexpr Index most = Index{1} << 40;
+
+inline auto const at_least_1 = CLI::Range(Index{1}, most, "1 or more");
+
+constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
+constexpr char const* backend_help = "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; or cpu:reference";
+
+/// Throws CLI::ValidationError where one of the files to be written is also one of the others.
+inline void check_distinct(std::vector<std::string> const& written, std::vector<std::string> const& read) {
+  auto const place = [](std::string const& path) {
+    std::error_code ignored;
+    auto const canonical = std::filesystem::weakly_canonical(path, ignored);
+    return ignored ? std::filesystem::path{path} : canonical;
+  };
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    auto others = read;
+    others.insert(others.end(), written.begin(), written.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::string const& other : others) {
+      if (!written[i].empty() && !other.empty() && place(written[i]) == place(other)) {
+        throw CLI::ValidationError(written[i], "is given twice, and would be overwritten");
+      }
+    }
+  }
+}
+
+}  // namespace coldpress::command
