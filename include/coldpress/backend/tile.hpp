@@ -74,7 +74,8 @@ __attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b
       unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, right[j], sum[i][j]); });
     });
   }
-  epilogue.finish(sum, row, column);
+  Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
+  local.finish(sum, row, column);
 }
 
 /// epilogue(A B): A is rows x depth, B depth x columns with rows b_pitch apart and readable up to the next multiple of the lanes.
@@ -110,7 +111,8 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
   });
   Vector total[1][w];
   unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
-  epilogue.finish(total, 0, column);
+  Epilogue const local = epilogue;
+  local.finish(total, 0, column);
 }
 template <class Columns, class Epilogue>
 void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {

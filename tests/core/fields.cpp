@@ -1,0 +1,43 @@
+#include <coldpress/layers.hpp>
+
+#include "support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace coldpress;
+
+namespace {
+template <class Layer>
+std::vector<std::string> fields_of(Layer const& layer) {
+  std::vector<std::string> names;
+  for_each_field(layer, [&](std::string_view name, auto const&) { names.emplace_back(name); });
+  return names;
+}
+}  // namespace
+
+TEST_CASE("the fields of a layer are seen in order of declaration") {
+  CHECK(fields_of(Linear{}) == std::vector<std::string>{"output_size", "weight", "bias"});
+  CHECK(fields_of(Dropout{}) == std::vector<std::string>{"probability", "seed"});
+  CHECK(fields_of(Reshape{{2}}) == std::vector<std::string>{"shape"});
+  CHECK(fields_of(ReLU{}).empty());
+  CHECK(fields_of(NegativeLogLikelihood{}) == std::vector<std::string>{"num_classes"});
+}
+
+TEST_CASE("a field is written through its name") {
+  Dropout dropout{};
+  for_each_field(dropout, [](std::string_view name, auto& field) {
+    if (name == "seed") field = 7;
+  });
+  CHECK(dropout == Dropout{.seed = 7});
+}
+
+TEST_CASE("names of layers and losses are different") {
+  std::vector<std::string_view> names;
+  auto const add = [&]<class... Types>(TypeList<Types...>) { (names.push_back(Types::name), ...); };
+  add(BuiltinLayers{});
+  add(BuiltinLosses{});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK(names[i] != names[j]);
+  }
+}

@@ -1,0 +1,62 @@
+// coldpress eval: loss and accuracy of a network on data.
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "score.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+struct Options {
+  std::string model, data, loss, backend = "cpu";
+  Index batch = 64;
+};
+
+void eval(Options const& options) {
+  dynamic::Backend const backend{options.backend};
+  persist::Model const model = persist::read_model(options.model);
+  data::Dataset const dataset = data::open(options.data);
+  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
+                                        [&](Error& error) { error.in_file(options.model); });
+  Objective const loss = with_context(
+      [&] {
+        Objective const chosen =
+            options.loss.empty() ? loss_for(network, dataset.target_shape) : loss_called(options.loss, network.output_shape());
+        check_fits(network, chosen, dataset);
+        return chosen;
+      },
+      [&](Error& error) { error.in_file(options.data); });
+
+  auto const start = std::chrono::steady_clock::now();
+  Score const score = evaluate(network, loss, dataset, options.batch);
+  std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
+  if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
+  if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
+  std::printf("%td samples, %.0f samples/s\n", dataset.size(), static_cast<double>(dataset.size()) / time.count());
+}
+
+template <class... Losses>
+std::vector<std::string> names(TypeList<Losses...>) {
+  return {std::string{Losses::name}...};
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  auto const options = std::make_shared<Options>();
+  auto* const command = app.add_subcommand("eval", "Measures a network on data: loss, accuracy where targets are labels, speed");
+  command->add_option("--model", options->model, "File of the network")->required();
+  command->add_option("--data", options->data, data_help)->required();
+  command->add_option("--loss", options->loss, "Instead of the one that fits the last layer and the targets")
+      ->check(CLI::IsMember(names(BuiltinLosses{})));
+  command->add_option("--batch", options->batch, "Samples computed at once")->check(at_least_1)->capture_default_str();
+  command->add_option("--backend", options->backend, backend_help)->capture_default_str();
+  command->callback([options] { eval(*options); });
+}
+
+}  // namespace coldpress::command

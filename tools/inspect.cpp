@@ -1,0 +1,94 @@
+// coldpress inspect: what is in a file.
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "print.hpp"
+
+#include <coldpress/dynamic/describe.hpp>
+#include <coldpress/persist.hpp>
+
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+using persist::Checkpoint;
+using persist::Model;
+using persist::Training;
+
+/// Where all three fail, the error of the kind that the file comes closest to.
+std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
+  try {
+    return persist::read_model(path);
+  } catch (ChecksumError const&) {
+    throw;
+  } catch (FormatError const&) {
+  }
+  std::optional<ChecksumError> damaged;
+  try {
+    return persist::read_checkpoint(path);
+  } catch (ChecksumError const& error) {
+    damaged = error;
+  } catch (FormatError const&) {
+  }
+  try {
+    return persist::read_training(path);
+  } catch (Error const&) {
+    if (damaged) throw *damaged;
+    throw;
+  }
+}
+
+/// The plan where there can be one, and why not where not.
+std::string plan(dynamic::LayerConfig const& config) {
+  try {
+    return section("plan", dynamic::describe(config));
+  } catch (Error const& error) {
+    return section("no plan", std::string{error.what()} + "\n");
+  }
+}
+
+std::string text(Model const& model) {
+  return section("config", tree(model.config)) + section("weights", table(model.weights)) +
+         section("parameters", std::to_string(count(model.weights)) + "\n") + plan(model.config);
+}
+
+/// What trainings and checkpoints have in common.
+std::string run(auto const& file) {
+  dynamic::SolverConfig const& solver = file.solver;
+  std::string text = "learning rate " + to_string(solver.base_lr) + ", momentum " + to_string(solver.momentum);
+  if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
+  text += solver.minibatch_size ? ", minibatch size " + std::to_string(*solver.minibatch_size) + "\n" : std::string{"\n"};
+  text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " + std::to_string(file.seed);
+  text += file.data.empty() ? std::string{"\n"} : ", data " + file.data + "\n";
+  return section("loss", file.loss ? tree(*file.loss) : "none\n") + section("solver", text);
+}
+
+std::string text(Training const& training) { return section("config", tree(training.network)) + run(training) + plan(training.network); }
+
+std::string text(Checkpoint const& checkpoint) {
+  std::string const progress = std::to_string(checkpoint.iteration) + " steps: " + std::to_string(checkpoint.epoch) + " epochs and " +
+                               std::to_string(checkpoint.position) + " samples\n";
+  return text(checkpoint.model) + run(checkpoint) + section("optimizer state", table(checkpoint.optimizer_state)) +
+         section("done", progress);
+}
+
+void inspect(std::string const& path) {
+  auto const file = read_any(path);
+  char const* kind = "a training";
+  if (std::holds_alternative<Checkpoint>(file)) kind = "a checkpoint, with a checksum";
+  if (auto const* model = std::get_if<Model>(&file)) kind = model->checksummed ? "a network, with a checksum" : "a network, without a checksum";
+  std::printf("%s: %s\n", path.c_str(), kind);
+  std::fputs(std::visit([](auto const& content) { return text(content); }, file).c_str(), stdout);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  auto const path = std::make_shared<std::string>();
+  auto* const command = app.add_subcommand("inspect", "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
+  command->add_option("FILE", *path, "The file")->required();
+  command->callback([path] { inspect(*path); });
+}
+
+}  // namespace coldpress::command

@@ -1,0 +1,73 @@
+// coldpress predict: what a network makes of samples.
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "writable.hpp"
+
+#include <coldpress/data/npy.hpp>
+#include <coldpress/persist.hpp>
+
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+struct Options {
+  std::string model, input, output, backend = "cpu";
+  Index batch = 64;
+};
+
+/// The shape of one sample of an array whose first extent counts them.
+Shape sample_shape(std::vector<Index> const& extents) {
+  if (extents.empty() || extents.size() > Shape::max_rank + 1) {
+    throw FormatError{"has " + std::to_string(extents.size()) + " extents, wanted 1 to 9, samples first"};
+  }
+  if (std::ranges::count(extents, 0) > 0) throw FormatError{"holds no value"};
+  Shape shape{};
+  if (extents.size() == 1) shape.extents[0] = 1;
+  std::copy(extents.begin() + 1, extents.end(), shape.extents);
+  return shape;
+}
+
+void predict(Options const& options) {
+  check_writable(options.output);
+  dynamic::Backend const backend{options.backend};
+  persist::Model const model = persist::read_model(options.model);
+  data::NpyArray const input = data::read_npy(options.input);
+  Shape const sample = with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
+  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
+                                        [&](Error& error) { error.in_file(options.model); });
+  network.set_mode(dynamic::Mode::inference);
+
+  Shape const shape = network.output_shape();
+  std::vector<Index> extents{input.extents[0]};
+  extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
+  std::vector<float> output;
+  output.reserve(static_cast<std::size_t>(extents[0] * shape.size()));
+  for (Index done = 0, size; done < extents[0]; done += size) {
+    size = std::min(options.batch, extents[0] - done);
+    auto const y = network.forward({input.values.data() + done * sample.size(), static_cast<std::size_t>(size * sample.size())});
+    output.insert(output.end(), y.begin(), y.end());
+  }
+  data::write_npy(options.output, extents, output);
+  std::printf("%td samples of %s to %s in %s\n", extents[0], to_string(sample).c_str(), to_string(shape).c_str(),
+              options.output.c_str());
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto const options = std::make_shared<Options>();
+  auto* const command = app.add_subcommand("predict", "Runs a network on samples in a NumPy file");
+  command->add_option("--model", options->model, "File of the network")->required();
+  command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->required();
+  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")->required();
+  command->add_option("--batch", options->batch, "Samples computed at once")->check(at_least_1)->capture_default_str();
+  command->add_option("--backend", options->backend, backend_help)->capture_default_str();
+  command->callback([options] {
+    check_distinct({options->output}, {options->model, options->input});
+    predict(*options);
+  });
+}
+
+}  // namespace coldpress::command

@@ -1,0 +1,161 @@
+#include "print.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+using dynamic::LayerConfig;
+
+template <class Number>
+std::string shortest(Number value) {
+  std::array<char, 64> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+std::string joined(auto const& list, char const* open, char const* close, auto const& print) {
+  std::string text = open;
+  for (auto const& element : list) {
+    if (&element != &*std::begin(list)) text += ", ";
+    text += print(element);
+  }
+  return text += close;
+}
+
+std::string shape(auto const& extents) {
+  return joined(extents, "{", "}", [](auto extent) { return std::to_string(extent); });
+}
+
+std::string value(Index number) { return std::to_string(number); }
+std::string value(std::uint64_t number) { return std::to_string(number); }
+std::string value(float number) { return shortest(number); }
+std::string value(double number) { return shortest(number); }
+std::string value(bool flag) { return flag ? "true" : "false"; }
+std::string value(std::string const& text) { return "\"" + text + "\""; }
+std::string value(Shape const& extents) { return coldpress::to_string(extents); }
+std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
+std::string value(Filler const& filler) {
+  switch (filler.kind) {
+    case Filler::Kind::constant: return value(filler.a);
+    case Filler::Kind::glorot: return "glorot";
+    case Filler::Kind::xavier: return "xavier";
+    case Filler::Kind::gaussian: return "gaussian(" + value(filler.a) + ", " + value(filler.b) + ")";
+    case Filler::Kind::juice_bias: return "juice_bias";
+  }
+  return {};
+}
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+template <class Type>
+Fields fields(Type const& type) {
+  Fields found;
+  for_each_field(type, [&](std::string_view name, auto const& field) { found.emplace_back(name, value(field)); });
+  return found;
+}
+Fields fields(dynamic::Custom const& custom) {
+  Fields found;
+  for (auto const& [name, field] : custom.fields) {
+    found.emplace_back(name, std::visit([](auto const& any) { return value(any); }, field));
+  }
+  return found;
+}
+Fields fields(dynamic::SequentialConfig const& container) {
+  Fields found;
+  for (auto const& input : container.inputs) found.emplace_back("input " + input.name, value(input.shape));
+  if (container.force_backward) found.emplace_back("force_backward", "true");
+  return found;
+}
+
+/// How a layer is wired, and its weights, where the config says so.
+void add_wiring(LayerConfig const& config, Fields& found) {
+  auto const add = [&](char const* name, auto const& list, auto const& print) {
+    if (!list.empty()) found.emplace_back(name, joined(list, "[", "]", print));
+  };
+  auto const same = [](std::string const& name) { return name; };
+  add("inputs", config.inputs, same);
+  add("outputs", config.outputs, same);
+  add("params", config.params, [](dynamic::WeightConfig const& weight) {
+    return weight.filler ? weight.name + " " + value(*weight.filler) : weight.name;
+  });
+  if (config.propagate_down.empty()) return;
+  std::string flags = "[";
+  for (bool const down : config.propagate_down) flags += std::string{flags.size() > 1 ? ", " : ""} + value(down);
+  found.emplace_back("propagate_down", flags + "]");
+}
+
+void add_layer(LayerConfig const& config, std::size_t depth, std::string& text) {
+  auto found = std::visit([](auto const& type) { return fields(type); }, config.layer_type);
+  add_wiring(config, found);
+  text.append(2 * depth, ' ').append(config.name.empty() ? "(no name)" : config.name).append(": ").append(dynamic::type_name(config.layer_type));
+  for (auto const& [name, field] : found) text.append(&name == &found[0].first ? "  " : ", ").append(name).append(" ").append(field);
+  text += '\n';
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
+    for (LayerConfig const& layer : container->layers) add_layer(layer, depth + 1, text);
+  }
+}
+
+std::array<std::string, 5> row(persist::NamedTensor const& tensor) {
+  auto const number = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.5g", value);
+    return std::string{text};
+  };
+  auto const [least, greatest] = std::ranges::minmax(tensor.values);
+  double squares = 0;
+  for (float const value : tensor.values) squares += double{value} * double{value};
+  double const rms = std::sqrt(squares / static_cast<double>(tensor.values.size()));
+  return {tensor.name, shape(tensor.shape), number(least), number(greatest), number(rms)};
+}
+
+}  // namespace
+
+std::string to_string(float value) { return shortest(value); }
+
+std::string section(std::string const& title, std::string const& text) {
+  std::string result = "\n" + title + "\n";
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    result.append("  ").append(text, at, end - at).append("\n");
+    at = end + 1;
+  }
+  return result;
+}
+
+std::string tree(LayerConfig const& config) {
+  std::string text;
+  add_layer(config, 0, text);
+  return text;
+}
+
+std::string table(std::vector<persist::NamedTensor> const& tensors) {
+  if (tensors.empty()) return "none\n";
+  std::vector rows{std::array<std::string, 5>{"name", "shape", "min", "max", "rms"}};
+  for (auto const& tensor : tensors) rows.push_back(row(tensor));
+  std::array<std::size_t, 5> width{};
+  for (auto const& line : rows)
+    for (std::size_t c = 0; c < width.size(); ++c) width[c] = std::max(width[c], line[c].size());
+  std::string text;
+  for (auto const& line : rows) {
+    for (std::size_t c = 0; c < width.size(); ++c) {
+      std::size_t const fill = width[c] - line[c].size() + (c > 0 ? 2 : 0);
+      if (c > 1) text.append(fill, ' ').append(line[c]);
+      if (c == 0) text.append(line[c]).append(fill, ' ');
+      if (c == 1) text.append("  ").append(line[c]).append(fill - 2, ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::size_t count(std::vector<persist::NamedTensor> const& tensors) {
+  std::size_t values = 0;
+  for (auto const& tensor : tensors) values += tensor.values.size();
+  return values;
+}
+
+}  // namespace coldpress::command

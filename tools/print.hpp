@@ -1,0 +1,23 @@
+// Networks and weights as text for people.
+#pragma once
+
+#include <coldpress/persist/model.hpp>
+
+namespace coldpress::command {
+
+/// The fewest digits that give the number back.
+std::string to_string(float value);
+
+/// A blank line, the title, and the text below it, indented.
+std::string section(std::string const& title, std::string const& text);
+
+/// One line a layer with its name, kind and fields, indented by container.
+std::string tree(dynamic::LayerConfig const& config);
+
+/// One line a tensor: name, shape, least and greatest value, root of the mean square.
+std::string table(std::vector<persist::NamedTensor> const& tensors);
+
+/// How many values the tensors have.
+std::size_t count(std::vector<persist::NamedTensor> const& tensors);
+
+}  // namespace coldpress::command

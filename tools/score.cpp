@@ -1,0 +1,121 @@
+#include "score.hpp"
+
+#include <coldpress/optim/solver.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+using dynamic::LayerConfig;
+
+LayerConfig const& last_layer(LayerConfig const& config) {
+  auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type);
+  return container && !container->layers.empty() ? last_layer(container->layers.back()) : config;
+}
+
+template <class... Losses>
+void find_loss(std::string const& name, Index classes, Objective& found, TypeList<Losses...>) {
+  auto const add = [&](auto loss) {
+    if (loss.name != name) return;
+    if constexpr (requires { loss.num_classes; }) loss.num_classes = classes;
+    found = LayerConfig{"loss", loss};
+  };
+  (add(Losses{}), ...);
+}
+
+dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
+  dynamic::SharedTensor result{{samples, static_cast<Index>(values.size()) / samples}};
+  std::ranges::copy(values, result.write_only().begin());
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(Score const& score) {
+  char text[80] = "";
+  if (score.loss) std::snprintf(text, sizeof text, "loss %.6g%s", *score.loss, score.accuracy ? "  " : "");
+  std::string result = text;
+  if (score.accuracy) std::snprintf(text, sizeof text, "accuracy %.4f", *score.accuracy), result += text;
+  return result;
+}
+
+LayerConfig loss_called(std::string const& name, Shape output) {
+  Objective found;
+  find_loss(name, output.size(), found, BuiltinLosses{});
+  if (!found) throw ConfigError{"there is no loss '" + name + "'"};
+  return *found;
+}
+
+Objective loss_for(dynamic::Layer const& network, Shape targets) {
+  Shape const output = network.output_shape();
+  dynamic::LayerType const& last = last_layer(network.config()).layer_type;
+  bool const normalized = std::holds_alternative<Softmax>(last) || std::holds_alternative<LogSoftmax>(last);
+  if (normalized && targets.size() == 1) return loss_called(std::string{NegativeLogLikelihood::name}, output);
+  if (targets.size() == output.size()) return loss_called(std::string{MeanSquaredError::name}, output);
+  if (targets.size() == 1) return {};
+  throw ShapeError{"the network makes values of shape " + to_string(output) + ", the targets have shape " + to_string(targets)};
+}
+
+bool has_labels(Objective const& loss, Shape output, Shape targets) {
+  return loss ? std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) : targets.size() == 1 && output.size() > 1;
+}
+
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset) {
+  data::check(dataset);
+  Shape const input = network.input_shape(), output = network.output_shape();
+  if (dataset.sample_shape.size() != input.size()) {
+    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " + to_string(input)};
+  }
+  auto const check = [&](auto const& type) {
+    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+      Shape const wanted = type.target_shape(output);
+      if (dataset.target_shape.size() != wanted.size()) {
+        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} + " wants " +
+                         to_string(wanted)};
+      }
+      check_targets(type, std::span{dataset.targets});
+    } else {
+      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is no loss"};
+    }
+  };
+  if (loss) std::visit(check, loss->layer_type);
+  if (!loss && has_labels(loss, output, dataset.target_shape)) check(NegativeLogLikelihood{output.size()});
+}
+
+Index correct(std::span<float const> outputs, std::span<float const> labels) {
+  std::size_t const classes = outputs.size() / labels.size();
+  Index count = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    auto const scores = outputs.subspan(i * classes, classes);
+    auto const label = static_cast<std::size_t>(labels[i]);
+    float const own = scores[label];
+    // Written so that a NaN is never right.
+    count += std::ranges::all_of(scores.first(label), [&](float other) { return other < own; }) &&
+             std::ranges::all_of(scores.subspan(label), [&](float other) { return other <= own; });
+  }
+  return count;
+}
+
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset const& dataset, Index batch) {
+  network.set_mode(dynamic::Mode::inference);
+  std::optional<dynamic::Layer> objective;
+  if (loss) objective = dynamic::Layer::from_config(dynamic::Backend{}, *loss);
+  bool const labels = has_labels(loss, network.output_shape(), dataset.target_shape);
+  Index const sample = dataset.sample_shape.size(), target = dataset.target_shape.size();
+  Mean mean_loss, accuracy;
+  for (Index done = 0, size; done < dataset.size(); done += size) {
+    size = std::min(batch, dataset.size() - done);
+    auto const x = std::span{dataset.samples}.subspan(static_cast<std::size_t>(done * sample), static_cast<std::size_t>(size * sample));
+    auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target), static_cast<std::size_t>(size * target));
+    auto const y = network.forward(x);
+    if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
+    if (!objective) continue;
+    dynamic::SharedTensor const both[] = {tensor(y, size), tensor(t, size)};
+    mean_loss.add(objective->forward(both)[0].read()[0], size);
+  }
+  return {loss ? std::optional{mean_loss.value()} : std::nullopt, labels ? std::optional{accuracy.value()} : std::nullopt};
+}
+
+}  // namespace coldpress::command
