@@ -39,14 +39,17 @@ enum class Rule {
 /// One reading of all shapes: follows samples through the network as far as their shapes are known.
 class Reading {
  public:
-  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule) : shapes_(shapes), rule_(rule) {
+  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule)
+      : shapes_(shapes), rule_(rule) {
     for (auto const& tensor : weights) weights_.emplace(tensor.name, &tensor);
   }
 
   std::optional<Shape> follow(LayerConfig& config, std::optional<Shape> in, std::string const& place) {
     return with_context(
         [&] { return std::visit([&](auto& layer) { return through(layer, config, in, place); }, config.layer_type); },
-        [&](Error& error) { if (!place.empty()) error.in_layer(place); });
+        [&](Error& error) {
+          if (!place.empty()) error.in_layer(place);
+        });
   }
 
   std::optional<Index> batch() const { return batch_; }
@@ -56,12 +59,14 @@ class Reading {
   std::optional<Extents> const& doubtful() const { return doubtful_; }
 
  private:
-  std::optional<Shape> through(SequentialConfig& container, LayerConfig const&, std::optional<Shape> in, std::string const& place) {
+  std::optional<Shape> through(SequentialConfig& container, LayerConfig const&, std::optional<Shape> in,
+                               std::string const& place) {
     std::map<std::string, std::optional<Shape>> known;
     auto current = in;
     for (std::size_t i = 0; i < container.inputs.size(); ++i) {
       auto& input = container.inputs[i];
-      with_context([&] { input.shape = split(i == 0 ? in : std::nullopt, true); }, [&](Error& error) { error.in_field("inputs"); });
+      with_context([&] { input.shape = split(i == 0 ? in : std::nullopt, true); },
+                   [&](Error& error) { error.in_field("inputs"); });
       known[input.name] = input.shape;
       if (i == 0) current = input.shape;
     }
@@ -103,8 +108,8 @@ class Reading {
     if (found == weights_.end()) return;
     NamedTensor const& tensor = *found->second;
     if (static_cast<Index>(tensor.values.size()) != parameter.shape.size())
-      throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) + ", configuration and inputs ask for " +
-                        to_string(parameter.shape)};
+      throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) +
+                        ", configuration and inputs ask for " + to_string(parameter.shape)};
     confirmed_ = true;
   }
 
@@ -116,8 +121,9 @@ class Reading {
       if (count(sample) == expected->size() && batch_fits) return take_batch(file);
       if (rule_ != Rule::batch_always && count(file) == expected->size()) return shape_of(file);
       if (count(sample) != expected->size())
-        throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) + " values after its batch of " +
-                          std::to_string(file[0]) + ", the samples that come have " + std::to_string(expected->size())};
+        throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) +
+                          " values after its batch of " + std::to_string(file[0]) + ", the samples that come have " +
+                          std::to_string(expected->size())};
     } else if (input && rule_ == Rule::inputs_whole) {
       return shape_of(file);
     } else if (file.size() == 1 && file[0] != 1) {

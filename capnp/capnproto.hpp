@@ -3,9 +3,10 @@
 
 #include <coldpress/core/error.hpp>
 
-// Cap'n Proto before 1.0.1 compares a char const* with a StringPtr and counts on the operands being swapped by C++17's rules.
+// Cap'n Proto before 1.0.1 compares a char const* with a StringPtr and counts on the operands being swapped by C++17's
+// rules.
 #include <kj/string.h>
-#if defined(__clang__) && __clang_major__ >= 16
+#if defined(__clang__)
 namespace kj {
 inline bool operator==(char const* a, StringPtr b) { return b == StringPtr(a); }
 inline bool operator!=(char const* a, StringPtr b) { return !(b == StringPtr(a)); }

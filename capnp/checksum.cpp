@@ -33,7 +33,9 @@ class Fold {
 
  private:
   static bool is_chosen(capnp::DynamicStruct::Reader fields, capnp::StructSchema::Field field) {
-    KJ_IF_MAYBE(member, fields.which()) { return *member == field; }
+    KJ_IF_MAYBE (member, fields.which()) {
+      return *member == field;
+    }
     return false;
   }
   static bool is_empty(DynamicValue::Reader const& value) {
@@ -58,22 +60,32 @@ class Fold {
   }
   void add(DynamicValue::Reader const& value) {
     switch (value.getType()) {
-      case DynamicValue::VOID: return;
-      case DynamicValue::BOOL: return add(std::uint64_t{value.as<bool>()});
-      case DynamicValue::INT: return add(static_cast<std::uint64_t>(value.as<std::int64_t>()));
-      case DynamicValue::UINT: return add(value.as<std::uint64_t>());
-      case DynamicValue::FLOAT: return add(std::bit_cast<std::uint64_t>(value.as<double>()));
-      case DynamicValue::ENUM: return add(std::uint64_t{value.as<capnp::DynamicEnum>().getRaw()});
-      case DynamicValue::TEXT: return add(value.as<capnp::Text>());
-      case DynamicValue::STRUCT: return add(value.as<capnp::DynamicStruct>());
+      case DynamicValue::VOID:
+        return;
+      case DynamicValue::BOOL:
+        return add(std::uint64_t{value.as<bool>()});
+      case DynamicValue::INT:
+        return add(static_cast<std::uint64_t>(value.as<std::int64_t>()));
+      case DynamicValue::UINT:
+        return add(value.as<std::uint64_t>());
+      case DynamicValue::FLOAT:
+        return add(std::bit_cast<std::uint64_t>(value.as<double>()));
+      case DynamicValue::ENUM:
+        return add(std::uint64_t{value.as<capnp::DynamicEnum>().getRaw()});
+      case DynamicValue::TEXT:
+        return add(value.as<capnp::Text>());
+      case DynamicValue::STRUCT:
+        return add(value.as<capnp::DynamicStruct>());
       case DynamicValue::LIST: {
         auto const list = value.as<capnp::DynamicList>();
         add(std::uint64_t{list.size()});
-        if (list.getSchema().whichElementType() == capnp::schema::Type::FLOAT32) return add(list.as<capnp::List<float>>());
+        if (list.getSchema().whichElementType() == capnp::schema::Type::FLOAT32)
+          return add(list.as<capnp::List<float>>());
         for (auto const element : list) add(element);
         return;
       }
-      default: throw UnsupportedError{"the schema has a type of field that checksums do not cover"};
+      default:
+        throw UnsupportedError{"the schema has a type of field that checksums do not cover"};
     }
   }
 

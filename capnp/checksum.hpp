@@ -11,11 +11,12 @@ namespace coldpress::persist {
 /// What checksumKind says: the method of `checksum`, version 1.
 inline constexpr std::string_view checksum_kind = "coldpress 1";
 
-/// Folds 64-bit words, each into the state by mix(state, word) of core/random.hpp, starting with 0. As mix is a bijection of the
-/// word for each state and of the state for each word, a change within one word never goes unseen. The words are, of a struct, for
-/// each field in order of ordinals that is not at its default (empty lists and texts are; the chosen member of a union never is):
-/// its name, then its value; then 0. A text is its length and its bytes, 8 a word; a list its length and its elements, floats of a
-/// tensor two a word; a number one word, floats by their bits. The root's checksum fields are left out. Never 0.
+/// Folds 64-bit words, each into the state by mix(state, word) of core/random.hpp, starting with 0. As mix is a
+/// bijection of the word for each state and of the state for each word, a change within one word never goes unseen. The
+/// words are, of a struct, for each field in order of ordinals that is not at its default (empty lists and texts are;
+/// the chosen member of a union never is): its name, then its value; then 0. A text is its length and its bytes, 8 a
+/// word; a list its length and its elements, floats of a tensor two a word; a number one word, floats by their bits.
+/// The root's checksum fields are left out. Never 0.
 std::uint64_t checksum(capnp::DynamicStruct::Reader root);
 
 /// Whether the root has a checksum; throws ChecksumError where it has half of one or one that is not right.
@@ -25,7 +26,8 @@ bool verify_checksum(typename Root::Reader root) {
   bool const marked = kind.size() > 0;
   if (!marked && root.getChecksum() == 0) return false;
   if (!marked || root.getChecksum() == 0)
-    throw ChecksumError{marked ? "says that it has a checksum, but there is none" : "has a checksum, but does not say of which kind"};
+    throw ChecksumError{marked ? "says that it has a checksum, but there is none"
+                               : "has a checksum, but does not say of which kind"};
   if (std::string_view{kind.begin(), kind.size()} != checksum_kind)
     throw ChecksumError{"has a checksum of an unknown kind: the file is damaged, or of a newer coldpress"};
   if (checksum(root) != root.getChecksum())

@@ -15,23 +15,27 @@ using dynamic::LayerType;
 using dynamic::SequentialConfig;
 
 constexpr std::size_t max_layers = 65536;
-constexpr unsigned max_entries = 65536;         // of any other list in a configuration
+constexpr unsigned max_entries = 65536;                  // of any other list in a configuration
 constexpr unsigned max_file_rank = Shape::max_rank + 1;  // with the batch
 
 template <class Action>
 decltype(auto) in_field(std::string const& field, Action&& action) {
-  return with_context([&]() -> decltype(auto) { return translated(action); }, [&](Error& error) { error.in_field(field); });
+  return with_context([&]() -> decltype(auto) { return translated(action); },
+                      [&](Error& error) { error.in_field(field); });
 }
 
 template <class Action>
 decltype(auto) in_layer(std::string const& place, Action&& action) {
   return with_context([&]() -> decltype(auto) { return translated(action); },
-                      [&](Error& error) { if (!place.empty()) error.in_layer(place); });
+                      [&](Error& error) {
+                        if (!place.empty()) error.in_layer(place);
+                      });
 }
 
 void check_entries(std::size_t entries) {
   if (entries > max_entries)
-    throw ConfigError{"has " + std::to_string(entries) + " entries, at most " + std::to_string(max_entries) + " are possible"};
+    throw ConfigError{"has " + std::to_string(entries) + " entries, at most " + std::to_string(max_entries) +
+                      " are possible"};
 }
 
 /// The containers around a layer, and what is counted over the whole tree.
@@ -39,7 +43,8 @@ class Tree {
  public:
   void enter(std::size_t depth) {
     if (++layers_ > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
-    if (depth > max_nesting) throw ConfigError{"more than " + std::to_string(max_nesting) + " layers inside each other"};
+    if (depth > max_nesting)
+      throw ConfigError{"more than " + std::to_string(max_nesting) + " layers inside each other"};
   }
 
  private:
@@ -112,10 +117,11 @@ class Reader : Tree {
   }
 
   LayerType leaf(DynamicStruct::Reader type) {
-    KJ_IF_MAYBE(member, type.which()) {
+    KJ_IF_MAYBE (member, type.which()) {
       std::string const name = snake_case(text_of(member->getProto().getName()));
       LayerType result = Custom{.type = name, .fields = {}};
-      if (!builtin(name, type, *member, result, BuiltinLayers{}) && !builtin(name, type, *member, result, BuiltinLosses{}))
+      if (!builtin(name, type, *member, result, BuiltinLayers{}) &&
+          !builtin(name, type, *member, result, BuiltinLosses{}))
         result = name == "custom" ? stranger(type.get(*member).as<schema::CustomConfig>())
                                   : known_by_schema(name, type.get(*member));
       return result;
@@ -124,8 +130,8 @@ class Reader : Tree {
   }
 
   template <class... Layers>
-  bool builtin(std::string const& name, DynamicStruct::Reader type, capnp::StructSchema::Field member, LayerType& result,
-               TypeList<Layers...>) {
+  bool builtin(std::string const& name, DynamicStruct::Reader type, capnp::StructSchema::Field member,
+               LayerType& result, TypeList<Layers...>) {
     return ((Layers::name == name && (result = fields<Layers>(type.get(member)), true)) || ...);
   }
 
@@ -148,7 +154,9 @@ class Reader : Tree {
     value = file.get(text_for(field)).as<float>();
     check_number(field, value);
   }
-  void read(DynamicStruct::Reader file, std::string const& field, bool& value) { value = file.get(text_for(field)).as<bool>(); }
+  void read(DynamicStruct::Reader file, std::string const& field, bool& value) {
+    value = file.get(text_for(field)).as<bool>();
+  }
   void read(DynamicStruct::Reader file, std::string const& field, std::uint64_t& value) {
     value = file.get(text_for(field)).as<std::uint64_t>();
   }
@@ -183,21 +191,27 @@ class Reader : Tree {
 
   static Custom::Value value_of(DynamicValue::Reader file) {
     switch (file.getType()) {
-      case DynamicValue::BOOL: return file.as<bool>();
-      case DynamicValue::INT: return file.as<std::int64_t>();
-      case DynamicValue::UINT: return file.as<std::uint64_t>();
-      case DynamicValue::FLOAT: return finite(file.as<double>());
+      case DynamicValue::BOOL:
+        return file.as<bool>();
+      case DynamicValue::INT:
+        return file.as<std::int64_t>();
+      case DynamicValue::UINT:
+        return file.as<std::uint64_t>();
+      case DynamicValue::FLOAT:
+        return finite(file.as<double>());
       case DynamicValue::TEXT: {
         auto text = text_of(file.as<capnp::Text>());
         check_text(text);
         return text;
       }
       case DynamicValue::ENUM:
-        KJ_IF_MAYBE(enumerator, file.as<capnp::DynamicEnum>().getEnumerant())
+        KJ_IF_MAYBE (enumerator, file.as<capnp::DynamicEnum>().getEnumerant())
           return text_of(enumerator->getProto().getName());
         throw UnsupportedError{"has a value that this version of coldpress does not know"};
-      case DynamicValue::LIST: return naturals(file.as<capnp::List<std::uint64_t>>());
-      default: throw UnsupportedError{"has a type that this version of coldpress does not know"};
+      case DynamicValue::LIST:
+        return naturals(file.as<capnp::List<std::uint64_t>>());
+      default:
+        throw UnsupportedError{"has a type that this version of coldpress does not know"};
     }
   }
 
@@ -229,13 +243,20 @@ class Reader : Tree {
 
   static Custom::Value value_of(schema::CustomField::Reader file) {
     switch (file.which()) {
-      case schema::CustomField::INTEGER: return file.getInteger();
-      case schema::CustomField::NATURAL: return file.getNatural();
-      case schema::CustomField::NUMBER: return finite(file.getNumber());
-      case schema::CustomField::FLAG: return file.getFlag();
-      case schema::CustomField::TEXT: return value_of(DynamicValue::Reader{file.getText()});
-      case schema::CustomField::EXTENTS: return naturals(file.getExtents());
-      default: throw UnsupportedError{"has a type that this version of coldpress does not know"};
+      case schema::CustomField::INTEGER:
+        return file.getInteger();
+      case schema::CustomField::NATURAL:
+        return file.getNatural();
+      case schema::CustomField::NUMBER:
+        return finite(file.getNumber());
+      case schema::CustomField::FLAG:
+        return file.getFlag();
+      case schema::CustomField::TEXT:
+        return value_of(DynamicValue::Reader{file.getText()});
+      case schema::CustomField::EXTENTS:
+        return naturals(file.getExtents());
+      default:
+        throw UnsupportedError{"has a type that this version of coldpress does not know"};
     }
   }
 
@@ -253,7 +274,8 @@ class Writer : Tree {
  public:
   explicit Writer(Index batch) : batch_(batch) {}
 
-  void layer(schema::LayerConfig::Builder file, LayerConfig const& config, std::string const& place, std::size_t depth) {
+  void layer(schema::LayerConfig::Builder file, LayerConfig const& config, std::string const& place,
+             std::size_t depth) {
     enter(depth);
     in_field("name", [&] {
       check_text(config.name);
@@ -361,7 +383,7 @@ class Writer : Tree {
 
   void write(DynamicStruct::Builder type, Custom const& custom, std::string const&, std::size_t) {
     std::string const spelled = camel_case(custom.type);
-    KJ_IF_MAYBE(member, type.getSchema().findFieldByName(text_for(spelled))) {
+    KJ_IF_MAYBE (member, type.getSchema().findFieldByName(text_for(spelled))) {
       if (spelled != "custom" && spelled != "sequential" && snake_case(spelled) == custom.type)
         return write_known(type, *member, custom);
     }
@@ -395,7 +417,8 @@ class Writer : Tree {
 
   void write_known(DynamicStruct::Builder type, capnp::StructSchema::Field member, Custom const& custom) {
     if (member.getType().isVoid()) {
-      if (!custom.fields.empty()) throw ConfigError{"'" + custom.type + "' has no field '" + custom.fields[0].first + "'"};
+      if (!custom.fields.empty())
+        throw ConfigError{"'" + custom.type + "' has no field '" + custom.fields[0].first + "'"};
       return type.set(member, capnp::VOID);
     }
     auto file = type.init(member).as<DynamicStruct>();
@@ -404,7 +427,7 @@ class Writer : Tree {
       std::string const field = camel_case(name);
       in_field(field, [&, &value = value, &name = name] {
         unique.add(field);
-        KJ_IF_MAYBE(found, file.getSchema().findFieldByName(text_for(field))) {
+        KJ_IF_MAYBE (found, file.getSchema().findFieldByName(text_for(field))) {
           std::visit([&](auto const& v) { put_known(file, *found, v); }, value);
         } else {
           throw ConfigError{"'" + custom.type + "' has no field '" + name + "'"};
@@ -416,13 +439,14 @@ class Writer : Tree {
   static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field, std::string const& value) {
     check_text(value);
     if (!field.getType().isEnum()) return file.set(field, capnp::Text::Reader{text_for(value)});
-    KJ_IF_MAYBE(enumerator, field.getType().asEnum().findEnumerantByName(text_for(value))) {
+    KJ_IF_MAYBE (enumerator, field.getType().asEnum().findEnumerantByName(text_for(value))) {
       file.set(field, capnp::DynamicEnum{*enumerator});
     } else {
       throw ConfigError{"'" + value + "' is no value of it"};
     }
   }
-  static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field, std::vector<std::uint64_t> const& value) {
+  static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field,
+                        std::vector<std::uint64_t> const& value) {
     auto list = file.init(field, entries(value)).as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, value[i]);
   }
@@ -432,7 +456,8 @@ class Writer : Tree {
   }
 
   std::vector<std::uint64_t> with_batch(Shape const& shape) const {
-    if (shape.rank() == 0) throw ConfigError{"a shape must have 1 to " + std::to_string(Shape::max_rank) + " extents, has 0"};
+    if (shape.rank() == 0)
+      throw ConfigError{"a shape must have 1 to " + std::to_string(Shape::max_rank) + " extents, has 0"};
     Extents extents{batch_};
     extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
     check_extents(extents);

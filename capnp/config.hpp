@@ -1,4 +1,5 @@
-// Layer configurations between memory and messages. Layers say their fields (BOOST_HANA_ADAPT_STRUCT); nothing here knows one of them.
+// Layer configurations between memory and messages. Layers say their fields (BOOST_HANA_ADAPT_STRUCT); nothing here
+// knows one of them.
 #pragma once
 
 #include "values.hpp"
@@ -7,8 +8,8 @@
 
 namespace coldpress::persist {
 
-/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, with their batch, in order: of a container
-/// first the inputs and then the layers, of a layer by its fields.
+/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, with their batch, in order: of a
+/// container first the inputs and then the layers, of a layer by its fields.
 struct FileConfig {
   dynamic::LayerConfig config;
   std::vector<Extents> shapes;

@@ -1,8 +1,8 @@
 # Juice's file of a network: its configuration and its weights. One root, Layer, packed.
 #
-# The file id, all names and the ordinals up to LayerConfig's @18 are Juice's (spearow/juice, juice/capnp/juice.capnp), so that
-# its files load here and files that use only its features load there. Later members have come by Cap'n Proto's own rule: new
-# ordinals after the last one. Their absence means what Juice means.
+# The file id, all names and the ordinals up to LayerConfig's @18 are Juice's (spearow/juice, juice/capnp/juice.capnp),
+# so that its files load here and files that use only its features load there. Later members have come by Cap'n Proto's
+# own rule, new ordinals after the last one, and their absence means what Juice means.
 @0x8316e0f30c445924;
 
 using Cxx = import "/capnp/c++.capnp";

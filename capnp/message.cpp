@@ -15,7 +15,8 @@ constexpr std::size_t max_segments = 512;  // Cap'n Proto's own limit
 // A run of two bytes can promise 255 words of zeros. Nothing worth keeping is that empty beyond the first megabyte.
 constexpr std::size_t max_unpacked(std::size_t packed) { return 64 * packed + (std::size_t{1} << 20); }
 
-/// Goes through packed bytes and gives each word to `take`, until that returns false. Returns whether the bytes ended as they should.
+/// Goes through packed bytes and gives each word to `take`, until that returns false. Returns whether the bytes ended
+/// as they should.
 template <class Take>
 bool for_each_packed(std::span<std::byte const> bytes, Take&& take) {
   std::size_t at = 0;

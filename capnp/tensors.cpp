@@ -11,7 +11,9 @@ template <class Action>
 void in_entry(std::string const& field, std::size_t index, std::string const& name, Action&& action) {
   std::string const shown = printable(name);
   with_context([&] { translated(action); },
-               [&](Error& error) { error.in_field(field + "[" + std::to_string(index) + "]" + (shown.empty() ? "" : " " + shown)); });
+               [&](Error& error) {
+                 error.in_field(field + "[" + std::to_string(index) + "]" + (shown.empty() ? "" : " " + shown));
+               });
 }
 
 void check_count(Extents const& shape, std::size_t values) {
@@ -19,7 +21,8 @@ void check_count(Extents const& shape, std::size_t values) {
   Index count = 1;
   for (auto const extent : shape) count *= extent;
   if (static_cast<std::size_t>(count) != values)
-    throw FormatError{"shape " + to_string(shape) + " has " + std::to_string(count) + " values, the data " + std::to_string(values)};
+    throw FormatError{"shape " + to_string(shape) + " has " + std::to_string(count) + " values, the data " +
+                      std::to_string(values)};
 }
 
 }  // namespace
@@ -44,7 +47,8 @@ std::vector<NamedTensor> read_tensors(capnp::List<schema::Weight>::Reader file, 
   return tensors;
 }
 
-void write_tensors(capnp::List<schema::Weight>::Builder file, std::span<NamedTensor const> tensors, std::string const& field) {
+void write_tensors(capnp::List<schema::Weight>::Builder file, std::span<NamedTensor const> tensors,
+                   std::string const& field) {
   UniqueNames unique;
   for (unsigned i = 0; i < file.size(); ++i) {
     NamedTensor const& given = tensors[i];

@@ -33,7 +33,8 @@ class Guard {
     while (at_ < text_.size()) {
       char const c = text_[at_];
       if (is_control(c)) refuse(at_, "a control character");
-      if (brackets_.empty() && seen_root_ && !is_blank(c) && c != '#') refuse(at_, "there is more after the end of the value");
+      if (brackets_.empty() && seen_root_ && !is_blank(c) && c != '#')
+        refuse(at_, "there is more after the end of the value");
       if (c == '#') {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (c == '"') {
@@ -102,7 +103,8 @@ class Guard {
   }
 
   void close(char kind) {
-    if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')')) refuse(at_, "this bracket was not opened");
+    if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')'))
+      refuse(at_, "this bracket was not opened");
     brackets_.pop_back();
     ++at_;
     value_ended_ = true;
@@ -117,10 +119,12 @@ class Guard {
     auto digits = text_.substr(start, at_ - start);
     std::uint64_t const base = digits.starts_with("0x") || digits.starts_with("0X") ? 16 : digits[0] == '0' ? 8 : 10;
     if (base == 16) digits.remove_prefix(2);
-    if (base != 16 && !std::all_of(digits.begin(), digits.end(), is_digit)) return;  // with a point or an exponent, or no number
+    if (base != 16 && !std::all_of(digits.begin(), digits.end(), is_digit))
+      return;  // with a point or an exponent, or no number
     std::uint64_t value = 0;
     for (char const c : digits) {
-      std::uint64_t const digit = is_digit(c) ? static_cast<std::uint64_t>(c - '0') : static_cast<std::uint64_t>((c | 0x20) - 'a' + 10);
+      std::uint64_t const digit =
+          is_digit(c) ? static_cast<std::uint64_t>(c - '0') : static_cast<std::uint64_t>((c | 0x20) - 'a' + 10);
       if (value > (~std::uint64_t{0} - digit) / base) refuse(start, "this integer has more than 64 bits");
       value = value * base + digit;
     }
@@ -148,10 +152,11 @@ class Guard {
     if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
     if (!bracket.fields) return;
     std::string const terminated{name};
-    KJ_IF_MAYBE(field, bracket.fields->findFieldByName(text_for(terminated))) {
+    KJ_IF_MAYBE (field, bracket.fields->findFieldByName(text_for(terminated))) {
       if (field->getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT) {
         if (!bracket.member.empty())
-          refuse(start, "'" + std::string{bracket.member} + "' is chosen already, '" + terminated + "' would be a second one");
+          refuse(start,
+                 "'" + std::string{bracket.member} + "' is chosen already, '" + terminated + "' would be a second one");
         bracket.member = name;
       }
       auto type = field->getType();
@@ -165,7 +170,7 @@ class Guard {
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
   std::optional<capnp::StructSchema> next_;  // what a bracket that comes now holds
-  bool enumerators_ = false;                   // the value that comes now may be the name of one
+  bool enumerators_ = false;                 // the value that comes now may be the name of one
   bool value_ended_ = false, seen_root_ = false;
 };
 
@@ -182,7 +187,8 @@ std::string bracketed(char open, char close, std::vector<std::string> const& par
   one_line = one_line && width < 100;
   std::string const blank = "\n" + std::string(indent, ' ');
   std::string text{open};
-  for (std::size_t i = 0; i < parts.size(); ++i) text += (i ? one_line ? ", " : "," : "") + (one_line ? "" : blank + "  ") + parts[i];
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i ? one_line ? ", " : "," : "") + (one_line ? "" : blank + "  ") + parts[i];
   return text + (one_line || parts.empty() ? "" : blank) + close;
 }
 
@@ -199,24 +205,29 @@ std::string printed(capnp::DynamicStruct::Reader fields, std::size_t indent) {
   return bracketed('(', ')', parts, indent);
 }
 
-/// The fewest digits that give the number back, as a float where it is one. Cap'n Proto's own codec prints a digit too few.
+/// The fewest digits that give the number back, as a float where it is one. Cap'n Proto's own codec prints a digit too
+/// few.
 std::string printed(double value) {
   char digits[32];
   auto const single = static_cast<float>(value);
-  auto const end = single == value ? std::to_chars(digits, std::end(digits), single) : std::to_chars(digits, std::end(digits), value);
+  auto const end = single == value ? std::to_chars(digits, std::end(digits), single)
+                                   : std::to_chars(digits, std::end(digits), value);
   return {digits, end.ptr};
 }
 
 std::string printed(DynamicValue::Reader const& value, std::size_t indent) {
   switch (value.getType()) {
-    case DynamicValue::FLOAT: return printed(value.as<double>());
-    case DynamicValue::STRUCT: return printed(value.as<capnp::DynamicStruct>(), indent);
+    case DynamicValue::FLOAT:
+      return printed(value.as<double>());
+    case DynamicValue::STRUCT:
+      return printed(value.as<capnp::DynamicStruct>(), indent);
     case DynamicValue::LIST: {
       std::vector<std::string> parts;
       for (auto const element : value.as<capnp::DynamicList>()) parts.push_back(printed(element, indent + 2));
       return bracketed('[', ']', parts, indent);
     }
-    default: return kj::str(value).cStr();
+    default:
+      return kj::str(value).cStr();
   }
 }
 
@@ -237,7 +248,8 @@ void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
     capnp::TextCodec{}.decode(text_for(text), root);
   } catch (kj::Exception const& exception) {
     std::string sentence = exception.getDescription().cStr();
-    if (std::string_view{exception.getFile()} != "(capnp text input)") throw FormatError{"is not the text of a training: " + sentence};
+    if (std::string_view{exception.getFile()} != "(capnp text input)")
+      throw FormatError{"is not the text of a training: " + sentence};
     // The codec says "12-15: what is wrong" and the line beside it.
     auto const dash = sentence.find('-'), colon = sentence.find(": ");
     if (dash < colon && colon != std::string::npos)

@@ -8,11 +8,13 @@
 
 namespace coldpress::persist {
 
-/// Whether this is meant as text: it begins as one, or has no control character besides tabs and line ends. A message has some.
+/// Whether this is meant as text: it begins as one, or has no control character besides tabs and line ends. A message
+/// has some.
 bool is_text(std::span<std::byte const> bytes);
 
-/// Parses `text` into `root` by Cap'n Proto's TextCodec, after a look at what that lets pass: brackets so deep that its stack would end,
-/// integers beyond 64 bits, fields given twice and two members of one union. Throws FormatError with line and column.
+/// Parses `text` into `root` by Cap'n Proto's TextCodec, after a look at what that lets pass: brackets so deep that its
+/// stack would end, integers beyond 64 bits, fields given twice and two members of one union. Throws FormatError with
+/// line and column.
 void parse_text(std::string const& text, capnp::DynamicStruct::Builder root);
 
 /// Text that parse_text reads as the same values; numbers of 64 bits to about 15 digits.

@@ -35,7 +35,8 @@ void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig c
 }
 
 dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
-  dynamic::SolverConfig solver{.name = text_of(file.getName()), .base_lr = file.getBaseLr(), .momentum = file.getMomentum()};
+  dynamic::SolverConfig solver{
+      .name = text_of(file.getName()), .base_lr = file.getBaseLr(), .momentum = file.getMomentum()};
   if (file.getMinibatchSize() != 0) {
     in_field("solver.minibatchSize", [&] { check_size(file.getMinibatchSize()); });
     solver.minibatch_size = static_cast<Index>(file.getMinibatchSize());

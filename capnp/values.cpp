@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 40;
 
-/// Length of the UTF-8 sequence that `text` starts with, 0 where it is none: too long a spelling, a surrogate, beyond U+10FFFF.
+/// Length of the UTF-8 sequence that `text` starts with, 0 where it is none: too long a spelling, a surrogate, beyond
+/// U+10FFFF.
 std::size_t utf8_length(std::string_view text) {
   auto const at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto const continued = [&](std::size_t from, std::size_t to) {
@@ -60,7 +61,8 @@ std::string snake_case(std::string_view name) {
 }
 
 void check_size(std::uint64_t size) {
-  if (size < 1 || size > largest_size) throw ConfigError{"must be at least 1 and at most 2^40, is " + std::to_string(size)};
+  if (size < 1 || size > largest_size)
+    throw ConfigError{"must be at least 1 and at most 2^40, is " + std::to_string(size)};
 }
 
 void check_extents(Extents const& extents) {
@@ -117,12 +119,23 @@ void UniqueNames::add(std::string const& name) {
 Filler read_filler(schema::Filler::Reader file) {
   Filler filler{};
   switch (file.which()) {
-    case schema::Filler::CONSTANT: filler = Constant{file.getConstant()}; break;
-    case schema::Filler::GLOROT: filler = Glorot{}; break;
-    case schema::Filler::XAVIER: filler = Xavier{}; break;
-    case schema::Filler::GAUSSIAN: filler = Gaussian{file.getGaussian().getMean(), file.getGaussian().getDeviation()}; break;
-    case schema::Filler::JUICE_BIAS: filler = JuiceBias{}; break;
-    default: throw UnsupportedError{"is a filler that this version of coldpress does not know"};
+    case schema::Filler::CONSTANT:
+      filler = Constant{file.getConstant()};
+      break;
+    case schema::Filler::GLOROT:
+      filler = Glorot{};
+      break;
+    case schema::Filler::XAVIER:
+      filler = Xavier{};
+      break;
+    case schema::Filler::GAUSSIAN:
+      filler = Gaussian{file.getGaussian().getMean(), file.getGaussian().getDeviation()};
+      break;
+    case schema::Filler::JUICE_BIAS:
+      filler = JuiceBias{};
+      break;
+    default:
+      throw UnsupportedError{"is a filler that this version of coldpress does not know"};
   }
   check_filler(filler);
   return filler;
@@ -131,23 +144,28 @@ Filler read_filler(schema::Filler::Reader file) {
 void write_filler(schema::Filler::Builder file, Filler const& filler) {
   check_filler(filler);
   switch (filler.kind) {
-    case Filler::Kind::constant: return file.setConstant(filler.a);
-    case Filler::Kind::glorot: return file.setGlorot();
-    case Filler::Kind::xavier: return file.setXavier();
+    case Filler::Kind::constant:
+      return file.setConstant(filler.a);
+    case Filler::Kind::glorot:
+      return file.setGlorot();
+    case Filler::Kind::xavier:
+      return file.setXavier();
     case Filler::Kind::gaussian: {
       auto gaussian = file.initGaussian();
       gaussian.setMean(filler.a);
       gaussian.setDeviation(filler.b);
       return;
     }
-    case Filler::Kind::juice_bias: return file.setJuiceBias();
+    case Filler::Kind::juice_bias:
+      return file.setJuiceBias();
   }
   throw ConfigError{"is no filler"};
 }
 
 Extents read_extents(capnp::List<std::uint64_t>::Reader file, unsigned max_rank) {
   if (file.size() < 1 || file.size() > max_rank)
-    throw ConfigError{"a shape must have 1 to " + std::to_string(max_rank) + " extents, has " + std::to_string(file.size())};
+    throw ConfigError{"a shape must have 1 to " + std::to_string(max_rank) + " extents, has " +
+                      std::to_string(file.size())};
   Extents extents;
   for (std::uint64_t const extent : file) {
     check_size(extent);

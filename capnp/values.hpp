@@ -47,7 +47,8 @@ void write_filler(schema::Filler::Builder file, Filler const& filler);
 /// Extents in [1, 2^40], checked before anything is stored; at most `max_rank` of them. Throws ConfigError.
 Extents read_extents(capnp::List<std::uint64_t>::Reader file, unsigned max_rank);
 
-/// Entries of a list in a message. Throws ConfigError where there are more than 2^29 - 1, the most that a list can hold.
+/// Entries of a list in a message. Throws ConfigError where there are more than 2^29 - 1, the most that a list can
+/// hold.
 unsigned list_size(std::size_t entries);
 
 }  // namespace coldpress::persist

@@ -4,6 +4,8 @@
 function(coldpress_warnings target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+    # GCC bug 105651: g++ 12 finds overlapping copies in any sum of strings.
+    "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>"
     "$<$<AND:$<BOOL:${COLDPRESS_WERROR}>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>>:-Werror>")
 endfunction()
 

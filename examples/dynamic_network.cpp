@@ -6,26 +6,26 @@
 #include <vector>
 
 using namespace coldpress;
-using namespace coldpress::dynamic;
 
 int main() {
   std::vector<float> const x{0, 0, 0, 1, 1, 0, 1, 1};  // four samples, one after another
   std::vector<float> const targets{0, 1, 1, 0};
 
-  SequentialConfig layers;
+  dynamic::SequentialConfig layers;
   layers.add_input("bits", Shape{2});
   layers.add_layer({"linear1", Linear{16}}).add_layer({"tanh1", TanH{}}).add_layer({"linear2", Linear{1}});
-  SolverConfig const config{.network = LayerConfig{"xor", layers},
-                            .objective = LayerConfig{"loss", MeanSquaredError{}},
-                            .base_lr = 0.1f,
-                            .momentum = 0.9f};
+  dynamic::SolverConfig const config{.network = dynamic::LayerConfig{"xor", layers},
+                                     .objective = dynamic::LayerConfig{"loss", MeanSquaredError{}},
+                                     .base_lr = 0.1f,
+                                     .momentum = 0.9f};
 
-  auto solver = dynamic::Solver::from_config(Backend{"cpu"}, Backend{"cpu"}, config, {}, 42);
+  dynamic::Backend const cpu{"cpu"};  // the best instructions this machine has
+  auto solver = dynamic::Solver::from_config(cpu, cpu, config, {}, 42);
   for (int step = 0; step < 500; ++step) solver.train_minibatch(x, targets);
   solver.network().save("xor.juice");
 
-  auto layer = Layer::load(Backend{"cpu"}, "xor.juice");
-  layer.set_mode(Mode::inference);
+  auto layer = dynamic::Layer::load(cpu, "xor.juice");
+  layer.set_mode(dynamic::Mode::inference);  // as in Juice, a layer starts in training mode
   auto const y = layer.forward(x);
   std::printf("loss %.1e; xor of 00 01 10 11: %.2f %.2f %.2f %.2f\n", solver.loss(), y[0], y[1], y[2], y[3]);
   for (std::string const& name : layer.learnable_weights_names()) std::printf("weight %s\n", name.c_str());

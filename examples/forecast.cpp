@@ -1,5 +1,5 @@
-// Forecasts a chaotic series with a network that is a C++ type; saves it, loads it back with no type known, and compares the two worlds:
-// the same bits, and how fast each is. Needs no data: the series is integrated here.
+// Forecasts a chaotic series with a network that is a C++ type; saves it, loads it back with no type known, and
+// compares the two worlds: the same bits, and how fast each is. Needs no data: the series is integrated here.
 //
 //   forecast [--output DIR] [--epochs N] [--seed N]      writes DIR/forecast.svg and DIR/forecast.juice
 //
@@ -32,7 +32,7 @@ using Forecaster = Network<Sequential<Linear{64}, TanH{}, Linear{64}, TanH{}, Li
 constexpr Sgd sgd{.learning_rate = 0.03f, .momentum = 0.9f};
 using Trainer = Solver<Forecaster, MeanSquaredError{}, sgd>;
 
-// ---- The series -----------------------------------------------------------------------------------------------------------------------
+// ---- The series
 
 struct Scale {
   double mean, deviation;
@@ -45,7 +45,8 @@ Scale scale_of(std::span<float const> values) {
   return {sum / count, std::sqrt(squares / count)};
 }
 
-/// Root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, 1 is no better than always saying the mean.
+/// Root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, 1 is no better than always
+/// saying the mean.
 double normalised_error(std::span<float const> forecast, std::span<float const> truth) {
   double squares = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) squares += std::pow(double{forecast[i]} - double{truth[i]}, 2);
@@ -59,12 +60,13 @@ std::vector<float> persistence(data::Dataset const& samples) {
   return forecast;
 }
 
-// ---- Training and inference: the same for a static network and a dynamic one ----------------------------------------------------------
+// ---- Training and inference: the same for a static network and a dynamic one
 
 /// Outputs for all samples; `forward` takes a minibatch of them.
 template <class Forward>
 std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   std::vector<float> outputs;
+  outputs.reserve(dataset.targets.size());
   for (std::span<float const> rest{dataset.samples}; !rest.empty();) {
     auto const batch = rest.first(std::min<std::size_t>(rest.size(), inference_batch * window));
     std::span<float const> const y = forward(batch);
@@ -90,7 +92,7 @@ double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_b
   return sum / static_cast<double>(done);
 }
 
-// ---- Comparing the two ----------------------------------------------------------------------------------------------------------------
+// ---- Comparing the two
 
 /// How many values are the same, bit for bit.
 std::size_t equal_bits(std::span<float const> a, std::span<float const> b) {
@@ -99,20 +101,12 @@ std::size_t equal_bits(std::span<float const> a, std::span<float const> b) {
   return equal;
 }
 
-std::vector<float> weights_of(Forecaster const& net) {
+/// All weights, one after another, of a network of either kind.
+template <class AnyNetwork>
+std::vector<float> weights_of(AnyNetwork const& net) {
   std::vector<float> all;
-  for (int i = 0; i < Forecaster::weight_count; ++i) {
-    std::vector<float> weight(static_cast<std::size_t>(Forecaster::weight_shape(i).size()));
-    net.read_weight(i, weight);
-    all.insert(all.end(), weight.begin(), weight.end());
-  }
-  return all;
-}
-std::vector<float> weights_of(dynamic::Layer const& layer) {
-  std::vector<float> all;
-  for (dynamic::SharedTensor const& weight : layer.learnable_weights_data()) {
-    all.insert(all.end(), weight.read().begin(), weight.read().end());
-  }
+  for (auto const& weight : persist::model_of(net).weights)
+    all.insert(all.end(), weight.values.begin(), weight.values.end());
   return all;
 }
 
@@ -129,22 +123,23 @@ double seconds_of(int runs, Run run) {
   return std::chrono::duration<double>(best).count();
 }
 
-// ---- The program ----------------------------------------------------------------------------------------------------------------------
+// ---- The program
 
 struct Options {
   std::filesystem::path output = ".";
-  int epochs = 40;
+  int epochs = 100;
   std::uint64_t seed = 1;
 };
 
 struct Series {
-  data::Dataset known, unseen;  // windows and the values they lead to, with mean 0 and deviation 1 in the known part
+  Scale scale;                  // of the known part, which is brought to mean 0 and deviation 1
+  data::Dataset known, unseen;  // windows, and the values they lead to
 };
 Series make_series() {
   std::vector<float> values = data::series({}, known_length + unseen_length);
   Scale const scale = scale_of(std::span{values}.first(known_length));
   for (float& value : values) value = static_cast<float>((value - scale.mean) / scale.deviation);
-  return {data::windows(std::span{values}.first(known_length), window, ahead),
+  return {scale, data::windows(std::span{values}.first(known_length), window, ahead),
           data::windows(std::span{values}.subspan(known_length), window, ahead)};
 }
 
@@ -155,29 +150,35 @@ std::vector<double> train(Forecaster& net, data::Dataset const& known, Options c
   data::Progress progress{stdout, options.epochs * known.size()};
   std::vector<double> losses;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
-    solver.optimizer().learning_rate = sgd.learning_rate * (1 - static_cast<float>(epoch) / static_cast<float>(options.epochs));
+    solver.optimizer().learning_rate =
+        sgd.learning_rate * (1 - static_cast<float>(epoch) / static_cast<float>(options.epochs));
     std::string const label = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs);
-    losses.push_back(train_epoch(solver, batches, [&](Index done, double loss) { progress.update(label, epoch * known.size() + done, loss); }));
+    losses.push_back(train_epoch(
+        solver, batches, [&](Index done, double loss) { progress.update(label, epoch * known.size() + done, loss); }));
   }
   progress.finish();
   return losses;
 }
 
-void draw(std::string const& path, std::span<float const> truth, std::span<float const> forecast, std::vector<double> const& losses) {
-  std::size_t const shown = 400;
-  data::Curve real{"truth"}, said{"forecast, made " + std::to_string(ahead) + " earlier"}, error{"forecast - truth"}, loss{"mean squared error"};
+void draw(std::string const& path, Series const& series, std::span<float const> forecast,
+          std::vector<double> const& losses) {
+  constexpr std::size_t shown = 300, apart = 4;
+  data::Curve truth{"truth"}, dots{"forecast, made " + std::to_string(ahead) + " earlier"}, error{"forecast - truth"},
+      loss{"mean squared error"};
   for (std::size_t t = 0; t < shown; ++t) {
-    real.y.push_back(truth[t]);
-    said.y.push_back(forecast[t]);
-    error.y.push_back(double{forecast[t]} - double{truth[t]});
+    double const real = series.unseen.targets[t], said = forecast[t];
+    truth.y.push_back(series.scale.mean + series.scale.deviation * real);
+    dots.y.push_back(t % apart == 0 ? series.scale.mean + series.scale.deviation * said
+                                    : std::nan(""));  // a value between gaps is a dot
+    error.y.push_back(said - real);
   }
   for (std::size_t epoch = 0; epoch < losses.size(); ++epoch) {
     loss.x.push_back(static_cast<double>(epoch + 1));
     loss.y.push_back(std::log10(losses[epoch]));
   }
-  data::write_svg(path, {{"Mackey-Glass series, unseen values", "time", "x, in deviations", {real, said}},
-                         {"Error of the forecast", "time", "in deviations", {error}},
-                         {"Training", "epoch", "log10 of the loss", {loss}}});
+  data::write_svg(path, {{"Mackey-Glass series, never seen in training", "time", "x", {truth, dots}},
+                         {"What the forecast is off by", "time", "standard deviations", {error}},
+                         {"Loss of the training", "epoch", "log10", {loss}}});
 }
 
 bool run(Options const& options) {
@@ -186,22 +187,27 @@ bool run(Options const& options) {
   Series const series = make_series();
   Forecaster net{options.seed};
 
-  std::printf("The Mackey-Glass series is chaotic: dx/dt = 0.2 x(t-17) / (1 + x(t-17)^10) - 0.1 x(t).\n"
-              "A network learns to tell x(t+%td) from x(t-%td) ... x(t): %td values train it, the %td after them are kept unseen.\n\n",
-              ahead, window - 1, known_length, unseen_length);
+  std::printf(
+      "The Mackey-Glass series is chaotic: dx/dt = 0.2 x(t-17) / (1 + x(t-17)^10) - 0.1 x(t).\n"
+      "A network learns to tell x(t+%td) from x(t-%td) ... x(t): %td values train it, the %td after them are kept "
+      "unseen.\n\n",
+      ahead, window - 1, known_length, unseen_length);
   std::printf("The network is a C++ type. What the compiler makes of it, for one sample:\n%s\n", describe(net).c_str());
 
   std::vector<double> const losses = train(net, series.known, options);
 
   auto const forecast = infer(series.unseen, [&](auto x) { return net.forward(x); });
-  std::printf("\nError on the unseen values (root mean square / standard deviation: 0 is perfect, 1 is a guess of the mean)\n"
-              "  network                      %8.4f\n"
-              "  persistence, x(t+%td) = x(t)   %8.4f\n",
-              normalised_error(forecast, series.unseen.targets), ahead, normalised_error(persistence(series.unseen), series.unseen.targets));
-  draw(picture, series.unseen.targets, forecast, losses);
+  std::printf(
+      "\nError on the unseen values (root mean square / standard deviation: 0 is perfect, 1 is a guess of the mean)\n"
+      "  network                      %8.4f\n"
+      "  persistence, x(t+%td) = x(t)   %8.4f\n",
+      normalised_error(forecast, series.unseen.targets), ahead,
+      normalised_error(persistence(series.unseen), series.unseen.targets));
+  draw(picture, series, forecast, losses);
 
-  // The file, read twice: into the type, which must be the network of the file, and into a network of no known type. The dynamic one is
-  // to use the instructions that this program was compiled for: then the sums are the same, to the last bit.
+  // The file, read twice: into the type, which must be the network of the file, and into a network of no known type.
+  // The dynamic one is to use the instructions that this program was compiled for: then the sums are the same, to the
+  // last bit.
   save(net, model);
   auto typed = load<Forecaster>(model);
   auto layer = dynamic::Layer::load(dynamic::Backend::like_static(), model);
@@ -209,15 +215,19 @@ bool run(Options const& options) {
   auto const forecast_typed = infer(series.unseen, [&](auto x) { return typed.forward(x); });
   auto const forecast_layer = infer(series.unseen, [&](auto x) { return layer.forward(x); });
 
-  int const runs = 10;
-  auto const inference_static = seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return typed.forward(x); }); });
-  auto const inference_layer = seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.forward(x); }); });
+  int const runs = 50;
+  auto const inference_static =
+      seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return typed.forward(x); }); });
+  auto const inference_layer =
+      seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.forward(x); }); });
 
   // Both go on to train, on the same minibatches.
   int const epochs = 3;
   Trainer static_solver{typed};
-  dynamic::Solver dynamic_solver{std::move(layer), {.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}},
-                                                    .base_lr = sgd.learning_rate, .momentum = sgd.momentum}};
+  dynamic::Solver dynamic_solver{std::move(layer),
+                                 {.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}},
+                                  .base_lr = sgd.learning_rate,
+                                  .momentum = sgd.momentum}};
   data::Batches static_batches{series.known, training_batch, options.seed}, dynamic_batches = static_batches;
   auto const nothing = [](Index, double) {};
   auto const training_static = seconds_of(epochs, [&] { train_epoch(static_solver, static_batches, nothing); });
@@ -235,12 +245,15 @@ bool run(Options const& options) {
   compare("forecasts, loaded with no type known", forecast_layer, forecast);
   compare("weights, when both have trained 3 more epochs", weights_layer, weights_typed);
 
-  auto const rate = [](data::Dataset const& dataset, double seconds) { return static_cast<double>(dataset.size()) / seconds / 1e6; };
-  std::printf("\nMillion samples per second on one thread      C++ type   no type known\n"
-              "  inference, %3td at a time                    %8.2f        %8.2f\n"
-              "  training,  %3td at a time                    %8.2f        %8.2f\n",
-              inference_batch, rate(series.unseen, inference_static), rate(series.unseen, inference_layer), training_batch,
-              rate(series.known, training_static), rate(series.known, training_layer));
+  auto const rate = [](data::Dataset const& dataset, double seconds) {
+    return static_cast<double>(dataset.size()) / seconds / 1e6;
+  };
+  std::printf(
+      "\nMillion samples per second on one thread      C++ type   no type known\n"
+      "  inference, %3td at a time                    %8.2f        %8.2f\n"
+      "  training,  %3td at a time                    %8.2f        %8.2f\n",
+      inference_batch, rate(series.unseen, inference_static), rate(series.unseen, inference_layer), training_batch,
+      rate(series.known, training_static), rate(series.known, training_layer));
   std::printf("\nThe network is in %s, the curves are in %s\n", model.c_str(), picture.c_str());
   if (equal != all) std::fprintf(stderr, "forecast: the two worlds differ; they must not\n");
   return equal == all;
@@ -251,10 +264,14 @@ int main(int argc, char** argv) {
   try {
     for (int i = 1; i < argc; i += 2) {
       std::string const name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
-      if (name == "--output" && !value.empty()) options.output = value;
-      else if (name == "--epochs") options.epochs = std::max(1, std::stoi(value));
-      else if (name == "--seed") options.seed = std::stoull(value);
-      else throw std::invalid_argument{name};
+      if (name == "--output" && !value.empty())
+        options.output = value;
+      else if (name == "--epochs" && std::stoi(value) > 0)
+        options.epochs = std::stoi(value);
+      else if (name == "--seed")
+        options.seed = std::stoull(value);
+      else
+        throw std::invalid_argument{name};
     }
   } catch (std::exception const&) {
     std::fprintf(stderr, "usage: forecast [--output DIR] [--epochs N] [--seed N]\n");

@@ -17,7 +17,8 @@ int main() {
   Xor net{42};  // the seed of its first weights
   Solver<Xor, MeanSquaredError{}, Sgd{.learning_rate = 0.1f, .momentum = 0.9f}> solver{net};
   float loss = 0;
-  for (int step = 0; step < 500; ++step) loss = solver.train_minibatch(x, targets);  // forward, loss, backward, update: one plan
+  // Forward, loss, backward and update are one plan.
+  for (int step = 0; step < 500; ++step) loss = solver.train_minibatch(x, targets);
 
   auto const y = net.forward(x);  // a view of the outputs, any number of samples at a time
   std::printf("loss %.1e; xor of 00 01 10 11: %.2f %.2f %.2f %.2f\n", loss, y[0], y[1], y[2], y[3]);

@@ -23,14 +23,10 @@ void eval(Options const& options) {
   data::Dataset const dataset = data::open(options.data);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
                                         [&](Error& error) { error.in_file(options.model); });
-  Objective const loss = with_context(
-      [&] {
-        Objective const chosen =
-            options.loss.empty() ? loss_for(network, dataset.target_shape) : loss_called(options.loss, network.output_shape());
-        check_fits(network, chosen, dataset);
-        return chosen;
-      },
-      [&](Error& error) { error.in_file(options.data); });
+  Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, dataset.target_shape); },
+                                                             [&](Error& error) { error.in_file(options.data); })
+                                              : loss_called(options.loss, network.output_shape());
+  check_fits(network, loss, dataset, options.data);
 
   auto const start = std::chrono::steady_clock::now();
   Score const score = evaluate(network, loss, dataset, options.batch);

@@ -142,10 +142,8 @@ std::string table(std::vector<persist::NamedTensor> const& tensors) {
   std::string text;
   for (auto const& line : rows) {
     for (std::size_t c = 0; c < width.size(); ++c) {
-      std::size_t const fill = width[c] - line[c].size() + (c > 0 ? 2 : 0);
-      if (c > 1) text.append(fill, ' ').append(line[c]);
-      if (c == 0) text.append(line[c]).append(fill, ' ');
-      if (c == 1) text.append("  ").append(line[c]).append(fill - 2, ' ');
+      std::string const fill(width[c] - line[c].size(), ' ');
+      text.append(c > 0 ? "  " : "").append(c < 2 ? line[c] + fill : fill + line[c]);  // words to the left, numbers to the right
     }
     text += '\n';
   }

@@ -31,6 +31,28 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
   return result;
 }
 
+void check(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset) {
+  data::check(dataset);
+  Shape const input = network.input_shape(), output = network.output_shape();
+  if (dataset.sample_shape.size() != input.size()) {
+    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " + to_string(input)};
+  }
+  auto const check_loss = [&](auto const& type) {
+    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+      Shape const wanted = type.target_shape(output);
+      if (dataset.target_shape.size() != wanted.size()) {
+        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} + " wants " +
+                         to_string(wanted)};
+      }
+      check_targets(type, std::span{dataset.targets});
+    } else {
+      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is no loss"};
+    }
+  };
+  if (loss) std::visit(check_loss, loss->layer_type);
+  if (!loss && has_labels(loss, output, dataset.target_shape)) check_loss(NegativeLogLikelihood{output.size()});
+}
+
 }  // namespace
 
 std::string to_string(Score const& score) {
@@ -62,26 +84,8 @@ bool has_labels(Objective const& loss, Shape output, Shape targets) {
   return loss ? std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) : targets.size() == 1 && output.size() > 1;
 }
 
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset) {
-  data::check(dataset);
-  Shape const input = network.input_shape(), output = network.output_shape();
-  if (dataset.sample_shape.size() != input.size()) {
-    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " + to_string(input)};
-  }
-  auto const check = [&](auto const& type) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
-      Shape const wanted = type.target_shape(output);
-      if (dataset.target_shape.size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} + " wants " +
-                         to_string(wanted)};
-      }
-      check_targets(type, std::span{dataset.targets});
-    } else {
-      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is no loss"};
-    }
-  };
-  if (loss) std::visit(check, loss->layer_type);
-  if (!loss && has_labels(loss, output, dataset.target_shape)) check(NegativeLogLikelihood{output.size()});
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset, std::string const& spec) {
+  with_context([&] { check(network, loss, dataset); }, [&](Error& error) { error.in_file(spec); });
 }
 
 Index correct(std::span<float const> outputs, std::span<float const> labels) {

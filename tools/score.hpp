@@ -36,8 +36,8 @@ Objective loss_for(dynamic::Layer const& network, Shape targets);
 bool has_labels(Objective const& loss, Shape output, Shape targets);
 
 /// Throws ShapeError where data, network and loss do not fit, ConfigError for a layer that is no loss, and DataError for a label that
-/// is no class.
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset);
+/// is no class. `spec`, where the data come from, is part of the error.
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset, std::string const& spec);
 
 /// Samples whose label has the highest output, the first of equal ones.
 Index correct(std::span<float const> outputs, std::span<float const> labels);

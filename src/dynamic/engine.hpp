@@ -35,10 +35,13 @@ class Engine final : public Executable {
   std::vector<Weight> const& weights() const override { return weights_; }
 
   void read(int buffer, int weight, std::span<float> values) const override {
-    float const* const from = const_cast<Engine*>(this)->base(buffer);
-    for (std::size_t e = 0; e < values.size(); ++e) values[e] = from[place(weight, static_cast<Index>(e))];
+    check(weight, values.size());
+    auto const other = static_cast<std::size_t>(buffer - 1);
+    float const* const from = buffer == data ? parameters_.data() : other < buffers_.size() ? buffers_[other].data() : nullptr;
+    for (std::size_t e = 0; e < values.size(); ++e) values[e] = from ? from[place(weight, static_cast<Index>(e))] : 0;
   }
   void write(int buffer, int weight, std::span<float const> values) override {
+    check(weight, values.size());
     float* const to = base(buffer);
     for (std::size_t e = 0; e < values.size(); ++e) to[place(weight, static_cast<Index>(e))] = values[e];
   }
@@ -48,6 +51,7 @@ class Engine final : public Executable {
     bool const training = mode == Mode::training;
     auto const run = start(training ? training_ : inference_, x, training ? step_ + 1 : 0);
     input_ = training ? x : std::span<float const>{};
+    passed_back_ = false;
     if (training) ++step_;
     coldpress::forward(run);
     return remember(run);
@@ -58,28 +62,34 @@ class Engine final : public Executable {
             "backward: the gradient must have as many values as the output");
     seed_gradient(run, run.program.output(), dy.data());
     coldpress::backward(run, gradients(), Pass::inputs);
+    passed_back_ = true;
     Buffer const& dx = run.program.plan().input_gradient;
     return {run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)};
   }
-  void backward_parameters() override { coldpress::backward(resume(), gradients(), Pass::parameters); }
+  void backward_parameters() override {
+    require(passed_back_, "backward_parameters: comes after backward_input");
+    coldpress::backward(resume(), gradients(), Pass::parameters);
+  }
   void subtract_gradients() override {
-    for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= base(gradient)[i];
+    float const* const gradients = base(gradient);
+    for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= gradients[i];
   }
 
   float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
                         TrainingOptions const& options) override {
+    Index const batch = samples(x);
+    std::visit(
+        [&](auto const& l) {
+          require(static_cast<Index>(targets.size()) == batch * l.target_shape(output_shape()).size(),
+                  "train_minibatch: the targets must be as many as the samples");
+          check_targets(l, targets);
+        },
+        loss);
     if (!trained_ || !(trained_loss_ == loss)) {
       trained_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.training = true}, seed_, &loss);
       trained_loss_ = loss;
     }
     auto const run = start(*trained_, x, step_ + 1);
-    std::visit(
-        [&](auto const& l) {
-          require(static_cast<Index>(targets.size()) == run.batch * l.target_shape(output_shape()).size(),
-                  "train_minibatch: the targets must be as many as the samples");
-          check_targets(l, targets);
-        },
-        loss);
     Index const minibatch = options.minibatch_size > 0 ? options.minibatch_size : run.batch;
     float const mean = std::visit(
         [&](auto const& optimizer) {
@@ -113,20 +123,30 @@ class Engine final : public Executable {
     Shape const& shape = weights_[static_cast<std::size_t>(weight)].shape;
     return inference_.program.offset(weight) + Backend::offset(shape, element);
   }
-  /// Gradients and states come to be when they are first asked for.
+  void check(int weight, std::size_t values) const {
+    require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
+    require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
+            "network: a weight must be given as many values as its shape has");
+  }
+  /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
     if (buffer == data) return parameters_.data();
-    auto& others = buffers_;
-    if (static_cast<int>(others.size()) < buffer) others.resize(static_cast<std::size_t>(buffer));
-    HeapMemory<float>& memory = others[static_cast<std::size_t>(buffer - 1)];
+    if (static_cast<int>(buffers_.size()) < buffer) buffers_.resize(static_cast<std::size_t>(buffer));
+    HeapMemory<float>& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
     memory.reserve(parameters_.size());
     return memory.data();
   }
-  EngineRun start(Space& space, std::span<float const> x, std::uint64_t step) {
+  Index samples(std::span<float const> x) const {
     Index const size = input_shape().size(), count = static_cast<Index>(x.size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
-    Index const batch = count / size, scratch = space.program.scratch();
-    space.memory.reserve(space.program.plan().workspace * batch + scratch);
+    return count / size;
+  }
+  EngineRun start(Space& space, std::span<float const> x, std::uint64_t step) {
+    Index const batch = samples(x), scratch = space.program.scratch();
+    Index workspace = 0;
+    bool const absurd = __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
+    require(!absurd, "network: no memory holds a batch of this size");
+    space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
     return {space.program, backend, parameters_.data(), space.memory.data() + scratch, x.data(), batch, seed_, step};
@@ -154,6 +174,7 @@ class Engine final : public Executable {
   std::unique_ptr<Space> trained_;
   AnyLoss trained_loss_;
   std::span<float const> input_, output_;
+  bool passed_back_ = false;  // backward_input has been here since the last forward
 };
 
 }  // namespace coldpress::dynamic

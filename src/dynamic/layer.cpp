@@ -12,36 +12,36 @@ namespace {
 
 constexpr std::string_view reference_name = "cpu:reference";
 
+/// Those of a minibatch, without the heap.
+class Extents {
+ public:
+  Extents(Index batch, Shape const& shape) : rank_(static_cast<std::size_t>(shape.rank()) + 1), extents_{batch} {
+    std::copy_n(shape.extents, rank_ - 1, extents_ + 1);
+  }
+  operator std::span<Index const>() const { return {extents_, rank_}; }
+
+ private:
+  std::size_t rank_;
+  Index extents_[Shape::max_rank + 1];
+};
+
 /// "cpu:v3" -> "v3"; "cpu" -> "".
 std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
 
-std::unique_ptr<Executable> make_engine(Backend const& backend, std::unique_ptr<Graph> graph, std::uint64_t seed) {
-  if (backend.name() == reference_name) {
-    return std::make_unique<Engine<RuntimeReference>>(std::move(graph), RuntimeReference{}, seed);
-  }
+/// f(the primitives of this backend)
+template <class F>
+auto with_primitives(Backend const& backend, F f) {
+  if (backend.name() == reference_name) return f(RuntimeReference{});
   cpu::RuntimeCpu cpu;
   cpu.table = &cpu::table_for(level_of(backend.name()));
-  return std::make_unique<Engine<cpu::RuntimeCpu>>(std::move(graph), cpu, seed);
-}
-
-std::vector<Index> with_batch(Index batch, Shape const& shape) {
-  std::vector<Index> extents{batch};
-  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-  return extents;
-}
-
-/// The one tensor of a list that holds values of this shape; made anew only where the shape changed.
-SharedTensor const& hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::vector<Index> shape) {
-  if (tensors.empty() || tensors[0].shape() != shape) tensors.assign(1, SharedTensor{std::move(shape)});
-  std::copy(values.begin(), values.end(), tensors[0].write_only().begin());
-  return tensors[0];
+  return f(cpu);
 }
 
 }  // namespace
 
 Backend::Backend(std::string name) : name_(std::move(name)) {
   if (name_ == reference_name || name_ == "cpu") return;
-  if (name_.rfind("cpu:", 0) != 0) {
+  if (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty()) {
     throw UnsupportedError{"no backend '" + name_ + "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
   }
   cpu::table_for(level_of(name_));
@@ -50,7 +50,33 @@ Backend::Backend(std::string name) : name_(std::move(name)) {
 /// A loss as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradient of its sum.
 struct Layer::LossLayer {
   AnyLoss loss;
-  std::vector<float> gradient = {};
+  Backend backend;
+  HeapMemory<float> memory = {};
+  std::span<float const> gradient = {};
+
+  float forward(std::span<float const> y, std::span<float const> target, Index batch) {
+    return std::visit(
+        [&](auto const& l) {
+          return with_primitives(backend, [&](auto const& primitives) { return forward(l, primitives, y, target, batch); });
+        },
+        loss);
+  }
+
+ private:
+  template <class LossType, class Primitives>
+  float forward(LossType const& l, Primitives const& primitives, std::span<float const> y, std::span<float const> target, Index batch) {
+    Index const size = static_cast<Index>(y.size()) / batch, width = l.target_shape(Shape{size}).size();
+    require(static_cast<Index>(target.size()) == batch * width, "loss: the targets must be as many as the samples");
+    check_targets(l, target);
+    Index const pitch = Primitives::pitch(size);  // kernels write whole vectors
+    memory.reserve(batch * (pitch + size));
+    float *const padded = memory.data(), *const rows = padded + batch * pitch;
+    Rows<float> const scores{const_cast<float*>(y.data()), batch, size, size};
+    float const mean = primitives.loss(l, Normalization::none, scores, scores, target.data(), {padded, batch, size, pitch});
+    for (Index i = 0; i < batch; ++i) std::copy_n(padded + i * pitch, size, rows + i * size);
+    gradient = {rows, y.size()};
+    return mean;
+  }
 };
 
 /// Where a weight's or a gradient's values are: in the executable's buffer.
@@ -75,10 +101,13 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
       config.layer_type);
   if (!is_loss) {
     auto graph = std::make_unique<Graph>(config, input);
-    return {std::move(config), make_engine(backend, std::move(graph), seed)};
+    auto engine = with_primitives(backend, [&](auto const& primitives) -> std::unique_ptr<Executable> {
+      return std::make_unique<Engine<std::remove_cvref_t<decltype(primitives)>>>(std::move(graph), primitives, seed);
+    });
+    return {std::move(config), std::move(engine)};
   }
   Layer layer{std::move(config), nullptr};
-  layer.loss_ = std::make_unique<LossLayer>(LossLayer{loss});
+  layer.loss_ = std::make_unique<LossLayer>(LossLayer{loss, backend});
   return layer;
 }
 
@@ -109,7 +138,8 @@ void Layer::make_weights() {
   int i = 0;
   for (Executable::Weight const& weight : executable_->weights()) {
     // Juice keeps a bias as a row: {1, out}.
-    auto shape = weight.shape.rank() == 1 ? with_batch(1, weight.shape) : std::vector<Index>(weight.shape.extents, weight.shape.extents + weight.shape.rank());
+    std::vector<Index> shape(weight.shape.extents, weight.shape.extents + weight.shape.rank());
+    if (shape.size() == 1) shape.insert(shape.begin(), 1);
     for (auto [tensors, buffer] : {std::pair{&weights_data_, Executable::data}, std::pair{&weights_gradients_, Executable::gradient}}) {
       homes_.push_back(std::make_unique<WeightHome>(*executable_, buffer, i));
       tensors->emplace_back(shape);
@@ -131,6 +161,16 @@ void Layer::weights_changed() const {
   for (SharedTensor const& tensor : weights_data_) tensor.home_changed();
 }
 
+/// The one tensor of a list gets these values. It may be what a later pass reads; then there is another one from now on.
+void Layer::hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::span<Index const> shape) {
+  auto const kept = [&](SharedTensor const& tensor) { return tensor.is(tensors[0]); };
+  if (tensors.empty() || std::any_of(kept_inputs_.begin(), kept_inputs_.end(), kept)) {
+    tensors.assign(1, SharedTensor{{shape.begin(), shape.end()}});
+  }
+  tensors[0].remake(shape);
+  std::copy(values.begin(), values.end(), tensors[0].write_only().begin());
+}
+
 std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> inputs) {
   std::size_t const wanted = loss_ ? 2 : 1;
   if (inputs.size() != wanted) {
@@ -139,31 +179,13 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
   if (!loss_) {
     auto const y = forward(inputs[0].read());
     kept_inputs_.assign(inputs.begin(), inputs.end());
-    Index const batch = inputs[0].size() / executable_->input_shape().size();
-    hold(outputs_, y, with_batch(batch, executable_->output_shape()));
+    hold(outputs_, y, Extents{inputs[0].size() / executable_->input_shape().size(), executable_->output_shape()});
     return outputs_;
   }
-  auto const y = inputs[0].read(), target = inputs[1].read();
-  Index const batch = inputs[0].shape()[0], size = inputs[0].size() / batch;
-  float mean = 0;
-  std::visit(
-      [&](auto const& loss) {
-        Index const targets = loss.target_shape(Shape{size}).size();
-        require(static_cast<Index>(target.size()) == batch * targets, "loss: the targets must be as many as the samples");
-        check_targets(loss, target);
-        cpu::RuntimeCpu cpu;
-        cpu.table = &cpu::table_for("");
-        Index const pitch = cpu::Layout::pitch(size);  // kernels write whole vectors
-        std::vector<float> padded(static_cast<std::size_t>(batch * pitch));
-        cpu::In const x{y.data(), batch, size, size};
-        mean = cpu.loss(loss, Normalization::none, x, {const_cast<float*>(y.data()), batch, size, size}, target.data(),
-                        {padded.data(), batch, size, pitch});
-        loss_->gradient.resize(static_cast<std::size_t>(batch * size));
-        for (Index i = 0; i < batch; ++i) std::copy_n(padded.data() + i * pitch, size, loss_->gradient.data() + i * size);
-      },
-      loss_->loss);
+  require(!inputs[0].shape().empty(), "loss: the predictions' first extent must be the batch");
+  float const mean = loss_->forward(inputs[0].read(), inputs[1].read(), inputs[0].shape()[0]);
   kept_inputs_.assign(inputs.begin(), inputs.end());
-  hold(outputs_, {&mean, 1}, {1});
+  hold(outputs_, {&mean, 1}, std::array<Index, 1>{1});
   return outputs_;
 }
 
@@ -174,14 +196,19 @@ std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> outp
 }
 
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
-  require(!kept_inputs_.empty(), "backward: comes after forward");
-  std::vector<Index> const shape = kept_inputs_[0].shape();
   if (loss_) {
-    hold(input_gradients_, loss_->gradient, shape);
+    require(!loss_->gradient.empty(), "backward: comes after forward");
+    hold(input_gradients_, loss_->gradient, kept_inputs_[0].shape());
     return input_gradients_;
   }
   if (output_gradients.size() != 1) throw ShapeError{"backward: takes 1 gradient, got " + std::to_string(output_gradients.size())};
-  hold(input_gradients_, executable_->backward_input(output_gradients[0].read()), shape);
+  auto const dx = executable().backward_input(output_gradients[0].read());
+  Shape const in = executable_->input_shape();
+  if (kept_inputs_.empty()) {
+    hold(input_gradients_, dx, Extents{static_cast<Index>(dx.size()) / in.size(), in});
+  } else {
+    hold(input_gradients_, dx, kept_inputs_[0].shape());
+  }
   return input_gradients_;
 }
 

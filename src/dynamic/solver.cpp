@@ -52,7 +52,9 @@ Solver Solver::from_config(Backend const& network_backend, Backend const&, Solve
 
 Solver::Solver(Layer network, SolverConfig config)
     : network_(std::move(network)), config_(std::move(config)), objective_(loss_of(config_)), options_(options_of(config_)) {
-  std::visit([&](auto const& loss) { static_cast<void>(loss.target_shape(network_.output_shape())); }, objective_);
+  coldpress::with_context(
+      [&] { std::visit([&](auto const& loss) { static_cast<void>(loss.target_shape(network_.output_shape())); }, objective_); },
+      [&](Error& e) { e.in_layer(config_.objective->name); });
   if (network_.learnable_weights_names().empty()) throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
@@ -66,9 +68,10 @@ float Solver::train_minibatch(std::span<float const> x, std::span<float const> t
 SharedTensor const& Solver::train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
   train_minibatch(x.read(), targets.read());
   auto const y = network_.executable().output();
-  std::vector<Index> shape{static_cast<Index>(y.size()) / network_.output_shape().size()};
-  for (int axis = 0; axis < network_.output_shape().rank(); ++axis) shape.push_back(network_.output_shape()[axis]);
-  if (output_.shape() != shape) output_ = SharedTensor{std::move(shape)};
+  Shape const out = network_.output_shape();
+  Index extents[Shape::max_rank + 1] = {static_cast<Index>(y.size()) / out.size()};
+  std::copy_n(out.extents, out.rank(), extents + 1);
+  output_.remake({extents, static_cast<std::size_t>(out.rank()) + 1});
   std::copy(y.begin(), y.end(), output_.write_only().begin());
   return output_;
 }

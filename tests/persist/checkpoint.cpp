@@ -33,8 +33,10 @@ TEST_CASE("models and checkpoints are not taken for each other") {
   TemporaryFolder folder;
   write_checkpoint(folder / "run.checkpoint", sample());
   write_model(folder / "net.juice", small_model());
-  CHECK(contains(message<FormatError>([&] { read_model(folder / "run.checkpoint"); }), "run.checkpoint: is a checkpoint or a training, not a model"));
-  CHECK(contains(message<FormatError>([&] { read_checkpoint(folder / "net.juice"); }), "net.juice: is a model, not a checkpoint"));
+  CHECK(contains(message<FormatError>([&] { read_model(folder / "run.checkpoint"); }),
+                 "run.checkpoint: is a checkpoint or a training, not a model"));
+  CHECK(contains(message<FormatError>([&] { read_checkpoint(folder / "net.juice"); }),
+                 "net.juice: is a model, not a checkpoint"));
 }
 
 TEST_CASE("a checkpoint without its checksum is damaged") {
@@ -55,7 +57,8 @@ TEST_CASE("a checkpoint that could not be read again is not written") {
     CHECK(read_checkpoint(folder / "run") == sample());
     return text;
   };
-  CHECK(contains(refused([](auto& c) { c.optimizer_state[1].name = "fc1-0"; }), "optimizerState[1] fc1-0: the name 'fc1-0' is given twice"));
+  CHECK(contains(refused([](auto& c) { c.optimizer_state[1].name = "fc1-0"; }),
+                 "optimizerState[1] fc1-0: the name 'fc1-0' is given twice"));
   CHECK(contains(refused([](auto& c) { c.solver.momentum = 2; }), "solver.momentum"));
   CHECK(contains(refused([](auto& c) { c.solver.clip_gradients = 0.0f; }), "solver.clipGradients"));
   CHECK(contains(refused([](auto& c) { c.epochs = 0; }), "epochs"));

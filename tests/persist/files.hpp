@@ -30,8 +30,8 @@ inline std::string capnp(std::string const& action, std::string const& schema, s
                          std::string const& root = "Layer") {
   TemporaryFolder folder;
   folder.put("in", input);
-  std::string const command =
-      "capnp " + action + " '" + source_file(schema) + "' " + root + " <'" + folder / "in" + "' >'" + folder / "out" + "'";
+  std::string const command = "capnp " + action + " '" + source_file(schema) + "' " + root + " <'" + folder / "in" +
+                              "' >'" + folder / "out" + "'";
   INFO(command);
   REQUIRE(std::system(command.c_str()) == 0);
   return content(folder / "out");
@@ -71,7 +71,8 @@ inline Model small_model() {
   net.add_layer({"scores", LogSoftmax{}});
   return {.name = "network",
           .config = container("network", net),
-          .weights = {tensor("fc1-0", {20, 24}), tensor("fc1-0-bias", {1, 20}), tensor("fc2-0", {10, 20}), tensor("fc2-0-bias", {1, 10})},
+          .weights = {tensor("fc1-0", {20, 24}), tensor("fc1-0-bias", {1, 20}), tensor("fc2-0", {10, 20}),
+                      tensor("fc2-0-bias", {1, 10})},
           .batch = 32};
 }
 

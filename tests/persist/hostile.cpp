@@ -34,7 +34,11 @@ std::string segments(std::string const& packed) {
 Model varied_model() {
   Model model = small_model();
   auto& net = std::get<dynamic::SequentialConfig>(model.config.layer_type);
-  net.add_layer({"snake", dynamic::Custom{"snake", {{"a", 0.5}, {"b", std::uint64_t{3}}, {"c", std::string{"text"}}, {"d", std::vector<std::uint64_t>{1, 2}}}}});
+  net.add_layer({"snake", dynamic::Custom{"snake",
+                                          {{"a", 0.5},
+                                           {"b", std::uint64_t{3}},
+                                           {"c", std::string{"text"}},
+                                           {"d", std::vector<std::uint64_t>{1, 2}}}}});
   net.add_layer({"pool", dynamic::Custom{"pooling", {{"mode", std::string{"average"}}}}});
   net.layers[1].params = {{.name = "shared", .filler = Gaussian{0, 0.5f}}};
   net.layers[4].layer_type = Linear{.output_size = 10, .weight = Constant{0}};
@@ -105,10 +109,17 @@ TEST_CASE("random bytes in place of others harm nothing", "[hostile]") {
     for (unsigned changes = 1 + random() % 8; changes > 0; --changes) {
       std::size_t const at = random() % bytes.size();
       switch (random() % 4) {
-        case 0: bytes[at] = static_cast<char>(random()); break;
-        case 1: bytes.erase(at, random() % 16); break;
-        case 2: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16)); break;
-        default: bytes.replace(at / 8 * 8, 8, bytes.substr(random() % bytes.size() / 8 * 8, 8));
+        case 0:
+          bytes[at] = static_cast<char>(random());
+          break;
+        case 1:
+          bytes.erase(at, random() % 16);
+          break;
+        case 2:
+          bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16));
+          break;
+        default:
+          bytes.replace(at / 8 * 8, 8, bytes.substr(random() % bytes.size() / 8 * 8, 8));
       }
     }
     try {
@@ -161,7 +172,8 @@ TEST_CASE("forged messages are refused before they cost anything", "[hostile]") 
   bomb[1] = 1;
   std::string zeros;
   constexpr std::uint32_t promised = (1u << 20) - 1;
-  bomb = std::string{'\x70'} + static_cast<char>(promised & 0xff) + static_cast<char>(promised >> 8 & 0xff) + static_cast<char>(promised >> 16);
+  bomb = std::string{'\x70'} + static_cast<char>(promised & 0xff) + static_cast<char>(promised >> 8 & 0xff) +
+         static_cast<char>(promised >> 16);
   for (std::uint32_t left = promised; left > 0;) {
     std::uint32_t const run = std::min(left, 256u);
     bomb += std::string{'\0'} + static_cast<char>(run - 1);
@@ -169,11 +181,14 @@ TEST_CASE("forged messages are refused before they cost anything", "[hostile]") 
   }
   CHECK(contains(refused(bomb), "more than a network can be packed"));
 
-  // A root whose weights are 2^29 - 1 structs of no size; a configuration that contains itself; one that a thousand layers share.
+  // A root whose weights are 2^29 - 1 structs of no size; a configuration that contains itself; one that a thousand
+  // layers share.
   std::uint64_t const many = (std::uint64_t{1} << 29) - 1;
-  CHECK(contains(refused(words({std::uint64_t{8} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(2, 2, 5), list_pointer(0, 7, 0),
-                                many << 2, 0, 0, 0})), ""));
-  std::string circle = words({std::uint64_t{10} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(1, 1, 6), 0, 4 /* sequential */, 0});
+  CHECK(contains(refused(words({std::uint64_t{8} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(2, 2, 5),
+                                list_pointer(0, 7, 0), many << 2, 0, 0, 0})),
+                 ""));
+  std::string circle =
+      words({std::uint64_t{10} << 32, struct_pointer(0, 0, 3), 0, struct_pointer(1, 1, 6), 0, 4 /* sequential */, 0});
   CHECK(contains(refused(circle + words({0, 0, 0, 0})), ""));
 }
 
@@ -181,7 +196,8 @@ TEST_CASE("a message whose parts refer to the same data again and again is refus
   if (!has_capnp()) return;
   // 1000 pointers in the list of weights are all made to lead to one tensor of 16 KiB.
   std::string text = "(config = (layerType = (relu = void)), weightsData = [";
-  for (int i = 0; i < 1000; ++i) text += "(name = \"w" + std::to_string(i) + "\", tensor = (shape = [1], data = [0])), ";
+  for (int i = 0; i < 1000; ++i)
+    text += "(name = \"w" + std::to_string(i) + "\", tensor = (shape = [1], data = [0])), ";
   text += "(name = \"big\", tensor = (shape = [4096], data = [1";
   for (int i = 1; i < 4096; ++i) text += ", 1";
   std::string bytes = capnp("encode --segment-size=65536", own_schema, text + "]))])");
@@ -238,7 +254,8 @@ TEST_CASE("a file cannot be lost by killing who saves it", "[hostile]") {
     CHECK(number >= newest);
     changed += number > newest;
     newest = number;
-    CHECK(same(read_checkpoint(checkpoint_path).model, version(static_cast<int>(read_checkpoint(checkpoint_path).model.weights.back().values[0]))));
+    CHECK(same(read_checkpoint(checkpoint_path).model,
+               version(static_cast<int>(read_checkpoint(checkpoint_path).model.weights.back().values[0]))));
   }
   CHECK(changed > 20);
   // What the killed ones left behind goes with the next save.

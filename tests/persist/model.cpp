@@ -84,13 +84,18 @@ TEST_CASE("a stranger's layer comes back from a file") {
 
 TEST_CASE("layers that only the schema knows come back from a file") {
   using Extents = std::vector<std::uint64_t>;
-  Custom const pooling{"pooling", {{"mode", std::string{"average"}}, {"filter_shape", Extents{2, 3}}, {"stride", Extents{1}}, {"padding", Extents{0, 0}}}};
+  Custom const pooling{"pooling",
+                       {{"mode", std::string{"average"}},
+                        {"filter_shape", Extents{2, 3}},
+                        {"stride", Extents{1}},
+                        {"padding", Extents{0, 0}}}};
   Model const model = with_config({"pool", pooling});
   CHECK(round_trip(model) == model);
 
   Custom const some_fields{"convolution", {{"num_output", std::uint64_t{20}}}};
-  Custom const all_fields{"convolution",
-                          {{"num_output", std::uint64_t{20}}, {"filter_shape", Extents{}}, {"stride", Extents{}}, {"padding", Extents{}}}};
+  Custom const all_fields{
+      "convolution",
+      {{"num_output", std::uint64_t{20}}, {"filter_shape", Extents{}}, {"stride", Extents{}}, {"padding", Extents{}}}};
   CHECK(round_trip(with_config({"conv", some_fields})) == with_config({"conv", all_fields}));
 }
 
@@ -125,24 +130,40 @@ TEST_CASE("what cannot be read again is not written") {
     change(model, std::get<SequentialConfig>(model.config.layer_type));
     return model;
   };
-  refuses(changed([](auto&, auto& net) { net.layers[1].layer_type = Linear{.output_size = 0}; }), "layers[1] fc1': outputSize: must be at least 1", config);
-  refuses(changed([](auto&, auto& net) { net.layers[1].layer_type = Linear{.output_size = -5}; }), "outputSize", config);
-  refuses(changed([](auto&, auto& net) { net.layers[3].layer_type = Dropout{.probability = 1}; }), "probability: must be at least 0 and below 1", config);
+  refuses(changed([](auto&, auto& net) { net.layers[1].layer_type = Linear{.output_size = 0}; }),
+          "layers[1] fc1': outputSize: must be at least 1", config);
+  refuses(changed([](auto&, auto& net) { net.layers[1].layer_type = Linear{.output_size = -5}; }), "outputSize",
+          config);
+  refuses(changed([](auto&, auto& net) { net.layers[3].layer_type = Dropout{.probability = 1}; }),
+          "probability: must be at least 0 and below 1", config);
   refuses(changed([](auto&, auto& net) { net.layers[0].layer_type = Reshape{}; }), "shape", config);
-  refuses(changed([](auto&, auto& net) { net.layers[0].layer_type = Reshape{{23}}; }), "the samples that come have 24", config);
+  refuses(changed([](auto&, auto& net) { net.layers[0].layer_type = Reshape{{23}}; }), "the samples that come have 24",
+          config);
   refuses(changed([](auto&, auto& net) { net.layers[0].name = "fc1"; }), "'fc1' is given twice", config);
   refuses(changed([](auto&, auto& net) { net.layers[0].name = ""; }), "has no name", config);
   refuses(changed([](auto&, auto& net) { net.inputs[0].shape = {}; }), "inputs", config);
   refuses(changed([](auto&, auto& net) { net.inputs.push_back(net.inputs[0]); }), "given twice", config);
   refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"sequential", {}}; }), "custom", config);
   refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"", {}}; }), "name", config);
-  refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"rnn", {{"speed", 1.0}}}; }), "'rnn' has no field 'speed'", config);
-  refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"pooling", {{"mode", std::string{"min"}}}}; }), "'min' is no value", config);
+  refuses(changed([](auto&, auto& net) {
+            net.layers[2].layer_type = Custom{"rnn", {{"speed", 1.0}}};
+          }),
+          "'rnn' has no field 'speed'", config);
+  refuses(changed([](auto&, auto& net) {
+            net.layers[2].layer_type = Custom{"pooling", {{"mode", std::string{"min"}}}};
+          }),
+          "'min' is no value", config);
   refuses(changed([](auto& model, auto&) { model.batch = 0; }), "batch", config);
-  refuses(changed([](auto& model, auto&) { model.weights[1].name = "fc1-0"; }), "weightsData[1] fc1-0: the name 'fc1-0' is given twice", config);
-  refuses(changed([](auto& model, auto&) { model.weights[1].values.pop_back(); }), "shape {1, 20} has 20 values, the data 19", format);
-  refuses(changed([](auto& model, auto&) { model.weights[0] = tensor("fc1-0", {20, 23}); }), "ask for {20, 24}", config);
-  refuses(changed([](auto& model, auto&) { model.weights[1].shape = {1, 1, 1, 1, 1, 1, 1, 1, 20}; }), "1 to 8 extents", config);
+  refuses(changed([](auto& model, auto&) { model.weights[1].name = "fc1-0"; }),
+          "weightsData[1] fc1-0: the name 'fc1-0' is given twice", config);
+  refuses(changed([](auto& model, auto&) { model.weights[1].values.pop_back(); }),
+          "shape {1, 20} has 20 values, the data 19", format);
+  refuses(changed([](auto& model, auto&) {
+            model.weights[0] = tensor("fc1-0", {20, 23});
+          }),
+          "ask for {20, 24}", config);
+  refuses(changed([](auto& model, auto&) { model.weights[1].shape = {1, 1, 1, 1, 1, 1, 1, 1, 20}; }), "1 to 8 extents",
+          config);
   refuses(changed([](auto& model, auto&) { model.name = "\xff"; }), "is not UTF-8 at byte 0", format);
 }
 
@@ -194,8 +215,8 @@ TEST_CASE("a real file of Juice is read in full") {
   CHECK(model.weights[1].values == std::vector<float>(5, 0.99999398f));
   CHECK(model.weights[2].name == "linear1-0");
   CHECK(model.weights[2].shape == std::vector<Index>{1, 10});
-  CHECK(model.weights[2].values == std::vector<float>{-.35452464f, .15221764f, -.49906287f, -.45086858f, .079486184f, -.32064974f,
-                                                      -.1324652f, .26886234f, -.379092f, .24302471f});
+  CHECK(model.weights[2].values == std::vector<float>{-.35452464f, .15221764f, -.49906287f, -.45086858f, .079486184f,
+                                                      -.32064974f, -.1324652f, .26886234f, -.379092f, .24302471f});
   CHECK(model.weights[3].name == "linear1-0-bias");
   CHECK(model.weights[3].values == std::vector<float>{.21098706f});
 
@@ -207,7 +228,8 @@ TEST_CASE("a real file of Juice is read in full") {
   if (!has_capnp()) return;
   CHECK(parse(capnp("convert packed:binary", juice_schema, content(path))) == model);
   // What we write of it says to a reader that knows Juice alone what Juice's own file says.
-  CHECK(capnp("decode --packed", juice_schema, text_of(serialize(model))) == capnp("decode --packed", juice_schema, content(path)));
+  CHECK(capnp("decode --packed", juice_schema, text_of(serialize(model))) ==
+        capnp("decode --packed", juice_schema, content(path)));
 }
 
 TEST_CASE("plain and packed messages, of one segment or many, are read") {
@@ -217,7 +239,8 @@ TEST_CASE("plain and packed messages, of one segment or many, are read") {
   std::string const plain = capnp("convert packed:binary", own_schema, packed);
   CHECK(plain.size() > packed.size());
   CHECK(parse(plain) == model);
-  CHECK(parse(capnp("encode --packed --segment-size=8", own_schema, capnp("decode --packed", own_schema, packed))) == model);
+  CHECK(parse(capnp("encode --packed --segment-size=8", own_schema, capnp("decode --packed", own_schema, packed))) ==
+        model);
   CHECK(parse(capnp("encode --segment-size=8", own_schema, capnp("decode --packed", own_schema, packed))) == model);
   std::string const shifted = " " + plain;
   CHECK(parse_model(bytes_of(shifted).subspan(1), "unaligned") == model);
@@ -238,8 +261,11 @@ TEST_CASE("a checksum survives encoding the message anew and nothing else") {
   std::string const sum = text.substr(at, text.find(',', at) - at);
   CHECK(contains(message<ChecksumError>([&] { parse_described(edited(sum, "checksum = 0")); }), "there is none"));
   CHECK(contains(message<ChecksumError>([&] { parse_described(edited(sum, "checksum = 1")); }), "does not match"));
-  CHECK(contains(message<ChecksumError>([&] { parse_described(edited("checksumKind = \"coldpress 1\"", "checksumKind = \"\"")); }), "of which kind"));
-  CHECK(contains(message<ChecksumError>([&] { parse_described(edited("coldpress 1", "coldpress 2")); }), "unknown kind"));
+  CHECK(contains(
+      message<ChecksumError>([&] { parse_described(edited("checksumKind = \"coldpress 1\"", "checksumKind = \"\"")); }),
+      "of which kind"));
+  CHECK(
+      contains(message<ChecksumError>([&] { parse_described(edited("coldpress 1", "coldpress 2")); }), "unknown kind"));
   CHECK(contains(message<ChecksumError>([&] { parse_described(edited("0.25", "0.5")); }), "does not match"));
   CHECK(contains(message<ChecksumError>([&] { parse_described(edited("-0.625", "-0.75")); }), "does not match"));
   CHECK(contains(message<ChecksumError>([&] { parse_described(edited("\"fc2-0\"", "\"fc2-1\"")); }), "does not match"));
@@ -255,7 +281,8 @@ TEST_CASE("a checksum survives encoding the message anew and nothing else") {
 // The words that checksum.hpp describes, folded by hand for a model with nothing but names.
 TEST_CASE("the checksum is the one that is described") {
   if (!has_capnp()) return;
-  std::string const text = capnp("decode --packed", own_schema, text_of(serialize({.name = "ab", .config = {"c", Flatten{}}})));
+  std::string const text =
+      capnp("decode --packed", own_schema, text_of(serialize({.name = "ab", .config = {"c", Flatten{}}})));
   auto const mix = [](std::uint64_t a, std::uint64_t b) {
     std::uint64_t z = a + 0x9e3779b97f4a7c15u * (b + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -279,15 +306,21 @@ TEST_CASE("the checksum is the one that is described") {
 }
 
 std::string sequential(std::string const& inputs, std::string const& layers, std::string const& weights = "") {
-  return "(config = (layerType = (sequential = (layers = [" + layers + "], inputs = [" + inputs + "]))), weightsData = [" + weights + "])";
+  return "(config = (layerType = (sequential = (layers = [" + layers + "], inputs = [" + inputs +
+         "]))), weightsData = [" + weights + "])";
 }
-std::string fc(int outputs) { return R"((name = "fc", layerType = (linear = (outputSize = )" + std::to_string(outputs) + ")))"; }
+std::string fc(int outputs) {
+  return R"((name = "fc", layerType = (linear = (outputSize = )" + std::to_string(outputs) + ")))";
+}
 std::string weight(int rows, int columns) {
-  std::string text = R"((name = "fc-0", tensor = (shape = [)" + std::to_string(rows) + ", " + std::to_string(columns) + "], data = [0";
+  std::string text =
+      R"((name = "fc-0", tensor = (shape = [)" + std::to_string(rows) + ", " + std::to_string(columns) + "], data = [0";
   for (int i = 1; i < rows * columns; ++i) text += ", 0";
   return text + "]))";
 }
-std::string reshape(std::string const& shape) { return R"((name = "view", layerType = (reshape = (shape = )" + shape + ")))"; }
+std::string reshape(std::string const& shape) {
+  return R"((name = "view", layerType = (reshape = (shape = )" + shape + ")))";
+}
 
 TEST_CASE("the first extent of a shape is the batch, unless the weights know better") {
   if (!has_capnp()) return;
@@ -321,10 +354,12 @@ TEST_CASE("the first extent of a shape is the batch, unless the weights know bet
   // A reshape after layers that are not known, and a container inside one that has no inputs.
   std::string const rnn = R"((name = "rnn", layerType = (rnn = ())))";
   auto const after = parse_described(sequential(input("[4, 6]"), rnn + ", " + reshape("[4, 2, 9]")));
-  CHECK(std::get<SequentialConfig>(after.config.layer_type).layers[1].layer_type == dynamic::LayerType{Reshape{{2, 9}}});
+  CHECK(std::get<SequentialConfig>(after.config.layer_type).layers[1].layer_type ==
+        dynamic::LayerType{Reshape{{2, 9}}});
   CHECK(contains(refused(sequential(input("[4, 6]"), rnn + ", " + reshape("[5, 2, 9]"))), "batch"));
   CHECK(contains(refused(sequential("", reshape("[18]"))), "nothing tells"));
-  auto const nested = parse_described(sequential("", R"((name = "in", layerType = (sequential = (inputs = [(name = "x", shape = [7, 2])]))))"));
+  auto const nested = parse_described(
+      sequential("", R"((name = "in", layerType = (sequential = (inputs = [(name = "x", shape = [7, 2])]))))"));
   CHECK(nested.batch == 7);
 }
 

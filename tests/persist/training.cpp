@@ -75,7 +75,8 @@ TEST_CASE("a training comes back from the text that is written of it") {
     write_training(folder / "train.txt", training);
     INFO(content(folder / "train.txt"));
     CHECK(read_training(folder / "train.txt") == training);
-    if (has_capnp()) CHECK(read(capnp("encode", "capnp/coldpress.capnp", content(folder / "train.txt"), "Training")) == training);
+    if (has_capnp())
+      CHECK(read(capnp("encode", "capnp/coldpress.capnp", content(folder / "train.txt"), "Training")) == training);
   };
   check({});
   check(expected_mlp());
@@ -88,8 +89,14 @@ TEST_CASE("a training comes back from the text that is written of it") {
   odd.network.inputs = {"a"};
   auto& net = std::get<SequentialConfig>(odd.network.layer_type);
   net.inputs[0].shape = {2, 3, 4};
-  net.layers[0].layer_type = Custom{"snake", {{"a", 0.5}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
-  net.layers[1].layer_type = Custom{"pooling", {{"mode", std::string{"average"}}, {"filter_shape", std::vector<std::uint64_t>{2}}, {"stride", std::vector<std::uint64_t>{}}, {"padding", std::vector<std::uint64_t>{0}}}};
+  net.layers[0].layer_type = Custom{
+      "snake",
+      {{"a", 0.5}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
+  net.layers[1].layer_type = Custom{"pooling",
+                                    {{"mode", std::string{"average"}},
+                                     {"filter_shape", std::vector<std::uint64_t>{2}},
+                                     {"stride", std::vector<std::uint64_t>{}},
+                                     {"padding", std::vector<std::uint64_t>{0}}}};
   net.layers[2].params = {{.name = "p", .filler = Constant{0}}};
   net.layers[2].propagate_down = {true};
   check(odd);
@@ -101,13 +108,15 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
   };
   for (auto const& [from, to, what] : {
            Wrong{"1, 28, 28", "0, 28, 28", "inputs: must be at least 1"},
-           Wrong{"1, 28, 28", "784", "nothing tells whether {784} is a batch or a sample; with a batch of 1 it would be {1, 784}"},
+           Wrong{"1, 28, 28", "784",
+                 "nothing tells whether {784} is a batch or a sample; with a batch of 1 it would be {1, 784}"},
            Wrong{"1, 28, 28", "", "1 to 9 extents, has 0"},
            Wrong{"1, 28, 28", "1,1,1,1,1,1,1,1,1,1", "1 to 9 extents, has 10"},
            Wrong{"1, 28, 28", "1, 1099511627777", "at most 2^40"},
            Wrong{"1, 28, 28", "1, 1048576, 1048577", "more than 2^40 values"},
            Wrong{"name = \"image\"", "name = \"\"", "inputs: has no name"},
-           Wrong{"outputSize = 128", "outputSize = 0", "layer 'layers[0] fc1': outputSize: must be at least 1 and at most 2^40, is 0"},
+           Wrong{"outputSize = 128", "outputSize = 0",
+                 "layer 'layers[0] fc1': outputSize: must be at least 1 and at most 2^40, is 0"},
            Wrong{"outputSize = 128, ", "", "layer 'layers[0] fc1': outputSize: must be at least 1"},
            Wrong{"outputSize = 128", "outputSize = 1099511627777", "at most 2^40"},
            Wrong{"0.01", "nan", "layer 'layers[0] fc1': weight: must be a finite number"},
@@ -117,16 +126,20 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
            Wrong{"\"fc2\"", "\"\"", "layer 'layers[3]': name: has no name"},
            Wrong{"\"fc2\"", "\"\\xff\"", "is not UTF-8"},
            Wrong{"\"fc2\"", "\"a\\x00b\"", "has a control character at byte 1"},
-           Wrong{"probability = 0.5", "probability = 1", "layer 'layers[2] drop': probability: must be at least 0 and below 1"},
+           Wrong{"probability = 0.5", "probability = 1",
+                 "layer 'layers[2] drop': probability: must be at least 0 and below 1"},
            Wrong{"probability = 0.5", "probability = -0.5", "probability: must be at least 0"},
            Wrong{"probability = 0.5", "probability = nan", "probability: must be a finite number"},
            Wrong{"probability = 0.5", "probability = 1e99", "probability: must be a finite number"},
            Wrong{"numClasses = 10", "numClasses = 0", "numClasses: must be at least 1"},
            Wrong{"relu = void", "custom = ()", "custom.name: a custom layer needs the name of its type"},
            Wrong{"relu = void", "custom = (name = \"relu\")", "must not be called 'relu'"},
-           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\", number = nan)])", "custom.b: must be a finite number"},
-           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\"), (name = \"b\")])", "custom.fields: the name 'b' is given twice"},
-           Wrong{"relu = void", "reshape = (shape = [1, 5])", "layer 'layers[1] relu': shape: shape {1, 5} has 5 values"},
+           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\", number = nan)])",
+                 "custom.b: must be a finite number"},
+           Wrong{"relu = void", "custom = (name = \"a\", fields = [(name = \"b\"), (name = \"b\")])",
+                 "custom.fields: the name 'b' is given twice"},
+           Wrong{"relu = void", "reshape = (shape = [1, 5])",
+                 "layer 'layers[1] relu': shape: shape {1, 5} has 5 values"},
            Wrong{"baseLr = 0.02", "baseLr = -1", "solver.baseLr: must be at least 0"},
            Wrong{"baseLr = 0.02", "baseLr = nan", "solver.baseLr: must be a finite number"},
            Wrong{"momentum = 0.9", "momentum = 1", "solver.momentum: must be at least 0 and below 1"},
@@ -160,7 +173,8 @@ TEST_CASE("text that is no training is refused with line and column") {
   for (auto const& [from, to, where, what] : {
            Wrong{"relu = void", "rleu = void", 0, "Struct has no field named 'rleu'."},
            Wrong{"relu = void", "relu = 3", 7, "Type mismatch; expected Void."},
-           Wrong{"relu = void", "relu = void, tanh = void", 13, "'relu' is chosen already, 'tanh' would be a second one"},
+           Wrong{"relu = void", "relu = void, tanh = void", 13,
+                 "'relu' is chosen already, 'tanh' would be a second one"},
            Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", 15, "'glorot' is chosen already"},
            Wrong{"outputSize = 128", "outputSize = -1", 14, "Integer value out of range."},
            Wrong{"outputSize = 128", "outputSize = 18446744073709551617", 13, "this integer has more than 64 bits"},
@@ -185,13 +199,16 @@ TEST_CASE("text that is no training is refused with line and column") {
     INFO(from << " -> " << to);
     std::string const spoilt = with(from, to);
     std::string const text = message<FormatError>([&] { read(spoilt); });
-    std::string const before = std::string{mlp}.substr(0, std::string{mlp}.find(from)) + std::string{to}.substr(0, where);
+    std::string const before =
+        std::string{mlp}.substr(0, std::string{mlp}.find(from)) + std::string{to}.substr(0, where);
     auto const line = 1 + std::count(before.begin(), before.end(), '\n');
     auto const column = before.size() - (before.rfind('\n') + 1) + 1;
     INFO(text);
-    CHECK(contains(text, "train.txt: line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what));
+    CHECK(
+        contains(text, "train.txt: line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what));
   }
-  CHECK(contains(message<FormatError>([] { read(with("seed = 42)", "seed = 42")); }), "line 2, column 1: this bracket is never closed"));
+  CHECK(contains(message<FormatError>([] { read(with("seed = 42)", "seed = 42")); }),
+                 "line 2, column 1: this bracket is never closed"));
   CHECK(contains(message<FormatError>([] { read(with("= 128", "= 128 128")); }), "line 7, column"));
   CHECK(contains(message<FormatError>([] { read(""); }), "line 1, column 1: there is no value"));
   CHECK(contains(message<FormatError>([] { read("# nothing"); }), "there is no value"));
@@ -217,7 +234,8 @@ TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
   }
   std::string nested = "(layerType = (relu = void), name = \"x\")";
   for (int i = 1; i < 33; ++i) nested = "(layerType = (sequential = (layers = [" + nested + "])), name = \"x\")";
-  CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }), "more than 32 layers inside each other"));
+  CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }),
+                 "more than 32 layers inside each other"));
 }
 
 TEST_CASE("a training cut at every byte or with any bit flipped is read or refused, nothing else", "[hostile]") {
@@ -227,7 +245,8 @@ TEST_CASE("a training cut at every byte or with any bit flipped is read or refus
       read(spoilt);
     } catch (Error const& error) {
       CHECK(contains(error.what(), "train.txt"));
-      bool const placed = typeid(error) != typeid(FormatError) || !error.field().empty() || contains(error.what(), "line ");
+      bool const placed =
+          typeid(error) != typeid(FormatError) || !error.field().empty() || contains(error.what(), "line ");
       INFO(error.what());
       if (!placed && spoilt.starts_with("# ")) FAIL_CHECK(spoilt);
     }
@@ -241,8 +260,7 @@ TEST_CASE("a training cut at every byte or with any bit flipped is read or refus
   if (!has_capnp()) return;
   for (char const* action : {"encode", "encode --packed"}) {
     std::string const binary = capnp(action, "capnp/coldpress.capnp", text, "Training");
-    for (std::size_t size = 0; size < binary.size(); ++size)
-      CHECK_THROWS_AS(read(binary.substr(0, size)), FormatError);
+    for (std::size_t size = 0; size < binary.size(); ++size) CHECK_THROWS_AS(read(binary.substr(0, size)), FormatError);
     for (std::size_t bit = 0; bit < 8 * binary.size(); ++bit) {
       std::string spoilt = binary;
       spoilt[bit / 8] = static_cast<char>(spoilt[bit / 8] ^ (1 << bit % 8));

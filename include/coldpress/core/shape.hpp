@@ -41,7 +41,7 @@ struct Shape {
 
 inline std::string to_string(Shape const& shape) {
   std::string text = "{";
-  for (int axis = 0; axis < shape.rank(); ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  for (int axis = 0; axis < shape.rank(); ++axis) text.append(axis ? ", " : "").append(std::to_string(shape[axis]));
   return text + "}";
 }
 

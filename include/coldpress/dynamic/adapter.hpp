@@ -29,13 +29,22 @@ class Adapted final : public Executable {
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
 
   std::span<float const> forward(std::span<float const> x, Mode mode) override {
-    if (mode == Mode::inference) return output_ = net_.forward(x, inference_);
-    output_ = net_.forward_training(x, training_, step_ + 1);
-    ++step_;
+    bool const training = mode == Mode::training;
+    output_ = training ? net_.forward_training(x, training_, step_ + 1) : net_.forward(x, inference_);
+    kept_ = training, passed_back_ = false;
+    if (training) ++step_;
     return output_;
   }
-  std::span<float const> backward_input(std::span<float const> dy) override { return net_.backward(dy, training_); }
-  void backward_parameters() override { std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data()); }
+  std::span<float const> backward_input(std::span<float const> dy) override {
+    require(kept_, "backward: comes after forward in training mode");
+    std::span<float const> const dx = net_.backward(dy, training_);
+    passed_back_ = true;
+    return dx;
+  }
+  void backward_parameters() override {
+    require(passed_back_, "backward_parameters: comes after backward_input");
+    std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data());
+  }
   void subtract_gradients() override {
     for (Index i = 0; i < Net::parameter_size; ++i) base(data)[i] -= gradients_.data()[i];
   }
@@ -74,6 +83,7 @@ class Adapted final : public Executable {
         optimizer, gradient_scale(squared, options.clip_gradients, options.minibatch_size > 0 ? options.minibatch_size : batch), base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
     backend.update(sink, gradients_.data(), Net::parameter_size);
+    kept_ = passed_back_ = false;
     return mean;
   }
   float* base(int buffer) {
@@ -93,6 +103,7 @@ class Adapted final : public Executable {
   std::vector<Weight> weights_;
   std::span<float const> output_;
   std::uint64_t step_ = 0;
+  bool kept_ = false, passed_back_ = false;  // forward in training, and backward_input after it, were the last
 };
 
 template <class Net>

@@ -31,16 +31,21 @@ class Layer {
   /// Inputs have the batch as first extent, any batch; they are kept until backward. A loss layer takes predictions and targets. The
   /// outputs are the layer's own and change with the next call.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
+  std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
+    return forward(std::span{inputs.begin(), inputs.size()});
+  }
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
-  /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights.
-  std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients);
+  /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights. A loss layer takes none.
+  std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
   SharedTensor const& backward(SharedTensor const& output_gradient) { return backward(std::span{&output_gradient, 1})[0]; }
-  std::span<SharedTensor const> backward_input(std::span<SharedTensor const> output_gradients);
+  std::span<SharedTensor const> backward_input(std::span<SharedTensor const> output_gradients = {});
+  SharedTensor const& backward_input(SharedTensor const& output_gradient) { return backward_input(std::span{&output_gradient, 1})[0]; }
   void backward_parameters();
 
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond counts.
   std::span<float const> forward(std::span<float const> x) {
     send_weights();
+    kept_inputs_.clear();
     return executable().forward(x, mode_);
   }
 
@@ -61,8 +66,8 @@ class Layer {
   Shape input_shape() const;
   Shape output_shape() const;
 
-  /// For solvers and files: what is behind this layer, with weights written through tensors already in it. Throws UnsupportedError for
-  /// a loss layer.
+  /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were written through
+  /// tensors reach it with send_weights(); tensors learn of other changes through weights_changed().
   Executable& executable() const;
   void send_weights() const;
   void weights_changed() const;
@@ -71,6 +76,7 @@ class Layer {
   struct LossLayer;
   class WeightHome;
   void make_weights();
+  void hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::span<Index const> shape);
 
   LayerConfig config_;
   std::unique_ptr<Executable> executable_;

@@ -4,6 +4,7 @@
 
 #include <coldpress/core/shape.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,19 +50,29 @@ class SharedTensor {
 
   // For the network that the values belong to.
   void move_in(Home* home) const { state_->home = home, state_->behind = home != nullptr; }
-  void home_changed() const { state_->behind = true; }
+  void home_changed() const { state_->behind = true, state_->ahead = false; }
   void send_home() const {
     if (state_->ahead) state_->home->push(state_->values), state_->ahead = false;
   }
   /// The network goes away; who holds the tensor keeps its values.
   void move_out() const {
-    send_home();
-    read();
+    if (state_.use_count() > 1) send_home(), read();
     state_->home = nullptr;
   }
+  /// For what a layer makes anew in every call: another shape, in the same memory unless somebody else holds the tensor.
+  void remake(std::span<Index const> shape) {
+    if (std::equal(shape.begin(), shape.end(), state_->shape.begin(), state_->shape.end())) return;
+    if (state_.use_count() > 1) {
+      *this = SharedTensor{{shape.begin(), shape.end()}};
+    } else {
+      state_->values.resize(static_cast<std::size_t>(count(shape)));
+      state_->shape.assign(shape.begin(), shape.end());
+    }
+  }
+  bool is(SharedTensor const& other) const { return state_ == other.state_; }
 
  private:
-  static Index count(std::vector<Index> const& shape) {
+  static Index count(std::span<Index const> shape) {
     Index n = 1;
     for (Index extent : shape) {
       require(extent > 0 && n <= (Index{1} << 40) / extent, "shared tensor: extents must be at least 1, and at most 2^40 values");

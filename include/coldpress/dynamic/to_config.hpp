@@ -17,9 +17,10 @@ void add_layer(L const&, SequentialConfig& config, int& node, int& containers) {
     config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, L::inner});
   } else if constexpr (requires { typename coldpress::detail::Flattened<L>::type; }) {
     SequentialConfig inner;
-    std::string const name = "sequential" + std::to_string(++containers);
+    std::string name = "sequential";
+    name.append(std::to_string(++containers));
     add_layers<Graph>(layer, inner, node, containers);
-    config.add_layer({name, inner});
+    config.add_layer({std::move(name), inner});
   } else {
     config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, layer});
   }

@@ -52,7 +52,7 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
     for (std::size_t c = 0; c < line.size(); ++c) {
       std::string const fill(width[c] - line[c].size(), ' ');
       bool const left = c < 2 || c == 6;  // words to the left, numbers to the right
-      text += (c ? "  " : "") + (left ? line[c] + (c == 6 ? "" : fill) : fill + line[c]);
+      text.append(c ? "  " : "").append(left ? line[c] : fill).append(!left ? line[c] : c == 6 ? "" : fill);
     }
     text += '\n';
   }

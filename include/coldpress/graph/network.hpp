@@ -132,7 +132,7 @@ class Network {
     for (int i = 0; i < weight_count; ++i) {
       if (weight_name(i).view() == name) return i;
     }
-    throw ConfigError{"the network has no weight '" + std::string{name} + "'"};
+    throw ConfigError{std::string{"the network has no weight '"}.append(name).append("'")};
   }
   void read_weight(int i, std::span<T> values) const { read(parameters_.data(), i, values); }
   void write_weight(int i, std::span<T const> values) { write(parameters_.data(), i, values); }

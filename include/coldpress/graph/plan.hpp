@@ -186,7 +186,8 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
     if (group.input < 0 || group.output < 0) return false;
     bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0);
     Buffer const& from = groups[group.input].value;
-    return may && from.last == g && from.pitch == group.value.pitch;
+    bool const slope_after = options.training && group.loss >= 0 && groups[group.input].chain_length > 0;  // it reads the value
+    return may && !slope_after && from.last == g && from.pitch == group.value.pitch;
   };
   for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end
     if (shares(g)) groups[groups[g].input].value.last = groups[g].value.last, groups[g].value.first = -1;

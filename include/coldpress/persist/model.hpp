@@ -27,17 +27,18 @@ struct Model {
   bool operator==(Model const&) const = default;
 };
 
-/// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a tensor
-/// does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means nothing or a
-/// shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema. A layer that only the
-/// schema knows becomes dynamic::Custom. The first extent of a shape is the batch; where the weights contradict that, they decide.
+/// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a
+/// tensor does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means
+/// nothing or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema. A
+/// layer that only the schema knows becomes dynamic::Custom. The first extent of a shape is the batch; where the
+/// weights contradict that, they decide.
 Model read_model(std::string const& path);
 
 /// As read_model, of bytes in memory; `file` names them in errors.
 Model parse_model(std::span<std::byte const> bytes, std::string const& file);
 
-/// Writes packed, as Juice does, and atomically: afterwards `path` holds all of the model or is as it was. Throws ConfigError or
-/// FormatError for what read_model would refuse, and FileError.
+/// Writes packed, as Juice does, and atomically: afterwards `path` holds all of the model or is as it was. Throws
+/// ConfigError or FormatError for what read_model would refuse, and FileError.
 void write_model(std::string const& path, Model const& model);
 
 /// The bytes that write_model writes.

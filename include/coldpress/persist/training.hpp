@@ -1,4 +1,5 @@
-// What to train, on what and how: a file that people write, as Cap'n Proto's text, or that programs write, as a message.
+// What to train, on what and how: a file that people write, as Cap'n Proto's text, or that programs write, as a
+// message.
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
@@ -19,9 +20,9 @@ struct Training {
   bool operator==(Training const&) const = default;
 };
 
-/// Reads text or a message, packed or plain: the content tells. Shapes carry a batch, any number, before the sample. Throws
-/// FileError; FormatError, for text with line and column, where a field is unknown, given twice or of the wrong type; ConfigError
-/// where a value means nothing.
+/// Reads text or a message, packed or plain: the content tells. Shapes carry a batch, any number, before the sample.
+/// Throws FileError; FormatError, for text with line and column, where a field is unknown, given twice or of the wrong
+/// type; ConfigError where a value means nothing.
 Training read_training(std::string const& path);
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.

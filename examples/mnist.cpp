@@ -1,0 +1,166 @@
+// Learns handwritten digits twice: as a C++ type, and from a config at run time. Same seed, same minibatches, same
+// bits.
+//
+//   mnist --data DIR [--config FILE] [--epochs N] [--seed N]
+//
+// DIR holds the four IDX files of MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE is a training config
+// such as examples/configs/mnist.config, of which the network, the loss and the solver are used; without one they are
+// made from the type.
+#include <coldpress/coldpress.hpp>
+#include <coldpress/data/batches.hpp>
+#include <coldpress/data/progress.hpp>
+#include <coldpress/dynamic.hpp>
+#include <coldpress/persist.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace coldpress;
+
+using Digits = Network<Sequential<Linear{128}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{28, 28}>;
+constexpr NegativeLogLikelihood objective{.num_classes = 10};
+constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
+constexpr Index batch_size = 64;
+
+struct Options {
+  std::string data, config;
+  Index epochs = 10;
+  std::uint64_t seed = 1;
+};
+
+/// Share of the samples whose largest output is the one of their class. `forward` takes a minibatch.
+template <class Forward>
+double accuracy(data::Dataset const& dataset, Forward forward) {
+  Index const classes = objective.num_classes, pixels = dataset.sample_shape.size(), at_a_time = 256;
+  Index right = 0;
+  for (Index first = 0; first < dataset.size(); first += at_a_time) {
+    Index const count = std::min(at_a_time, dataset.size() - first);
+    std::span<float const> const scores = forward(std::span{dataset.samples}.subspan(
+        static_cast<std::size_t>(first * pixels), static_cast<std::size_t>(count * pixels)));
+    for (Index i = 0; i < count; ++i) {
+      auto const row = scores.begin() + i * classes;
+      right += std::max_element(row, row + classes) - row == static_cast<Index>(dataset.target(first + i)[0]);
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(dataset.size());
+}
+
+/// Any solver: static and dynamic ones take the same minibatches. `test` gives the accuracy on the test set.
+template <class AnySolver, class Test>
+double train(std::string const& what, AnySolver& solver, data::Dataset const& digits, Options const& options,
+             Test test) {
+  data::Batches batches{digits, batch_size, options.seed};
+  data::Progress progress{stdout, options.epochs * digits.size()};
+  progress.print(what);
+  double reached = 0;
+  for (Index epoch = 1; epoch <= options.epochs; ++epoch) {
+    std::string const label = "epoch " + std::to_string(epoch) + "/" + std::to_string(options.epochs);
+    double sum = 0;
+    Index done = 0;
+    for (bool last = false; !last;) {
+      auto const batch = batches.next();
+      sum += double{solver.train_minibatch(batch.samples, batch.targets)} * static_cast<double>(batch.size);
+      done += batch.size;
+      last = batch.ends_epoch;
+      progress.update(label, (epoch - 1) * digits.size() + done, sum / static_cast<double>(done));
+    }
+    reached = test();
+    double const mean = sum / static_cast<double>(done);
+    char line[80];
+    std::snprintf(line, sizeof line, "  epoch %2td   training loss %.4f   test accuracy %.4f", epoch, mean, reached);
+    progress.print(line);
+  }
+  progress.finish();
+  return reached;
+}
+
+/// What the type says, as data: the same network, loss and solver.
+dynamic::SolverConfig config_of_type() {
+  return {.network = dynamic::to_config<Digits::Type, Digits::input_shape>(),
+          .objective = dynamic::LayerConfig{"loss", objective},
+          .base_lr = sgd.learning_rate,
+          .momentum = sgd.momentum};
+}
+dynamic::SolverConfig config_of_file(std::string const& path) {
+  persist::Training training = persist::read_training(path);
+  training.solver.network = std::move(training.network);
+  training.solver.objective = std::move(training.loss);
+  return training.solver;
+}
+
+/// All weights, one after another, of a network of either kind.
+template <class AnyNetwork>
+std::vector<float> weights_of(AnyNetwork const& net) {
+  std::vector<float> all;
+  for (auto const& weight : persist::model_of(net).weights)
+    all.insert(all.end(), weight.values.begin(), weight.values.end());
+  return all;
+}
+
+bool run(Options const& options) {
+  data::Dataset const digits = data::open("mnist:" + options.data), unseen = data::open("mnist-test:" + options.data);
+  std::printf("%td digits to learn from, %td to be tested on\n\n", digits.size(), unseen.size());
+
+  auto config = options.config.empty() ? config_of_type() : config_of_file(options.config);
+  auto const type = dynamic::to_config<Digits::Type, Digits::input_shape>();
+  std::string const difference =
+      config.network ? dynamic::difference(type, *config.network) : "the config has no network";
+
+  Digits net{options.seed};
+  Solver<Digits, objective, sgd> solver{net};
+  double const reached = train("A network that is a C++ type", solver, digits, options,
+                               [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
+
+  // The kernels for the instructions that this program was compiled for: then the sums are the same, to the last bit.
+  auto const backend = dynamic::Backend::like_static();
+  auto again = dynamic::Solver::from_config(backend, backend, std::move(config), Digits::input_shape, options.seed);
+  again.mut_network().set_mode(dynamic::Mode::inference);  // of forward; train_minibatch trains in any mode
+  std::string const what = options.config.empty() ? "the type" : options.config;
+  double const reached_again = train("\nA network from the config of " + what, again, digits, options, [&] {
+    return accuracy(unseen, [&](auto x) { return again.mut_network().forward(x); });
+  });
+
+  std::printf("\nTest accuracy         %.4f as a type, %.4f from the config\n", reached, reached_again);
+  if (!difference.empty()) {
+    std::printf("The config is another network, so the weights are not compared: %s\n", difference.c_str());
+    return true;
+  }
+  auto const weights = weights_of(net), weights_again = weights_of(again.network());
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    equal += std::memcmp(&weights[i], &weights_again[i], sizeof(float)) == 0;
+  std::printf("Weights, bit for bit  %zu of %zu are equal\n", equal, weights.size());
+  return equal == weights.size();
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  try {
+    for (int i = 1; i < argc; i += 2) {
+      std::string const name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+      if (name == "--data")
+        options.data = value;
+      else if (name == "--config")
+        options.config = value;
+      else if (name == "--epochs" && std::stoi(value) > 0)
+        options.epochs = std::stoi(value);
+      else if (name == "--seed")
+        options.seed = std::stoull(value);
+      else
+        throw std::invalid_argument{name};
+    }
+    if (options.data.empty()) throw std::invalid_argument{"--data"};
+  } catch (std::exception const&) {
+    std::fprintf(stderr, "usage: mnist --data DIR [--config FILE] [--epochs N] [--seed N]\n");
+    return 2;
+  }
+  try {
+    return run(options) ? 0 : 1;
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "mnist: %s\n", error.what());
+    return 1;
+  }
+}

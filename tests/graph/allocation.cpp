@@ -1,0 +1,130 @@
+// No heap in steady state, and none ever where the batch is known to the compiler.
+#include <coldpress/coldpress.hpp>
+
+#include "support/catch.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+namespace {
+std::size_t calls = 0;
+}
+
+// Every way to the heap counts. A sanitizer has a malloc of its own, so there only the operators are seen.
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if !defined SANITIZED && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && defined __GLIBC__
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t size) noexcept { return ++calls, __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) noexcept { return ++calls, __libc_calloc(count, size); }
+void* realloc(void* p, std::size_t size) noexcept { return ++calls, __libc_realloc(p, size); }
+void* aligned_alloc(std::size_t align, std::size_t size) noexcept { return ++calls, __libc_memalign(align, size); }
+}
+#endif
+void* operator new(std::size_t size) {
+  ++calls;
+  if (void* p = std::malloc(size)) return p;
+  throw std::bad_alloc{};
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  ++calls;
+  auto const a = static_cast<std::size_t>(align);
+  if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
+  throw std::bad_alloc{};
+}
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // it sees free, and not that our operator new is malloc
+#endif
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+using namespace coldpress;
+
+namespace {
+
+using Layers = Sequential<Linear{40}, Dropout{.probability = 0.5f}, TanH{}, Linear{30}, Sigmoid{}, Softmax{}, ReLU{}, Linear{7}, LogSoftmax{}>;
+constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
+
+template <class F>
+std::size_t calls_in(F f) {
+  std::size_t const before = calls;
+  f();
+  return calls - before;
+}
+
+}  // namespace
+
+TEST_CASE("the counter sees the heap") {
+  CHECK(calls_in([] { std::vector<int> const v(100, 1); CHECK(v[3] == 1); }) > 0);
+  CHECK(calls_in([] { HeapMemory<float> const memory{100}; }) > 0);
+}
+
+TEST_CASE("after reserve, and for batches no larger, nothing is allocated: inference, training, gradients by hand") {
+  using Net = Network<Layers, Shape{4, 5}>;
+  Net net{1};
+  Solver<Net, NegativeLogLikelihood{7}, sgd> fused{net};
+  Solver<Net, NegativeLogLikelihood{7}, sgd, SolverOptions{.clip_gradients = 1}> clipped{net};
+  Net::TrainingWorkspace workspace;
+  std::vector<float> const x(16 * 20, 0.25f), labels(16, 3), dy(16 * 7, 0.5f);
+  net.reserve(16);
+  fused.reserve(16);
+  clipped.reserve(16);
+  workspace.reserve(16);
+  auto const use = [&] {
+    for (std::size_t const batch : {1u, 16u, 3u}) {
+      std::span<float const> const some{x.data(), batch * 20}, few{labels.data(), batch};
+      net.forward(some);
+      fused.train_minibatch(some, few);
+      clipped.train_minibatch(some, few);
+      net.forward_training(some, workspace);
+      net.backward(std::span{dy.data(), batch * 7}, workspace);
+    }
+  };
+  for (int turn = 0; turn < 1000; ++turn) REQUIRE(calls_in(use) == 0);
+}
+
+TEST_CASE("without reserve, the first call with the largest batch is enough") {
+  using Net = Network<Layers, Shape{20}>;
+  Net net{1};
+  std::vector<float> const x(16 * 20, 0.25f);
+  CHECK(calls_in([&] { net.forward(x); }) == 1);
+  CHECK(calls_in([&] { net.forward(x), net.forward(std::span{x.data(), 60}); }) == 0);
+}
+
+TEST_CASE("a network with a batch the compiler knows never uses the heap: not to be made, not to infer, not to train") {
+  static float x[3 * 20], labels[3], dy[3 * 7];
+  auto const live = [] {
+    using Net = Network<Layers, Shape{20}, Batch<3>>;
+    Net net{1};
+    Net copy = net;
+    Solver<Net, NegativeLogLikelihood{7}, sgd> fused{net};
+    Solver<Net, NegativeLogLikelihood{7}, sgd, SolverOptions{.clip_gradients = 1, .keep_gradients = true}> plain{copy};
+    Net::TrainingWorkspace workspace;
+    Net::Workspace inference;
+    for (int turn = 0; turn < 100; ++turn) {
+      net.forward(x);
+      copy.forward(x, inference);
+      fused.train_minibatch(x, labels);
+      plain.train_minibatch(x, labels);
+      net.forward_training(x, workspace);
+      net.backward(dy, workspace);
+    }
+  };
+  CHECK(calls_in(live) == 0);
+}
+
+TEST_CASE("reading and writing weights does not allocate") {
+  Network<Layers, Shape{20}> net{1};
+  std::vector<float> weight(800);
+  CHECK(calls_in([&] { net.read_weight(0, weight), net.write_weight(0, weight); }) == 0);
+}

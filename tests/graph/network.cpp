@@ -1,0 +1,112 @@
+#include <coldpress/coldpress.hpp>
+
+#include "support/catch.hpp"
+#include "support/layer_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+
+using Mlp = Sequential<Linear{21}, ReLU{}, Linear{19}, TanH{}, Linear{5}, LogSoftmax{}>;
+using Net = Network<Mlp, Shape{3, 6}>;
+
+}  // namespace
+
+TEST_CASE("a sample's output does not depend on the others, nor on batches before it") {
+  auto net = test::random_network<Net>(1);
+  test::Random random{1};
+  auto const x = random.values<float>(40 * 18);
+  auto const all = test::copy_of<float>(net.forward(x));
+  for (Index const batch : {2, 40, 3, 17, 39, 40, 2}) {
+    Index const first = random.integer(0, 40 - batch);
+    std::span<float const> const some{x.data() + first * 18, static_cast<std::size_t>(batch) * 18};
+    auto const y = net.forward(some);
+    CHECK(y.batch == batch);
+    CHECK(test::same_bits(y, std::span{all.data() + first * 5, static_cast<std::size_t>(batch) * 5}));
+  }
+}
+
+TEST_CASE("one sample is summed in another order, within the bound of float arithmetic, and always in the same one") {
+  auto net = test::random_network<Net>(1);
+  Network<Mlp, Shape{3, 6}, Batch<1>> live{1};
+  for (int i = 0; i < net.weight_count; ++i) {
+    std::vector<float> weight(static_cast<std::size_t>(net.weight_shape(i).size()));
+    net.read_weight(i, weight);
+    live.write_weight(i, weight);
+  }
+  auto const x = test::Random{1}.values<float>(2 * 18);
+  auto const both = test::copy_of<double>(net.forward(x));
+  auto const one = test::copy_of<float>(net.forward(std::span{x.data(), 18}));
+  CHECK(test::excess(one, std::span{both.data(), 5}, 21) < 1);
+  CHECK(test::same_bits(one, live.forward(std::span{x.data(), 18})));
+}
+
+TEST_CASE("inputs and gradients of the wrong size are refused") {
+  Net net;
+  Network<Mlp, Shape{3, 6}, Batch<2>> fixed;
+  Net::TrainingWorkspace workspace;
+  std::vector<float> const two(36), half(27), none;
+  CHECK_THROWS_AS(net.forward(half), ShapeError);
+  CHECK_THROWS_AS(net.forward(none), ShapeError);
+  CHECK_THROWS_AS(fixed.forward(std::vector<float>(18)), ShapeError);
+  CHECK_THROWS_AS(fixed.forward(std::vector<float>(54)), ShapeError);
+  CHECK_NOTHROW(fixed.forward(two));
+  CHECK_THROWS_AS(net.backward(std::vector<float>(10), workspace), ShapeError);
+  CHECK_THROWS_AS(net.forward_training(two, workspace, 0), ShapeError);
+  net.forward_training(two, workspace);
+  CHECK_THROWS_AS(net.backward(std::vector<float>(9), workspace), ShapeError);
+  CHECK_THROWS_AS(net.backward(std::vector<float>(15), workspace), ShapeError);
+  CHECK_NOTHROW(net.backward(std::vector<float>(10), workspace));
+}
+
+TEST_CASE("weights are read and written by position and name, in canonical order") {
+  Net net{1};
+  CHECK(net.weight_count == 6);
+  std::vector<std::string> names;
+  for (int i = 0; i < net.weight_count; ++i) names.emplace_back(net.weight_name(i).view());
+  CHECK(names == std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias", "linear3-0", "linear3-0-bias"});
+  CHECK((net.weight_shape(0) == Shape{21, 18} && net.weight_shape(1) == Shape{21} && net.weight_shape(4) == Shape{5, 19}));
+  CHECK(Net::weight_index("linear2-0-bias") == 3);
+  CHECK_THROWS_AS(Net::weight_index("linear4-0"), ConfigError);
+
+  test::Random random{1};
+  for (int i = 0; i < net.weight_count; ++i) {
+    auto const values = random.values<float>(net.weight_shape(i).size());
+    net.write_weight(i, values);
+    std::vector<float> again(values.size());
+    net.read_weight(i, again);
+    CHECK(again == values);
+  }
+  std::vector<float> wrong(7);
+  CHECK_THROWS_AS(net.write_weight(0, wrong), ShapeError);
+  CHECK_THROWS_AS(net.read_weight(0, wrong), ShapeError);
+  CHECK_THROWS_AS(net.write_weight(6, wrong), ShapeError);
+  CHECK_THROWS_AS(net.write_weight(-1, wrong), ShapeError);
+}
+
+TEST_CASE("a copied network is another network") {
+  auto net = test::random_network<Net>(1);
+  auto copy = net;
+  auto const x = test::Random{1}.values<float>(3 * 18);
+  auto const y = test::copy_of<float>(net.forward(x));
+  CHECK(test::same_bits(y, copy.forward(x)));
+  copy.write_weight(1, std::vector<float>(21, 9));
+  CHECK(!test::same_bits(y, copy.forward(x)));
+  CHECK(test::same_bits(y, net.forward(x)));
+}
+
+TEST_CASE("outputs are seen sample by sample") {
+  auto net = test::random_network<Net>(1);
+  auto const y = net.forward(test::Random{1}.values<float>(3 * 18));
+  CHECK((y.batch == 3 && y.size() == 15));
+  CHECK(y.sample(2).size() == 5);
+  CHECK(y.sample(2)[1] == y[11]);
+  std::span<float const> const all = y;
+  CHECK(all.data() == y.data());
+}
+
+TEST_CASE("a network of views alone gives its input back") {
+  Network<Sequential<Reshape{{3, 2}}, Flatten{}>, Shape{6}> net;
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  CHECK(test::copy_of<float>(net.forward(x)) == x);
+}

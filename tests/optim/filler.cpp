@@ -1,0 +1,86 @@
+#include <coldpress/coldpress.hpp>
+#include <coldpress/optim/filler.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace coldpress;
+
+namespace {
+
+struct Moments {
+  double low, high, mean, variance, fourth;
+};
+Moments moments(Filler filler, Index fan_in, Index fan_out, int count = 200000) {
+  Parameter const parameter{"weight", "-0", {fan_out, fan_in}, filler, fan_in, fan_out};
+  Stream const stream{3, 0, "linear1-0"};
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(static_cast<double>(initial_value(parameter, stream, static_cast<std::uint64_t>(i))));
+  Moments m{*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end()), 0, 0, 0};
+  for (double v : values) m.mean += v / count;
+  for (double v : values) m.variance += (v - m.mean) * (v - m.mean) / count;
+  for (double v : values) m.fourth += std::pow(v - m.mean, 4) / count;
+  return m;
+}
+
+void check_uniform(Moments m, double radius) {
+  CHECK(m.low >= -radius * 1.000001);
+  CHECK(m.high <= radius * 1.000001);
+  CHECK(m.low < -0.999 * radius);
+  CHECK(m.high > 0.999 * radius);
+  CHECK(std::abs(m.mean) < 0.01 * radius);
+  CHECK(m.variance == Approx(radius * radius / 3).epsilon(0.01));
+}
+
+}  // namespace
+
+TEST_CASE("Glorot is uniform in ±sqrt(6 / (fan_in + fan_out))") {
+  check_uniform(moments(Glorot{}, 784, 128), std::sqrt(6.0 / (784 + 128)));
+  check_uniform(moments(Glorot{}, 1, 1), std::sqrt(3.0));
+}
+
+TEST_CASE("Xavier is uniform in ±sqrt(3 / fan_in)") { check_uniform(moments(Xavier{}, 50, 7), std::sqrt(3.0 / 50)); }
+
+TEST_CASE("Gaussian has its mean, its deviation and a normal fourth moment") {
+  auto const m = moments(Gaussian{.mean = 2, .deviation = 0.5f}, 10, 10);
+  CHECK(m.mean == Approx(2).margin(0.006));
+  CHECK(m.variance == Approx(0.25).epsilon(0.02));
+  CHECK(m.fourth == Approx(3 * 0.0625).epsilon(0.05));
+  CHECK((m.low > 2 - 0.5 * 6.7 && m.high < 2 + 0.5 * 6.7));  // what 32 bits of u allow
+}
+
+TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 2) for all elements, sqrt(2 u)") {
+  auto const constant = moments(Constant{0.25f}, 3, 4, 100);
+  CHECK((constant.low == 0.25 && constant.high == 0.25));
+  auto const bias = moments(JuiceBias{}, 3, 4, 100);
+  CHECK(bias.low == bias.high);
+  Parameter const parameter{"bias", "-0-bias", {4}, JuiceBias{}, 3, 4};
+  float least = 2, most = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Stream const stream{seed, 0, "linear1-0-bias"};
+    float const value = initial_value(parameter, stream, 0);
+    CHECK(value == std::sqrt(2 * stream.uniform(0)));
+    least = std::min(least, value), most = std::max(most, value);
+  }
+  CHECK((least < 0.2f && most > 1.35f && most < std::sqrt(2.0f)));
+}
+
+TEST_CASE("a network starts with its layers' fillers, by seed and name, the same on every backend") {
+  using Net = Sequential<Linear{.output_size = 20, .weight = Gaussian{.deviation = 0.1f}, .bias = Constant{0.5f}}, ReLU{}, Linear{7}>;
+  Network<Net, Shape{33}> network{5}, same{5}, other{6};
+  auto const weight = [](auto const& net, int i) {
+    std::vector<float> values(static_cast<std::size_t>(net.weight_shape(i).size()));
+    net.read_weight(i, values);
+    return values;
+  };
+  CHECK(network.weight_count == 4);
+  CHECK(weight(network, 0) == weight(same, 0));
+  CHECK(weight(network, 0) != weight(other, 0));
+  CHECK(weight(network, 1) == std::vector<float>(20, 0.5f));
+  CHECK(weight(network, 3) == std::vector<float>(7, 0));
+  Stream const stream{5, 0, "linear2-0"};
+  Parameter const parameter{"weight", "-0", {7, 20}, Glorot{}, 20, 7};
+  for (std::uint64_t e = 0; e < 140; ++e) CHECK(weight(network, 2)[e] == initial_value(parameter, stream, e));
+}

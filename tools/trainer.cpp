@@ -1,0 +1,126 @@
+#include "trainer.hpp"
+
+#include "interruption.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace coldpress::command {
+namespace {
+
+constexpr Index points = 400;  // of the curve of the training loss
+
+/// a * b, or 0 where that is not a number of samples any more.
+Index product(Index a, Index b) { return b == 0 || a <= std::numeric_limits<Index>::max() / b ? a * b : 0; }
+
+data::Batches batches_from(persist::Checkpoint const& run, data::Dataset const& training) {
+  data::Batches batches{training, run.batch, run.seed};
+  batches.seek({run.epoch, static_cast<Index>(run.position)});
+  return batches;
+}
+
+}  // namespace
+
+Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training, data::Dataset const* test,
+                 Files files)
+    : solver_(solver),
+      run_(run),
+      training_(training),
+      test_(test),
+      files_(std::move(files)),
+      batches_(batches_from(run, training)),
+      labels_(has_labels(run.loss, solver.network().output_shape(), training.target_shape)),
+      done_(product(static_cast<Index>(std::min(run.epoch, static_cast<std::uint64_t>(run.epochs))), training.size()) +
+            batches_.position().offset),
+      progress_(stdout, product(run.epochs, training.size()), done_) {
+  Index const steps = (training.size() + run.batch - 1) / run.batch;
+  point_every_ = std::max<Index>(1, product(steps, run.epochs) / points);
+}
+
+void Trainer::train(std::uint64_t steps) {
+  Interruption const interruption;
+  while (batches_.position().epoch < static_cast<std::uint64_t>(run_.epochs) && (steps == 0 || solver_.iteration() < steps)) {
+    if (interruption) {
+      finish();
+      std::string const saved = files_.checkpoint.empty() ? "nothing is saved" : files_.checkpoint + " is where to resume";
+      throw Error{"interrupted after step " + std::to_string(solver_.iteration()) + "; " + saved};
+    }
+    step();
+  }
+  finish();
+}
+
+void Trainer::step() {
+  auto const batch = batches_.next();
+  double const loss = static_cast<double>(solver_.train_minibatch(batch.samples, batch.targets));
+  if (!std::isfinite(loss)) {
+    throw DataError{"the loss is no longer a number after step " + std::to_string(solver_.iteration()) +
+                    "; a smaller learning rate or clipped gradients may help"};
+  }
+  loss_.add(loss, batch.size);
+  recent_loss_.add(loss, batch.size);
+  if (labels_) {
+    auto const right = static_cast<double>(correct(solver_.network().executable().output(), batch.targets));
+    accuracy_.add(right / static_cast<double>(batch.size), batch.size);
+  }
+  done_ += batch.size;
+  if (++recent_ == point_every_ || batch.ends_epoch) add_point();
+  run_.epoch = batch.position.epoch;
+  progress_.update(label(), done_, loss_.value());
+  if (batch.ends_epoch) end_epoch();
+  bool const due = files_.checkpoint_every > 0 && solver_.iteration() % static_cast<std::uint64_t>(files_.checkpoint_every) == 0;
+  if (batch.ends_epoch || due) write_checkpoint();
+}
+
+void Trainer::add_point() {
+  loss_curve_.x.push_back(static_cast<double>(done_) / static_cast<double>(training_.size()));
+  loss_curve_.y.push_back(recent_loss_.value());
+  recent_loss_ = {}, recent_ = 0;
+}
+
+void Trainer::end_epoch() {
+  auto const epoch = static_cast<double>(run_.epoch + 1);
+  auto const add = [&](data::Curve& curve, std::optional<double> value) {
+    if (value) curve.x.push_back(epoch), curve.y.push_back(*value);
+  };
+  Score const score{loss_.value(), labels_ ? std::optional{accuracy_.value()} : std::nullopt};
+  add(accuracy_curve_, score.accuracy);
+  std::string line = label() + "  " + to_string(score);
+  if (test_) {
+    Score const test = evaluate(solver_.mut_network(), run_.loss, *test_, run_.batch);
+    add(test_loss_curve_, test.loss);
+    add(test_accuracy_curve_, test.accuracy);
+    line += "  test " + to_string(test);
+  }
+  progress_.print(line);
+  loss_ = accuracy_ = {};
+}
+
+void Trainer::write_checkpoint() {
+  if (files_.checkpoint.empty() || checkpointed_ == solver_.iteration()) return;
+  auto checkpoint = persist::checkpoint_of(std::as_const(solver_));
+  checkpoint.data = run_.data;
+  checkpoint.epochs = run_.epochs;
+  checkpoint.batch = run_.batch;
+  checkpoint.seed = run_.seed;
+  checkpoint.epoch = batches_.position().epoch;
+  checkpoint.position = static_cast<std::uint64_t>(batches_.position().offset);
+  persist::write_checkpoint(files_.checkpoint, checkpoint);
+  checkpointed_ = solver_.iteration();
+}
+
+void Trainer::finish() {
+  progress_.finish();
+  write_checkpoint();
+  if (recent_ > 0) add_point();
+  if (files_.report.empty() || loss_curve_.y.empty()) return;
+  std::vector<data::Chart> charts{{"Loss", "epochs", "", {loss_curve_}}};
+  if (test_) charts[0].curves.push_back(test_loss_curve_);
+  if (labels_) charts.push_back({"Accuracy", "epochs", "", {accuracy_curve_}});
+  if (labels_ && test_) charts[1].curves.push_back(test_accuracy_curve_);
+  data::write_svg(files_.report, charts);
+}
+
+std::string Trainer::label() const { return "epoch " + std::to_string(run_.epoch + 1) + "/" + std::to_string(run_.epochs); }
+
+}  // namespace coldpress::command

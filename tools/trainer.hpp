@@ -1,0 +1,51 @@
+// A training run: steps, progress, scores, checkpoints, and an end in good order whenever it comes.
+#pragma once
+
+#include "score.hpp"
+
+#include <coldpress/data/batches.hpp>
+#include <coldpress/data/chart.hpp>
+#include <coldpress/data/progress.hpp>
+#include <coldpress/persist/network.hpp>
+
+namespace coldpress::command {
+
+struct Files {
+  std::string checkpoint, report;  // empty: not written
+  Index checkpoint_every = 0;      // steps; 0: after each epoch only
+};
+
+class Trainer {
+ public:
+  /// `run`: loss, data, epochs, batch and seed, and where in the data to begin. Solver, data and test data are borrowed. Throws
+  /// ConfigError where that place is not in the data.
+  Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training, data::Dataset const* test, Files files);
+
+  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DataError when the loss is no longer a number, and
+  /// Error when the process is asked to end, after a last checkpoint.
+  void train(std::uint64_t steps);
+
+ private:
+  void step();
+  void add_point();
+  void end_epoch();
+  void finish();
+  void write_checkpoint();
+  std::string label() const;
+
+  dynamic::Solver& solver_;
+  persist::Checkpoint run_;
+  data::Dataset const &training_, *test_;
+  Files files_;
+  data::Batches batches_;
+  bool labels_;
+  Index done_ = 0;  // samples, with those of earlier runs
+  data::Progress progress_;
+  std::optional<std::uint64_t> checkpointed_;  // at this step
+  Mean loss_, accuracy_;                       // of the epoch under way
+  Mean recent_loss_;                           // since the last point of its curve
+  Index recent_ = 0, point_every_ = 1;
+  data::Curve loss_curve_{"training"}, test_loss_curve_{"test"}, accuracy_curve_{"training"}, test_accuracy_curve_{"test"};
+};
+
+}  // namespace coldpress::command
