@@ -13,11 +13,14 @@
 #include <coldpress/graph/describe.hpp>
 #include <coldpress/persist.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -76,7 +79,7 @@ std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   return outputs;
 }
 
-/// One epoch. Returns its mean loss; `after_batch` is told the samples done so far and that batch's loss.
+/// One epoch. Returns its mean loss; `after_batch` is told the samples done so far and their mean loss.
 template <class AnySolver, class AfterBatch>
 double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_batch) {
   double sum = 0;

@@ -4,8 +4,8 @@
 //   mnist --data DIR [--config FILE] [--epochs N] [--seed N]
 //
 // DIR holds the four IDX files of MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE is a training config
-// such as examples/configs/mnist.config, of which the network, the loss and the solver are used; without one they are
-// made from the type.
+// such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss and the solver are used; without one
+// they are made from the type.
 #include <coldpress/coldpress.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/progress.hpp>
@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
