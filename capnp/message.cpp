@@ -131,7 +131,8 @@ Message::Message(std::span<std::byte const> bytes) {
   }
 
   capnp::ReaderOptions options;
-  options.traversalLimitInWords = 2 * words.size() + 1024;  // each part once for the checksum and once for its content
+  // Each part is read for the checksum and for its content, names once more for errors.
+  options.traversalLimitInWords = 3 * words.size() + 1024;
   options.nestingLimit = 4 * max_nesting;                   // a container takes three levels
   reader_ = translated([&] { return kj::heap<capnp::FlatArrayMessageReader>(words, options); });
 }

@@ -13,8 +13,7 @@ using Xor = Network<Sequential<Linear{16}, TanH{}, Linear{1}>, Shape{2}>;
 
 /// Knows neither the layers nor where they came from.
 float ask(dynamic::Layer& layer, float a, float b) {
-  layer.set_mode(dynamic::Mode::inference);
-  return layer.forward(std::vector{a, b})[0];
+  return layer.predict(std::vector{a, b})[0];
 }
 
 int main() {

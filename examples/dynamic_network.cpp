@@ -20,13 +20,12 @@ int main() {
                                      .momentum = 0.9f};
 
   dynamic::Backend const cpu{"cpu"};  // the best instructions this machine has
-  auto solver = dynamic::Solver::from_config(cpu, cpu, config, {}, 42);
+  auto solver = dynamic::Solver::from_config(cpu, config, {}, 42);
   for (int step = 0; step < 500; ++step) solver.train_minibatch(x, targets);
   solver.network().save("xor.juice");
 
   auto layer = dynamic::Layer::load(cpu, "xor.juice");
-  layer.set_mode(dynamic::Mode::inference);  // as in Juice, a layer starts in training mode
-  auto const y = layer.forward(x);
+  auto const y = layer.predict(x);
   std::printf("loss %.1e; xor of 00 01 10 11: %.2f %.2f %.2f %.2f\n", solver.loss(), y[0], y[1], y[2], y[3]);
   for (std::string const& name : layer.learnable_weights_names()) std::printf("weight %s\n", name.c_str());
   return solver.loss() < 1e-3f ? 0 : 1;

@@ -70,11 +70,9 @@ template <class Forward>
 std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   std::vector<float> outputs;
   outputs.reserve(dataset.targets.size());
-  for (std::span<float const> rest{dataset.samples}; !rest.empty();) {
-    auto const batch = rest.first(std::min<std::size_t>(rest.size(), inference_batch * window));
-    std::span<float const> const y = forward(batch);
+  for (Index first = 0; first < dataset.size(); first += inference_batch) {
+    std::span<float const> const y = forward(dataset.samples_from(first, std::min(inference_batch, dataset.size() - first)));
     outputs.insert(outputs.end(), y.begin(), y.end());
-    rest = rest.subspan(batch.size());
   }
   return outputs;
 }
@@ -84,12 +82,9 @@ template <class AnySolver, class AfterBatch>
 double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_batch) {
   double sum = 0;
   Index done = 0;
-  for (bool last = false; !last;) {
-    auto const batch = batches.next();
-    float const loss = solver.train_minibatch(batch.samples, batch.targets);
-    last = batch.ends_epoch;
+  for (auto const& batch : batches.epoch()) {
+    sum += double{solver.train_minibatch(batch.samples, batch.targets)} * static_cast<double>(batch.size);
     done += batch.size;
-    sum += double{loss} * static_cast<double>(batch.size);
     after_batch(done, sum / static_cast<double>(done));
   }
   return sum / static_cast<double>(done);
@@ -214,23 +209,19 @@ bool run(Options const& options) {
   save(net, model);
   auto typed = load<Forecaster>(model);
   auto layer = dynamic::Layer::load(dynamic::Backend::like_static(), model);
-  layer.set_mode(dynamic::Mode::inference);
   auto const forecast_typed = infer(series.unseen, [&](auto x) { return typed.forward(x); });
-  auto const forecast_layer = infer(series.unseen, [&](auto x) { return layer.forward(x); });
+  auto const forecast_layer = infer(series.unseen, [&](auto x) { return layer.predict(x); });
 
   int const runs = 50;
   auto const inference_static =
       seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return typed.forward(x); }); });
   auto const inference_layer =
-      seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.forward(x); }); });
+      seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.predict(x); }); });
 
   // Both go on to train, on the same minibatches.
   int const epochs = 3;
   Trainer static_solver{typed};
-  dynamic::Solver dynamic_solver{std::move(layer),
-                                 {.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}},
-                                  .base_lr = sgd.learning_rate,
-                                  .momentum = sgd.momentum}};
+  dynamic::Solver dynamic_solver{std::move(layer), dynamic::to_solver_config(static_solver)};
   data::Batches static_batches{series.known, training_batch, options.seed}, dynamic_batches = static_batches;
   auto const nothing = [](Index, double) {};
   auto const training_static = seconds_of(epochs, [&] { train_epoch(static_solver, static_batches, nothing); });

@@ -36,12 +36,11 @@ struct Options {
 /// Share of the samples whose largest output is the one of their class. `forward` takes a minibatch.
 template <class Forward>
 double accuracy(data::Dataset const& dataset, Forward forward) {
-  Index const classes = objective.num_classes, pixels = dataset.sample_shape.size(), at_a_time = 256;
+  Index const classes = objective.num_classes, at_a_time = 256;
   Index right = 0;
   for (Index first = 0; first < dataset.size(); first += at_a_time) {
     Index const count = std::min(at_a_time, dataset.size() - first);
-    std::span<float const> const scores = forward(std::span{dataset.samples}.subspan(
-        static_cast<std::size_t>(first * pixels), static_cast<std::size_t>(count * pixels)));
+    std::span<float const> const scores = forward(dataset.samples_from(first, count));
     for (Index i = 0; i < count; ++i) {
       auto const row = scores.begin() + i * classes;
       right += std::max_element(row, row + classes) - row == static_cast<Index>(dataset.target(first + i)[0]);
@@ -62,11 +61,9 @@ double train(std::string const& what, AnySolver& solver, data::Dataset const& di
     std::string const label = "epoch " + std::to_string(epoch) + "/" + std::to_string(options.epochs);
     double sum = 0;
     Index done = 0;
-    for (bool last = false; !last;) {
-      auto const batch = batches.next();
+    for (auto const& batch : batches.epoch()) {
       sum += double{solver.train_minibatch(batch.samples, batch.targets)} * static_cast<double>(batch.size);
       done += batch.size;
-      last = batch.ends_epoch;
       progress.update(label, (epoch - 1) * digits.size() + done, sum / static_cast<double>(done));
     }
     reached = test();
@@ -79,13 +76,6 @@ double train(std::string const& what, AnySolver& solver, data::Dataset const& di
   return reached;
 }
 
-/// What the type says, as data: the same network, loss and solver.
-dynamic::SolverConfig config_of_type() {
-  return {.network = dynamic::to_config<Digits::Type, Digits::input_shape>(),
-          .objective = dynamic::LayerConfig{"loss", objective},
-          .base_lr = sgd.learning_rate,
-          .momentum = sgd.momentum};
-}
 dynamic::SolverConfig config_of_file(std::string const& path) {
   persist::Training training = persist::read_training(path);
   training.solver.network = std::move(training.network);
@@ -106,23 +96,21 @@ bool run(Options const& options) {
   data::Dataset const digits = data::open("mnist:" + options.data), unseen = data::open("mnist-test:" + options.data);
   std::printf("%td digits to learn from, %td to be tested on\n\n", digits.size(), unseen.size());
 
-  auto config = options.config.empty() ? config_of_type() : config_of_file(options.config);
-  auto const type = dynamic::to_config<Digits::Type, Digits::input_shape>();
-  std::string const difference =
-      config.network ? dynamic::difference(type, *config.network) : "the config has no network";
-
   Digits net{options.seed};
   Solver<Digits, objective, sgd> solver{net};
+  auto config = options.config.empty() ? dynamic::to_solver_config(solver) : config_of_file(options.config);
+  std::string const difference =
+      config.network ? dynamic::difference(dynamic::to_config(net), *config.network) : "the config has no network";
+
   double const reached = train("A network that is a C++ type", solver, digits, options,
                                [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
 
   // The kernels for the instructions that this program was compiled for: then the sums are the same, to the last bit.
   auto const backend = dynamic::Backend::like_static();
-  auto again = dynamic::Solver::from_config(backend, backend, std::move(config), Digits::input_shape, options.seed);
-  again.mut_network().set_mode(dynamic::Mode::inference);  // of forward; train_minibatch trains in any mode
+  auto again = dynamic::Solver::from_config(backend, std::move(config), Digits::input_shape, options.seed);
   std::string const what = options.config.empty() ? "the type" : options.config;
   double const reached_again = train("\nA network from the config of " + what, again, digits, options, [&] {
-    return accuracy(unseen, [&](auto x) { return again.mut_network().forward(x); });
+    return accuracy(unseen, [&](auto x) { return again.mut_network().predict(x); });
   });
 
   std::printf("\nTest accuracy         %.4f as a type, %.4f from the config\n", reached, reached_again);

@@ -177,6 +177,15 @@ TEST_CASE("containers nest 32 deep and no deeper") {
   CHECK(contains(message<ConfigError>([&] { serialize(nested(33)); }), "more than 32 layers inside each other"));
 }
 
+TEST_CASE("a network has 65536 layers and no more") {
+  SequentialConfig net;
+  for (int i = 1; i < 65536; ++i) net.add_layer({"relu" + std::to_string(i), ReLU{}});
+  CHECK(round_trip(with_config(container("net", net))) == with_config(container("net", net)));
+  net.add_layer({"last", ReLU{}});
+  CHECK(
+      contains(message<ConfigError>([&] { serialize(with_config(container("net", net))); }), "more than 65536 layers"));
+}
+
 // The file that a real Juice wrote; golden values from `capnp decode` of it.
 TEST_CASE("a real file of Juice is read in full") {
   char const* const data = std::getenv("COLDPRESS_TEST_DATA");

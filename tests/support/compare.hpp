@@ -18,10 +18,10 @@ bool same_bits(A const& a, B const& b) {
 }
 
 /// The largest difference as a multiple of 8 eps sqrt(terms) times the largest reference value: at most 1 is right. `terms`: those of the
-/// longest sum. Infinite where sizes differ or a value is not finite.
+/// longest sum; `largest`: of them, where they cancel out. Infinite where sizes differ or a value is not finite.
 template <class A>
-double excess(A const& values, std::span<double const> reference, double terms) {
-  double largest = 0, difference = 0;
+double excess(A const& values, std::span<double const> reference, double terms, double largest = 0) {
+  double difference = 0;
   if (std::size(values) != reference.size()) return std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < reference.size(); ++i) {
     double const d = std::abs(static_cast<double>(std::data(values)[i]) - reference[i]);

@@ -34,6 +34,9 @@ class Batches {
   Batches(Dataset const&&, Index, std::uint64_t) = delete;
 
   Batch next();
+  /// The minibatches from here to the end of the epoch: for (auto const& batch : batches.epoch()) ...
+  class Epoch;
+  Epoch epoch();
   /// Where the next batch begins.
   Position position() const { return position_; }
   /// Throws ConfigError where the offset is not within the dataset.
@@ -47,5 +50,34 @@ class Batches {
   std::vector<Index> order_;
   std::vector<float> samples_, targets_;
 };
+
+class Batches::Epoch {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(Batches* batches) : batches_(batches), batch_(batches->next()) {}
+    Batch const& operator*() const { return batch_; }
+    Iterator& operator++() {
+      if (batch_.ends_epoch) {
+        batches_ = nullptr;
+      } else {
+        batch_ = batches_->next();
+      }
+      return *this;
+    }
+    bool operator==(std::nullptr_t) const { return !batches_; }
+
+   private:
+    Batches* batches_;
+    Batch batch_;
+  };
+  explicit Epoch(Batches& batches) : batches_(&batches) {}
+  Iterator begin() const { return Iterator{batches_}; }
+  std::nullptr_t end() const { return nullptr; }
+
+ private:
+  Batches* batches_;
+};
+inline Batches::Epoch Batches::epoch() { return Epoch{*this}; }
 
 }  // namespace coldpress::data

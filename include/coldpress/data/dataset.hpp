@@ -18,10 +18,12 @@ struct Dataset {
   Index size() const { return samples.empty() ? 0 : static_cast<Index>(samples.size()) / sample_shape.size(); }
   std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
   std::span<float const> target(Index i) const { return row(targets, target_shape, i); }
+  /// `count` samples from `first` on, for a forward pass over all of them.
+  std::span<float const> samples_from(Index first, Index count) const { return row(samples, sample_shape, first, count); }
 
  private:
-  static std::span<float const> row(std::vector<float> const& values, Shape const& shape, Index i) {
-    return {values.data() + i * shape.size(), static_cast<std::size_t>(shape.size())};
+  static std::span<float const> row(std::vector<float> const& values, Shape const& shape, Index i, Index count = 1) {
+    return {values.data() + i * shape.size(), static_cast<std::size_t>(count * shape.size())};
   }
 };
 

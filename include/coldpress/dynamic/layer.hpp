@@ -49,6 +49,12 @@ class Layer {
     return executable().forward(x, mode_);
   }
 
+  /// forward in inference, whatever the mode.
+  std::span<float const> predict(std::span<float const> x) {
+    send_weights();
+    return executable().forward(x, Mode::inference);
+  }
+
   /// Dropout acts in training, which is the default.
   void set_mode(Mode mode) { mode_ = mode; }
   Mode mode() const { return mode_; }

@@ -10,6 +10,9 @@ class Solver {
   /// Builds network and objective of the config. Throws ConfigError where one is missing or a number makes no sense.
   static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
                             std::optional<Shape> input = {}, std::uint64_t seed = 0);
+  static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {}, std::uint64_t seed = 0) {
+    return from_config(backend, backend, std::move(config), input, seed);
+  }
   /// Trains a network that is there already; the config's own is not looked at.
   Solver(Layer network, SolverConfig config);
 

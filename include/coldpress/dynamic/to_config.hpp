@@ -42,6 +42,22 @@ LayerConfig to_config(std::string name = "network") {
   return {std::move(name), std::move(config)};
 }
 
+template <class Network>
+LayerConfig to_config(Network const&) {
+  return to_config<typename Network::Type, Network::input_shape>();
+}
+/// A static solver as a config: its network, objective and optimizer.
+template <class Solver>
+SolverConfig to_solver_config(Solver const& solver) {
+  SolverConfig config{.network = to_config(solver.network()),
+                      .objective = LayerConfig{"loss", Solver::objective},
+                      .base_lr = solver.optimizer().learning_rate,
+                      .momentum = solver.optimizer().momentum};
+  if (solver.minibatch_size > 0) config.minibatch_size = solver.minibatch_size;
+  if (Solver::options.clip_gradients > 0) config.clip_gradients = Solver::options.clip_gradients;
+  return config;
+}
+
 /// Whether two configs describe the same function: the same layers in the same order with the same fields. Names, batch, wiring in
 /// place, and how weights start are not compared; nested containers count as their layers.
 bool same_network(LayerConfig const& a, LayerConfig const& b);

@@ -132,17 +132,17 @@ T loss_and_gradient(Run const& run, T const* target) {
     Group const& group = run.program.group(g);
     if (group.loss < 0) return;
     auto const from = run.program.input(g);
-    run.program.loss([&](auto const& loss) {
+    run.program.loss([&](auto const& loss_function) {
       auto const x = run.value(from);
       auto const dx = run.gradient(from);
       run.program.head(
           g,
           [&](auto const& layer) {
             if constexpr (requires { layer.normalization; }) {
-              result = run.backend.loss(loss, layer.normalization, x, run.value(g), target, dx);
+              result = run.backend.loss(loss_function, layer.normalization, x, run.value(g), target, dx);
             }
           },
-          [&] { result = run.backend.loss(loss, Normalization::none, x, x, target, dx); });
+          [&] { result = run.backend.loss(loss_function, Normalization::none, x, x, target, dx); });
       auto const slope = run.slope(from);
       if (!detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
     });

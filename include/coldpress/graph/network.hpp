@@ -119,6 +119,13 @@ class Network {
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
   void reserve(Index batch) { workspace_.reserve(batch); }
 
+  /// Numbers that training changes.
+  static constexpr Index parameter_count = [] {
+    Index count = 0;
+    for (Parameter const& p : Graph::parameters.list) count += p.shape.size();
+    return count;
+  }();
+
   // Weights in canonical order and shape, named as in a file: linear1-0 of {out, in}, linear1-0-bias.
   static constexpr int weight_count = Graph::parameter_count;
   static constexpr Name weight_name(int i) {
@@ -151,7 +158,7 @@ class Network {
     }
   }
 
-  /// All parameters as one flat buffer in the backend's layout, for optimizers.
+  /// All parameters as one flat buffer in the backend's layout, with its padding: for optimizers.
   static constexpr Index parameter_size = Inference::parameter_size;
   std::span<T> parameters() { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T const> parameters() const { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }

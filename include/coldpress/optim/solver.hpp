@@ -52,12 +52,14 @@ void check_targets(LossType const& loss, std::span<T const> targets) {
 }
 
 /// Trains `Net`, a Network, which it borrows. `optimizer()` may be changed between steps (learning rate).
-template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions options = SolverOptions{}>
+template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
   using Program = StaticProgram<typename Net::Graph, typename Net::Backend, true, false, loss>;
+  static constexpr auto objective = loss;
+  static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused = options.clip_gradients == 0 && !options.keep_gradients;
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
@@ -94,7 +96,8 @@ class Solver {
   void reserve(Index batch) { workspace_.reserve(batch); }
 
   Optimizer& optimizer() { return optimizer_; }
-  Net& network() { return net_; }
+  Optimizer const& optimizer() const { return optimizer_; }
+  Net& network() const { return net_; }
   Index minibatch_size = 0;  // 0: the samples of each call
 
   // What a checkpoint needs beside the parameters. state(s) is laid out as Net::parameters().

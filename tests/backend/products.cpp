@@ -1,0 +1,146 @@
+// The products of every backend against naive loops in double precision, over odd sizes: 1 to 70 columns, rows that touch and rows that
+// are padded.
+#include <coldpress/layers.hpp>
+#include <coldpress/optim/sgd.hpp>
+
+#include "support/matrix.hpp"
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// Doubles what it is given; enough of an operation to be applied.
+struct Twice {
+  static constexpr bool needs_input = false, heavy = false;
+  template <class T>
+  T value(T x, At) const {
+    return x + x;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("affine is then(x Wᵀ + b), whatever lies around", "", Cpu, Reference<float>, Reference<double>) {
+  using T = typename TestType::Scalar;
+  Fixture<TestType> f;
+  for (Index out = 1; out <= 70; ++out) {
+    Index const rows = row_counts[out % 6], in = 1 + out * 37 % 70;
+    bool const padded = out % 3 != 0;
+    INFO(rows << " x " << in << " -> " << out);
+    Doubles const w = random_doubles(out * in), b = random_doubles(out);
+    auto const weight = stored<TestType>({out, in}, w), bias = stored<TestType>({out}, b);
+    auto x = Matrix<TestType>::random_values(rows, in, out % 2 == 0);
+    Matrix<TestType> y{rows, out, padded}, kept{rows, out};
+    Doubles sums, wanted;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index o = 0; o < out; ++o) {
+        double sum = b[static_cast<std::size_t>(o)];
+        for (Index k = 0; k < in; ++k) sum += x.at(i, k) * w[static_cast<std::size_t>(o * in + k)];
+        sums.push_back(sum);
+        wanted.push_back(std::max(sum, 0.0) * 2);
+      }
+    }
+    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), Then<Chain<>, T>{});
+    check(y.values(), sums, in);
+    CHECK(y.kept_in());
+    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(),
+                     Then<Chain<ReLUOp, Twice>, T>{{}, 0, kept.rows().data, kept.rows().pitch});
+    check(y.values(), wanted, in);
+    check(kept.values(), sums, in);
+    CHECK((y.kept_in() && kept.kept_in()));
+  }
+}
+
+TEMPLATE_TEST_CASE("product is slope(dy W)", "", Cpu, Reference<float>, Reference<double>) {
+  using T = typename TestType::Scalar;
+  Fixture<TestType> f;
+  for (Index in = 1; in <= 70; ++in) {
+    Index const rows = row_counts[in % 6], out = 1 + in * 37 % 70;
+    bool const padded = in % 3 != 0;
+    INFO(rows << " x " << out << " -> " << in);
+    Doubles const w = random_doubles(out * in);
+    auto const weight = stored<TestType>({out, in}, w);
+    auto dy = Matrix<TestType>::random_values(rows, out), output = Matrix<TestType>::random_values(rows, in);
+    Matrix<TestType> dx{rows, in, padded};
+    Doubles plain, sloped;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index k = 0; k < in; ++k) {
+        double sum = 0;
+        for (Index o = 0; o < out; ++o) sum += dy.at(i, o) * w[static_cast<std::size_t>(o * in + k)];
+        plain.push_back(sum);
+        sloped.push_back(sum * (1 - output.at(i, k) * output.at(i, k)));
+      }
+    }
+    f.backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, T>{.chain = {}});
+    check(dx.values(), plain, out);
+    CHECK(dx.kept_in());
+    f.backend.product(dy.rows(), weight.data(), dx.rows(),
+                      Slope<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
+    check(dx.values(), sloped, out);
+    CHECK(dx.kept_in());
+  }
+}
+
+TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or through the optimizer with the same bits", "", Cpu,
+                   Reference<float>, Reference<double>) {
+  using T = typename TestType::Scalar;
+  Fixture<TestType> f;
+  for (Index out = 1; out <= 70; ++out) {
+    Index const rows = row_counts[out % 6], in = 1 + out * 23 % 70;
+    INFO(rows << ": " << out << " x " << in);
+    Shape const shape{out, in};
+    auto x = Matrix<TestType>::random_values(rows, in, out % 2 == 0), dy = Matrix<TestType>::random_values(rows, out);
+    Doubles weights, biases(static_cast<std::size_t>(out));
+    for (Index o = 0; o < out; ++o) {
+      for (Index k = 0; k < in; ++k) {
+        double sum = 0;
+        for (Index i = 0; i < rows; ++i) sum += dy.at(i, o) * x.at(i, k);
+        weights.push_back(sum);
+      }
+      for (Index i = 0; i < rows; ++i) biases[static_cast<std::size_t>(o)] += dy.at(i, o);
+    }
+    auto gradient = stored<TestType>(shape, Doubles(weights.size())), bias_gradient = stored<TestType>({out}, biases);
+    f.backend.weight_gradient(x.rows(), dy.rows(), GradientSink<T>{gradient.data()});
+    f.backend.sum_rows(dy.rows(), GradientSink<T>{bias_gradient.data()});
+    check(canonical<TestType>(shape, gradient), weights, rows);
+    check(canonical<TestType>({out}, bias_gradient), biases, rows);
+
+    constexpr Sgd sgd{.learning_rate = 0.1f, .momentum = 0.5f};
+    auto fused = stored<TestType>(shape, random_doubles(out * in)), state = stored<TestType>(shape, random_doubles(out * in));
+    auto plain = fused, plain_state = state;
+    f.backend.weight_gradient(x.rows(), dy.rows(), UpdateSink<Sgd, T>{sgd, 0.25f, fused.data(), {state.data()}});
+    f.backend.update(UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}}, gradient.data(), static_cast<Index>(plain.size()));
+    CHECK(canonical<TestType>(shape, fused) == canonical<TestType>(shape, plain));
+    CHECK(canonical<TestType>(shape, state) == canonical<TestType>(shape, plain_state));
+
+    double squares = 0;
+    for (T const g : gradient) squares += static_cast<double>(g) * static_cast<double>(g);
+    CHECK(f.backend.squared_norm(gradient.data(), static_cast<Index>(gradient.size())) == Approx(squares).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("extents that the compiler knows and those at run time give the same bits") {
+  Fixture<Cpu> f;
+  auto const compare = [&]<Index rows, Index in, Index out>(Fixed<rows> r, Fixed<in> i, Fixed<out> o) {
+    auto const weight = stored<Cpu>({out, in}, random_doubles(out * in)), bias = stored<Cpu>({out}, random_doubles(out));
+    auto x = Matrix<Cpu>::random_values(rows, in), dy = Matrix<Cpu>::random_values(rows, out);
+    Matrix<Cpu> y{rows, out}, y2{rows, out}, dx{rows, in}, dx2{rows, in};
+    Rows const fixed_x{x.rows().data, r, i, Cpu::pitch(in)}, fixed_dx{dx2.rows().data, r, i, Cpu::pitch(in)};
+    Rows const fixed_y{y2.rows().data, r, o, Cpu::pitch(out)}, fixed_dy{dy.rows().data, r, o, Cpu::pitch(out)};
+    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), Then<Chain<TanHOp>, float>{});
+    f.backend.affine(fixed_x, weight.data(), bias.data(), fixed_y, Then<Chain<TanHOp>, float>{});
+    CHECK(same_bits(y.values(), y2.values()));
+    f.backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, float>{.chain = {}});
+    f.backend.product(fixed_dy, weight.data(), fixed_dx, Slope<Chain<>, float>{.chain = {}});
+    CHECK(same_bits(dx.values(), dx2.values()));
+    auto gradient = stored<Cpu>({out, in}, Doubles(static_cast<std::size_t>(out * in))), gradient2 = gradient;
+    f.backend.weight_gradient(x.rows(), dy.rows(), GradientSink<float>{gradient.data()});
+    f.backend.weight_gradient(fixed_x, fixed_dy, GradientSink<float>{gradient2.data()});
+    CHECK(same_bits(gradient, gradient2));
+  };
+  compare(Fixed<1>{}, Fixed<7>{}, Fixed<31>{});
+  compare(Fixed<1>{}, Fixed<70>{}, Fixed<67>{});
+  compare(Fixed<6>{}, Fixed<33>{}, Fixed<10>{});
+  compare(Fixed<13>{}, Fixed<65>{}, Fixed<70>{});
+}

@@ -1,0 +1,93 @@
+// Matrices and parameters in a backend's layout, for tests of its primitives.
+#pragma once
+
+#include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/reference.hpp>
+
+#include "support/catch.hpp"
+#include "support/compare.hpp"
+#include "support/random.hpp"
+
+namespace coldpress::test {
+
+using Doubles = std::vector<double>;
+inline Random numbers{1};
+
+/// A matrix of a backend, in memory that ends in canaries; beyond the columns lies what padding holds: zeros.
+template <class Backend>
+class Matrix {
+ public:
+  using T = typename Backend::Scalar;
+  Matrix(Index rows, Index columns, bool padded = true)
+      : rows_(rows), columns_(columns), pitch_(padded ? Backend::pitch(columns) : columns),
+        size_(padded ? rows * pitch_ : (rows * columns + 15) / 16 * 16), memory_(static_cast<std::size_t>(size_ + 16), T{0}) {
+    for (Index i = 0; i < 16; ++i) memory_[static_cast<std::size_t>(size_ + i)] = canary;
+  }
+  static Matrix random_values(Index rows, Index columns, bool padded = true) {
+    Matrix m{rows, columns, padded};
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j) m(i, j) = static_cast<T>(numbers.uniform());
+    }
+    return m;
+  }
+  Rows<T> rows() { return {memory_.data(), rows_, columns_, pitch_}; }
+  T& operator()(Index i, Index j) { return memory_[static_cast<std::size_t>(i * pitch_ + j)]; }
+  double at(Index i, Index j) const { return static_cast<double>(memory_[static_cast<std::size_t>(i * pitch_ + j)]); }
+  Doubles values() const {
+    Doubles all;
+    for (Index i = 0; i < rows_; ++i) {
+      for (Index j = 0; j < columns_; ++j) all.push_back(at(i, j));
+    }
+    return all;
+  }
+  /// What lies beyond the matrix is as it was.
+  bool kept_in() const {
+    for (Index i = 0; i < 16; ++i) {
+      if (memory_[static_cast<std::size_t>(size_ + i)] != canary) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr T canary = T(1234.5);
+  Index rows_, columns_, pitch_, size_;
+  std::vector<T> memory_;
+};
+
+/// A parameter in the backend's layout, from and to canonical order.
+template <class Backend>
+std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
+  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(shape)));
+  for (Index e = 0; e < shape.size(); ++e) {
+    memory[static_cast<std::size_t>(Backend::offset(shape, e))] = static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
+  }
+  return memory;
+}
+template <class Backend, class T>
+Doubles canonical(Shape shape, std::vector<T> const& memory) {
+  Doubles values;
+  for (Index e = 0; e < shape.size(); ++e) values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(shape, e))]));
+  return values;
+}
+inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }
+
+template <class Backend>
+struct Fixture {
+  using T = typename Backend::Scalar;
+  Backend backend{};
+  std::vector<T> scratch;
+  Fixture() {
+    scratch.resize(static_cast<std::size_t>(Backend::scratch_size({80, 80}) * 2 + 16));
+    if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
+  }
+};
+
+/// `largest`: of the terms, where they cancel out.
+inline void check(Doubles const& values, Doubles const& wanted, Index terms, double largest = 0) {
+  CHECK(excess(values, wanted, static_cast<double>(terms), largest) <= 1);
+}
+
+inline constexpr Index row_counts[] = {1, 2, 5, 6, 7, 13};
+
+}  // namespace coldpress::test
+
