@@ -87,7 +87,7 @@ void inspect(std::string const& path) {
 void add_inspect(CLI::App& app) {
   auto const path = std::make_shared<std::string>();
   auto* const command = app.add_subcommand("inspect", "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
-  command->add_option("FILE", *path, "The file")->required();
+  command->add_option("FILE", *path, "The file")->type_name("")->required();
   command->callback([path] { inspect(*path); });
 }
 

@@ -10,6 +10,8 @@ namespace coldpress::command {
 /// The most of anything that files and shapes count.
 inline constexpr Index most = Index{1} << 40;
 
+constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAME";  // what an option takes
+
 inline auto const at_least_1 = CLI::Range(Index{1}, most, "1 or more");
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";

@@ -59,11 +59,11 @@ void predict(Options const& options) {
 void add_predict(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand("predict", "Runs a network on samples in a NumPy file");
-  command->add_option("--model", options->model, "File of the network")->required();
-  command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->required();
-  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")->required();
-  command->add_option("--batch", options->batch, "Samples computed at once")->check(at_least_1)->capture_default_str();
-  command->add_option("--backend", options->backend, backend_help)->capture_default_str();
+  command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
+  command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->type_name(file)->required();
+  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")->type_name(file)->required();
+  command->add_option("--batch", options->batch, "Samples computed at once")->type_name(number)->check(at_least_1)->capture_default_str();
+  command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->callback([options] {
     check_distinct({options->output}, {options->model, options->input});
     predict(*options);

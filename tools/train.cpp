@@ -113,20 +113,21 @@ void train(Options const& options) {
 void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or goes on from a checkpoint");
-  auto* const config = command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message");
-  auto* const resume = command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened");
-  command->add_option("--data", options->data, std::string{data_help} + "; default: the config's");
-  command->add_option("--test", options->test, "Data to test on after each epoch");
-  command->add_option("--save", options->save, "File for the trained network")->required();
+  auto* const config = command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")->type_name(file);
+  auto* const resume = command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened")->type_name(file);
+  command->add_option("--data", options->data, std::string{data_help} + "; default: the config's")->type_name(spec);
+  command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
+  command->add_option("--save", options->save, "File for the trained network")->type_name(file)->required();
   command->add_option("--epochs", options->epochs, "Times through the data, those before a checkpoint included; default: the config's")
+      ->type_name(number)
       ->check(at_least_1);
-  command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")->check(at_least_1);
-  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")->check(at_least_1);
-  command->add_option("--seed", options->seed, "Decides initial weights, Dropout and the order of the data; default: the config's, or 0");
-  auto* const checkpoint = command->add_option("--checkpoint", options->files.checkpoint, "File for a checkpoint after each epoch, and on Ctrl-C");
-  command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")->check(at_least_1)->needs(checkpoint);
-  command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy");
-  command->add_option("--backend", options->backend, backend_help)->capture_default_str();
+  command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")->type_name(number)->check(at_least_1);
+  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")->type_name(number)->check(at_least_1);
+  command->add_option("--seed", options->seed, "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")->type_name(number);
+  auto* const checkpoint = command->add_option("--checkpoint", options->files.checkpoint, "File for a checkpoint after each epoch, and on Ctrl-C")->type_name(file);
+  command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")->type_name(number)->check(at_least_1)->needs(checkpoint);
+  command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")->type_name(file);
+  command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
     check_distinct({options->save, options->files.report, options->files.checkpoint}, {options->config});

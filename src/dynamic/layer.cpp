@@ -177,6 +177,7 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
     throw ShapeError{"forward: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
   }
   if (!loss_) {
+    inputs[0].check_samples(executable_->input_shape().size());
     auto const y = forward(inputs[0].read());
     kept_inputs_.assign(inputs.begin(), inputs.end());
     hold(outputs_, y, Extents{inputs[0].size() / executable_->input_shape().size(), executable_->output_shape()});
@@ -202,7 +203,8 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
     return input_gradients_;
   }
   if (output_gradients.size() != 1) throw ShapeError{"backward: takes 1 gradient, got " + std::to_string(output_gradients.size())};
-  auto const dx = executable().backward_input(output_gradients[0].read());
+  output_gradients[0].check_samples(executable().output_shape().size());
+  auto const dx = executable_->backward_input(output_gradients[0].read());
   Shape const in = executable_->input_shape();
   if (kept_inputs_.empty()) {
     hold(input_gradients_, dx, Extents{static_cast<Index>(dx.size()) / in.size(), in});

@@ -66,6 +66,8 @@ float Solver::train_minibatch(std::span<float const> x, std::span<float const> t
 }
 
 SharedTensor const& Solver::train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
+  x.check_samples(network_.input_shape().size());
+  targets.check_samples(std::visit([&](auto const& loss) { return loss.target_shape(network_.output_shape()).size(); }, objective_));
   train_minibatch(x.read(), targets.read());
   auto const y = network_.executable().output();
   Shape const out = network_.output_shape();

@@ -169,6 +169,7 @@ TEST_CASE("any batch, in any order, gives what a fresh network gives") {
     CHECK(layer.backward(dy).shape() == std::vector<Index>{batch, 4});
     CHECK(same_bits(gradients_of(layer), gradients_of(fresh)));
   }
+  CHECK(layer.forward(noise({4}, 1)).shape() == std::vector<Index>{1, 3});
   SharedTensor const x = noise({2, 1, 4}, 1);
   layer.forward(x);
   CHECK(layer.backward(noise({2, 3}, 2)).shape() == x.shape());
@@ -179,7 +180,10 @@ TEST_CASE("wrong sizes are ShapeErrors, and nothing has changed") {
   SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);
   auto const y = values_of(layer.forward(x)), dx = values_of(layer.backward(dy)), gradients = gradients_of(layer), weights = weights_of(layer);
   error_of<ShapeError>([&] { layer.forward(noise({2, 5}, 1)); });
+  error_of<ShapeError>([&] { layer.forward(noise({4, 2}, 1)); });
+  error_of<ShapeError>([&] { layer.forward(noise({1, 2, 4}, 1)); });
   error_of<ShapeError>([&] { layer.forward(noise({3}, 1)); });
+  error_of<ShapeError>([&] { layer.backward(noise({3, 2}, 1)); });
   error_of<ShapeError>([&] { layer.forward(std::span<float const>{}); });
   error_of<ShapeError>([&] { layer.forward({x, x}); });
   error_of<ShapeError>([&] { layer.forward(std::span<SharedTensor const>{}); });

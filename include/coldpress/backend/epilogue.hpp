@@ -77,22 +77,25 @@ struct Output {
   }
 };
 
-/// The slope of a chain at one vector.
+/// The slope of a chain at one vector. Its input may be the user's: nothing is read beyond `columns`.
 template <class Chain>
-COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, Index column) {
+COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, Index column, Index columns) {
   Vector x{};
-  if constexpr (Chain::needs_input) x = load(slope.input + row * slope.input_pitch + column);
+  if constexpr (Chain::needs_input) x = load_row(slope.input + row * slope.input_pitch + column, columns - column);
   return slope.chain.gradient(x, load(slope.output + row * slope.output_pitch + column), At{row, column, slope.step});
 }
 
 /// slopes <- the slopes of an erased chain over a block of rows: from the last operation to the first, with the values between them made anew.
-inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block, Index row, Index column) {
+inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block, Index row, Index column,
+                      Index columns) {
   ErasedChain const chain = slope.chain;
   At const at{row, column, slope.step};
   Index const size = block.rows * block.pitch;
   auto const copy = [&](float const* from, Index pitch, float* to) {
     for (Index i = 0; i < block.rows; ++i) {
-      for (Index j = 0; j < block.columns; j += lanes) store(to + i * block.pitch + j, load(from + (row + i) * pitch + column + j));
+      for (Index j = 0; j < block.columns; j += lanes) {
+        store(to + i * block.pitch + j, load_row(from + (row + i) * pitch + column + j, columns - column - j));
+      }
     }
   };
   float* const y = middles + chain.length * size;  // middles: what goes into each operation, then the chain's output
@@ -138,7 +141,7 @@ struct InputGradient {
         Block<h, w> sums, slopes;
         alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
-        slopes_of(slope, slopes.values, middles, slopes.extents, row, column);
+        slopes_of(slope, slopes.values, middles, slopes.extents, row, column, columns);
         for (int i = 0; i < h; ++i) {
           unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(slopes.at(i, j))); });
         }
@@ -147,7 +150,7 @@ struct InputGradient {
       for_tile<h, w, false>(sum, write);
     } else {
       for_tile<h, w, (Chain::length > 1) && Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-        write(i, j, v * slope_at(slope, row + i, column + j * lanes));
+        write(i, j, v * slope_at(slope, row + i, column + j * lanes, columns));
       });
     }
   }

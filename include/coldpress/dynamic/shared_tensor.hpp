@@ -33,6 +33,12 @@ class SharedTensor {
     require(count(shape) == size(), "reshape: the shapes must have equally many values");
     state_->shape = std::move(shape);
   }
+  /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first extent says. A
+  /// sample alone needs no such extent.
+  void check_samples(Index sample) const {
+    require(size() % sample == 0, "network: the input must be a whole number of samples, at least one");
+    require(size() == sample || shape()[0] == size() / sample, "network: a tensor's first extent must be the number of its samples");
+  }
   std::span<float const> read() const {
     if (state_->behind) state_->home->pull(state_->values), state_->behind = false;
     return state_->values;

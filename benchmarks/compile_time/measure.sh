@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Prints what T1 and the header alone cost to compile (CPU seconds, best of three) and the stripped size of the program.
+# Usage: benchmarks/compile_time/measure.sh [COMPILER]     default: c++
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+compiler=${1:-c++}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+flags=(-std=c++20 -march=native -ffp-contract=off -I include)
+
+seconds() {  # COMMAND...: CPU seconds of the quickest of three runs
+  local TIMEFORMAT='%U %S'
+  for _ in 1 2 3; do { time "$@" >/dev/null; } 2>&1; done | awk '{ s = $1 + $2; if (NR == 1 || s < best) best = s } END { printf "%.2f", best }'
+}
+
+echo '#include <coldpress/coldpress.hpp>' >"$folder/header.cpp"
+printf 'coldpress.hpp alone      %s s\n' "$(seconds "$compiler" "${flags[@]}" -fsyntax-only "$folder/header.cpp")"
+for level in -O2 -O3; do
+  printf 'T1 trained and run, %s  %s s\n' "$level" "$(seconds "$compiler" "${flags[@]}" "$level" benchmarks/compile_time/t1.cpp -o "$folder/t1")"
+done
+strip "$folder/t1"
+printf 'stripped                 %s bytes, links\n' "$(stat -c %s "$folder/t1")"
+ldd "$folder/t1"

@@ -1,0 +1,10 @@
+# cmake -D SOURCE=... -P: README.md shows the example programs as they are, without their "// ctest" line.
+file(READ "${SOURCE}/README.md" readme)
+foreach(name static_network dynamic_network adapter)
+  file(READ "${SOURCE}/examples/${name}.cpp" program)
+  string(REGEX REPLACE "// ctest:[^\n]*\n" "" program "${program}")
+  string(FIND "${readme}" "```cpp\n${program}```" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "README.md does not show examples/${name}.cpp as it is")
+  endif()
+endforeach()

@@ -1,0 +1,73 @@
+#include "tools/command.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <cmath>
+
+namespace coldpress::command {
+namespace {
+
+/// A network that gives its input back, with `last` behind.
+std::string identity(TemporaryFolder const& folder, std::optional<dynamic::LayerType> last = {}) {
+  dynamic::SequentialConfig net;
+  net.add_input("data", {3}).add_layer({"fc", Linear{.output_size = 3}});
+  if (last) net.add_layer({"last", *last});
+  persist::write_model(folder / "net.juice", {.name = "net",
+                                              .config = {"net", net},
+                                              .weights = {{"fc-0", {3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {"fc-0-bias", {1, 3}, {0, 0, 0}}}});
+  return folder / "net.juice";
+}
+
+// The label, and the scores: right, right by the first of equal ones, wrong by the same, wrong, right.
+constexpr char const* labelled = "0,3,1,2\n1,0,5,5\n2,0,5,5\n0,1,2,3\n2,1,1,4\n";
+
+TEST_CASE("eval counts labels with the highest output, the first of equal ones") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const model = identity(folder), data = "csv:" + folder.put("data", labelled);
+  for (char const* batch : {"64", "2", "1"}) {
+    std::string const text = output({"eval", "--model", model, "--data", data, "--batch", batch});
+    INFO(text);
+    CHECK(text.starts_with("accuracy 0.6000\n5 samples, "));
+    CHECK(text.ends_with(" samples/s\n"));
+  }
+}
+
+TEST_CASE("eval takes the loss that fits, or the one it is told") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", labelled);
+  double const rows[][3] = {{3, 1, 2}, {0, 5, 5}, {0, 5, 5}, {1, 2, 3}, {1, 1, 4}};
+  int const labels[] = {0, 1, 2, 0, 2};
+  double log_loss = 0, raw = 0;
+  for (int i = 0; i < 5; ++i) {
+    double sum = 0;
+    for (double const score : rows[i]) sum += std::exp(score);
+    log_loss -= (rows[i][labels[i]] - std::log(sum)) / 5;
+    raw -= rows[i][labels[i]] / 5;
+  }
+  std::string text = output({"eval", "--model", identity(folder, LogSoftmax{}), "--data", data, "--batch", "2"});
+  CHECK(text.starts_with("negative_log_likelihood "));
+  CHECK(std::stod(text.substr(24)) == Approx(log_loss).epsilon(1e-5));
+  text = output({"eval", "--model", identity(folder), "--data", data, "--loss", "negative_log_likelihood"});
+  CHECK(std::stod(text.substr(24)) == Approx(raw).epsilon(1e-5));
+  CHECK(contains(text, "\naccuracy 0.6000\n"));
+}
+
+TEST_CASE("eval refuses data that do not fit") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const model = identity(folder);
+  auto const refused = [&](char const* rows, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"eval", "--model", model, "--data", "csv:" + folder.put("data", rows)});
+    return failure(more);
+  };
+  CHECK(contains(refused("0,1,2\n"), model + ": the network takes samples of shape {3}, not {2}"));
+  CHECK(contains(refused("3,1,2,3\n"), "a label must be a whole number from 0 to 2"));
+  CHECK(contains(refused("0.5,1,2,3\n"), "a label must be a whole number from 0 to 2"));
+  CHECK(contains(refused("1,1,2,3\n", {"--loss", "mean_squared_error"}), "the targets have shape {1}, mean_squared_error wants {3}"));
+  CHECK(contains(refused("1,1,2,3\n", {"--backend", "cpu:v9"}), "v9"));
+}
+
+}  // namespace
+}  // namespace coldpress::command

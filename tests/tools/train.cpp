@@ -1,0 +1,180 @@
+#include "tools/command.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <algorithm>
+
+namespace coldpress::command {
+namespace {
+
+/// The number after the last `label` in a text.
+double last(std::string const& text, std::string const& label) {
+  auto const at = text.rfind(label);
+  REQUIRE(at != std::string::npos);
+  return std::stod(text.substr(at + label.size()));
+}
+
+/// Whether all elements that begin also end, in order, and nothing else has angle brackets.
+bool is_well_formed(std::string const& xml) {
+  std::vector<std::string> open;
+  std::size_t at = 0, elements = 0;
+  for (std::size_t begin; (begin = xml.find('<', at)) != std::string::npos;) {
+    std::size_t const end = xml.find('>', begin);
+    if (end == std::string::npos || xml.substr(at, begin - at).find('>') != std::string::npos) return false;
+    at = end + 1;
+    std::string const tag = xml.substr(begin + 1, end - begin - 1);
+    if (tag.find('<') != std::string::npos || std::ranges::count(tag, '"') % 2 != 0) return false;
+    if (tag.starts_with("?") || tag.starts_with("!")) continue;
+    ++elements;
+    if (tag.starts_with("/")) {
+      if (open.empty() || open.back() != tag.substr(1)) return false;
+      open.pop_back();
+    } else if (!tag.ends_with("/")) {
+      open.push_back(tag.substr(0, tag.find_first_of(" \n")));
+    }
+  }
+  return open.empty() && elements > 0;
+}
+
+TEST_CASE("a straight line is learnt from csv") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("points.csv", points(500)), save = folder / "line.juice";
+  std::string const text =
+      output({"train", "--config", source_file("examples/configs/linear-regression.capnp.txt"), "--data", data, "--save", save});
+  INFO(text);
+  CHECK(last(text, "epoch 20/20  loss ") < 1e-6);
+  auto const model = persist::read_model(save);
+  REQUIRE(model.weights.size() == 2);
+  CHECK(model.weights[0].values[0] == Approx(2).margin(1e-3));
+  CHECK(model.weights[0].values[1] == Approx(-1).margin(1e-3));
+  CHECK(model.weights[1].values[0] == Approx(0.5).margin(1e-3));
+  CHECK(folder.names().size() == 2);
+
+  std::string const measured = output({"eval", "--model", save, "--data", data});
+  INFO(measured);
+  CHECK(last(measured, "mean_squared_error ") < 1e-6);
+  CHECK_FALSE(contains(measured, "accuracy"));
+  CHECK(contains(measured, "500 samples, "));
+}
+
+TEST_CASE("digits are learnt from the example's config") {
+  if (!has_command()) return;
+  std::string const digits = test_data("mnist-8k");
+  if (digits.empty()) return;
+  TemporaryFolder folder;
+  std::string const save = folder / "mnist.juice", test = "mnist-test:" + digits;
+  std::string const text = output({"train", "--config", source_file("examples/configs/mnist-mlp.capnp.txt"), "--data", "mnist:" + digits,
+                                   "--test", test, "--save", save, "--epochs", "10", "--batch", "64"});
+  INFO(text);
+  CHECK(contains(text, "7000 samples of {28, 28}, 101770 parameters"));
+  double const accuracy = last(text.substr(0, text.rfind("samples/s")), "  accuracy ");
+  CHECK(accuracy >= 0.93);
+  std::string const measured = output({"eval", "--model", save, "--data", test, "--batch", "300"});
+  CHECK(last(measured, "accuracy ") == accuracy);
+  CHECK(last(measured, "negative_log_likelihood ") == Approx(last(text, "  test loss ")).epsilon(1e-5));
+}
+
+TEST_CASE("what goes into a pipe are whole lines") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(100));
+  std::string const text = output({"train", "--config", folder.put("config", dropout_config), "--data", data, "--test", data, "--save", folder / "net"});
+  INFO(text);
+  CHECK(std::ranges::none_of(text, [](char c) { return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 127); }));
+  CHECK(std::ranges::count(text, '\n') == 7);  // what is trained, four epochs, the whole, and where it is
+  for (char const* part : {"100 samples of {2}, 82 parameters, batch 8, cpu\n", "epoch 1/4  loss ", "  test loss ", "epoch 4/4  100%  loss ",
+                           " samples/s  in 0:00\n", "net has the network after 52 steps\n"}) {
+    INFO(part);
+    CHECK(contains(text, part));
+  }
+}
+
+TEST_CASE("the report is a picture of loss and accuracy") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
+  output({"train", "--config", config, "--data", data, "--test", data, "--save", folder / "net", "--report", folder / "report.svg"});
+  std::string const svg = content(folder / "report.svg");
+  CHECK(svg.find("<svg") < 100);
+  CHECK(is_well_formed(svg));
+  for (char const* part : {"Loss", "Accuracy", "training", "test", "epochs", "<polyline"}) {
+    INFO(part);
+    CHECK((contains(svg, part) || (std::string_view{part} == "<polyline" && contains(svg, "<path"))));
+  }
+  CHECK_FALSE(is_well_formed(svg.substr(0, svg.size() - 8)));
+}
+
+TEST_CASE("options go before the config, and the same seed gives the same network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(30)), config = folder.put("config", dropout_config);
+  auto const trained = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"train", "--config", config, "--data", data, "--save", folder / "net"});
+    output(options);
+    return content(folder / "net");
+  };
+  std::string const same = trained({});
+  CHECK(trained({}) == same);
+  CHECK(trained({"--seed", "3", "--epochs", "4", "--batch", "8"}) == same);
+  CHECK(trained({"--seed", "4"}) != same);
+  CHECK(trained({"--epochs", "3"}) != same);
+  CHECK(trained({"--batch", "7"}) != same);
+}
+
+TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", dropout_config), data = folder.put("data", sides(30)), save = folder / "net";
+  auto const with = [&](std::string const& from, std::string const& to) {
+    std::string text = dropout_config;
+    REQUIRE(contains(text, from));
+    return folder.put("wrong", text.replace(text.find(from), from.size(), to));
+  };
+  auto const fails = [&](std::string const& file, std::string const& spec, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"train", "--config", file, "--data", spec, "--save", save});
+    return failure(more);
+  };
+  std::string const csv = "csv:" + data;
+  CHECK(fails(folder / "missing", csv) == folder / "missing" + ": cannot open: No such file or directory");
+  CHECK(fails(config, "csv:" + folder / "missing") == folder / "missing" + ": cannot open: No such file or directory");
+  CHECK(contains(fails(config, "tape:x"), "the data 'tape:x' is none of mnist:DIR"));
+  CHECK(contains(fails(config, csv, {"--test", "csv:" + folder / "missing"}), "missing: cannot open"));
+  CHECK(contains(fails(config, csv, {"--backend", "abacus"}), "no backend 'abacus'"));
+  CHECK(contains(fails(with("tanh = void", "tahn = void"), csv), folder / "wrong" + ": line 3, column "));
+  CHECK(contains(fails(with("outputSize = 16", "outputSize = 0"), csv), folder / "wrong" + ": layer 'layers[0] fc1': outputSize: must be"));
+  CHECK(contains(fails(with("numClasses = 2", "numClasses = 3"), csv), "num_classes"));
+  CHECK(contains(fails(with("tanh = void", "custom = (name = \"snake\")"), csv), folder / "wrong" + ": layer 'tanh': "));
+  CHECK(contains(fails(with("tanh = void", "reshape = (shape = [1, 5])"), csv), folder / "wrong" + ": layer 'tanh': "));
+  CHECK(fails(with("loss = (name = \"loss\", layerType = (negativeLogLikelihood = (numClasses = 2))),", ""), csv) ==
+        folder / "wrong" + ": loss: is missing");
+  CHECK(contains(fails(with("baseLr = 0.05", "baseLr = 1e30"), csv), "the loss is no longer a number after step"));
+  CHECK(failure({"train", "--config", config, "--save", save}) == config + ": data: is missing");
+  std::string const labels = "csv:" + folder.put("labels", "2,0,0\n1,0,0\n");
+  CHECK(contains(fails(config, labels), labels + ": negative_log_likelihood: a label must be a whole number from 0 to 1"));
+  CHECK(contains(fails(config, csv, {"--test", "csv:" + folder.put("wide", "1,0,0,0\n")}), "wide: the samples have shape {3}, the network takes {2}"));
+  // Asked before the training, which would take days.
+  for (std::string const& path : {folder / "nowhere/net", folder / "data/net", std::string{"/"}, std::string{"/dev/null"}, std::string{}}) {
+    for (char const* option : {"--save", "--checkpoint", "--report"}) {
+      INFO(option << " " << path);
+      std::vector<std::string> arguments{"train", "--config", config, "--data", csv, "--epochs", "1000000000", option, path};
+      if (std::string_view{option} != "--save") arguments.insert(arguments.end(), {"--save", save});
+      if (path.empty() && std::string_view{option} != "--save") continue;
+      CHECK(contains(failure(arguments), path + ": "));
+    }
+  }
+  for (std::string const& name : folder.names()) CHECK((name != "net" && name.find("tmp") == std::string::npos));
+}
+
+TEST_CASE("a network larger than the memory is a failure with a sentence") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string text = dropout_config;
+  text.replace(text.find("outputSize = 16"), 15, "outputSize = 274877906944");
+  CHECK(contains(failure({"train", "--config", folder.put("config", text), "--data", "csv:" + folder.put("data", sides(30)), "--save",
+                          folder / "net"}),
+                 "memory"));
+}
+
+}  // namespace
+}  // namespace coldpress::command
