@@ -24,7 +24,6 @@ int fail(char const* sentence) {
 int main(int argc, char** argv) {
   CLI::App app{"Trains, evaluates, runs and inspects neural networks in files of coldpress and Juice.", "coldpress"};
   app.set_version_flag("--version", version);
-  app.require_subcommand(1);
   app.footer("Exit codes: 0, 1 where it failed, 2 where it was used wrongly. Help on each command: coldpress COMMAND --help");
   coldpress::command::add_inspect(app);
   coldpress::command::add_train(app);
@@ -32,6 +31,7 @@ int main(int argc, char** argv) {
   coldpress::command::add_predict(app);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command");
   } catch (CLI::ParseError const& error) {
     return app.exit(error) == 0 ? succeeded : bad_use;
   } catch (std::bad_alloc const&) {

@@ -123,7 +123,9 @@ void add_train(CLI::App& app) {
       ->check(at_least_1);
   command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")->type_name(number)->check(at_least_1);
   command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")->type_name(number)->check(at_least_1);
-  command->add_option("--seed", options->seed, "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")->type_name(number);
+  command->add_option("--seed", options->seed, "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
+      ->type_name(number)
+      ->check(not_negative);
   auto* const checkpoint = command->add_option("--checkpoint", options->files.checkpoint, "File for a checkpoint after each epoch, and on Ctrl-C")->type_name(file);
   command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")->type_name(number)->check(at_least_1)->needs(checkpoint);
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")->type_name(file);

@@ -34,20 +34,20 @@ TEST_CASE("predict gives the library's outputs, bit for bit, in batches of any s
   for (char const* backend : {"cpu", "cpu:reference"}) {
     auto layer = dynamic::Layer::load(dynamic::Backend{backend}, c.model);
     layer.set_mode(dynamic::Mode::inference);
-    auto const y = layer.forward(std::span<float const>{c.x});
-    for (char const* batch : {"64", "17", "5", "1", "1099511627776"}) {
+    for (std::size_t const batch : {std::size_t{64}, std::size_t{17}, std::size_t{5}, std::size_t{1}, std::size_t{1} << 40}) {
       INFO(backend << ", batch " << batch);
-      std::string const text = output(c.predict({"--batch", batch, "--backend", backend}));
+      std::vector<float> y;
+      for (std::span<float const> left{c.x}; !left.empty();) {
+        auto const part = layer.forward(left.first(std::min(left.size() / 6, batch) * 6));
+        y.insert(y.end(), part.begin(), part.end());
+        left = left.subspan(part.size());  // as many values come out as go in
+      }
+      std::string const text = output(c.predict({"--batch", std::to_string(batch), "--backend", backend}));
       CHECK(text == "17 samples of {2, 3} to {2, 3} in " + c.output + "\n");
       auto const found = data::read_npy(c.output);
       CHECK(found.extents == std::vector<Index>{17, 2, 3});
       REQUIRE(found.values.size() == y.size());
-      // BLAS may sum a smaller batch in another order.
-      if (std::string_view{backend} == "cpu" || std::atoi(batch) >= 17) {
-        CHECK(std::memcmp(found.values.data(), y.data(), y.size_bytes()) == 0);
-      } else {
-        for (std::size_t i = 0; i < y.size(); ++i) CHECK(found.values[i] == Approx(y[i]).margin(1e-6));
-      }
+      CHECK(std::memcmp(found.values.data(), y.data(), y.size() * sizeof(float)) == 0);
     }
   }
 }
@@ -62,9 +62,9 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   };
   c.folder.put("y.npy", "old");
   put({17, 5});
-  CHECK(failure(c.predict()) == c.model + ": the network takes samples of shape {6}, not {5}");
+  CHECK(contains(failure(c.predict()), c.model + ": layer 'net': the network takes samples of shape {6}, not {5}"));
   put({17});
-  CHECK(failure(c.predict()) == c.model + ": the network takes samples of shape {6}, not {1}");
+  CHECK(contains(failure(c.predict()), "the network takes samples of shape {6}, not {1}"));
   put({0, 6});
   CHECK(failure(c.predict()) == c.input + ": holds no value");
   put({});

@@ -28,7 +28,7 @@ TEST_CASE("bad use is exit code 2, and says what is wrong") {
     char const* what;
   };
   for (auto const& [arguments, what] : {
-           Wrong{{}, "subcommand"},
+           Wrong{{}, "A command is required"},
            Wrong{{"fly"}, "fly"},
            Wrong{{"inspect"}, "FILE is required"},
            Wrong{{"inspect", "a", "b"}, "b"},

@@ -43,6 +43,8 @@ struct SamplesOf {
 /// Throws ShapeError where an input is no whole number of samples.
 template <class Net, Shape in, class BatchSize = AnyBatch, class BackendType = Cpu>
 class Network {
+  static_assert(Net{}.output_shape(in).size() > 0);  // first of all, for a short error: shapes are checked here
+
  public:
   using Backend = BackendType;
   using T = typename Backend::Scalar;

@@ -54,6 +54,8 @@ void check_targets(LossType const& loss, std::span<T const> targets) {
 /// Trains `Net`, a Network, which it borrows. `optimizer()` may be changed between steps (learning rate).
 template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
+  static_assert(loss.target_shape(Net::output_shape).size() > 0);  // first of all, for a short error
+
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;

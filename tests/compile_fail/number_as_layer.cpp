@@ -1,0 +1,6 @@
+// error: Layer
+#include <coldpress/coldpress.hpp>
+
+using namespace coldpress;
+
+using Net = Sequential<Linear{7}, 3>;

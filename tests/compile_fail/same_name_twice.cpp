@@ -1,0 +1,6 @@
+// error: sequential: two layers have the same name
+#include <coldpress/coldpress.hpp>
+
+using namespace coldpress;
+
+int main() { Network<Sequential<Named<"fc", Linear{9}>{}, ReLU{}, Named<"fc", Linear{3}>{}>, Shape{4}> net; }

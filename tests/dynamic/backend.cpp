@@ -1,0 +1,220 @@
+// Every backend computes the same, within the bound: by name, and over many random networks.
+#include "tensors.hpp"
+
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/dynamic/describe.hpp>
+#include <coldpress/graph/plan.hpp>
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+/// The levels that this CPU runs.
+std::vector<std::string> levels() {
+  std::vector<std::string> names;
+  for (std::string const name : {"cpu:v2", "cpu:v3", "cpu:v4", "cpu:native"}) {
+    try {
+      names.push_back(Backend{name}.name());
+    } catch (UnsupportedError const&) {
+    }
+  }
+  return names;
+}
+
+/// Layers of a random network: kinds, sizes and shapes.
+struct RandomNetwork {
+  std::vector<LayerConfig> layers;
+  Shape input;
+  Shape output;
+  Index longest = 1;      // terms of a sum
+  bool trainable = false;
+  bool scores = false;    // the last layer makes log-probabilities
+
+  explicit RandomNetwork(Random& random) {
+    static int number = 0;
+    input = output = law_shape(number++, 60);
+    auto const count = random.integer(1, 12);
+    for (Index i = 0; i < count; ++i) add(random);
+  }
+  LayerConfig config() const { return sequential(layers, input); }
+
+ private:
+  void add(Random& random) {
+    std::string const name = "layer" + std::to_string(layers.size());
+    Index const size = output.size();
+    longest = std::max(longest, size);
+    scores = false;
+    auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
+    switch (random.integer(0, 11)) {
+      case 0: return push(ReLU{});
+      case 1: return push(TanH{});
+      case 2: return push(Sigmoid{});
+      case 3: return push(Dropout{.probability = random.uniform(0.0f, 0.6f)});
+      case 4: output = {size}; return push(Flatten{});
+      case 5: {
+        Index const rows = size % 2 == 0 ? 2 : size % 3 == 0 ? 3 : 1;
+        output = {rows, size / rows};
+        return push(Reshape{output});
+      }
+      case 6: return push(Softmax{});
+      case 7: scores = true; return push(LogSoftmax{});
+      default:
+        output = {random.integer(1, 70)};
+        longest = std::max(longest, output.size());
+        trainable = true;
+        return push(Linear{output.size()});
+    }
+  }
+};
+
+/// The difference as a multiple of 8 eps sqrt(terms) of the largest value; of 1/100 where all are smaller.
+double distance(Floats const& a, Floats const& b, Index terms) {
+  double most = 0, largest = 0.01;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    double const d = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    most = d <= most ? most : d;  // NaN stays
+    largest = std::max(largest, std::abs(static_cast<double>(b[i])));
+  }
+  return a.size() != b.size() ? 1e9 : most / (8 * 0x1p-24 * std::sqrt(static_cast<double>(terms)) * largest);
+}
+
+/// All that a network computes: forward, backward, and some steps of training.
+struct Trace {
+  Floats output, input_gradient, gradients, inference, losses, trained;
+
+  Trace(std::string const& backend, RandomNetwork const& network, std::uint64_t seed, Index batch) {
+    Net net = Net::from_config(Backend{backend}, network.config(), {}, seed);
+    Index const in = network.input.size(), out = network.output.size();
+    REQUIRE(net.output_shape() == network.output);
+    SharedTensor const x = noise({batch, in}, seed), dy = noise({batch, out}, seed + 1);
+    output = values_of(net.forward(x));
+    input_gradient = values_of(net.backward(dy));
+    gradients = gradients_of(net);
+    net.set_mode(Mode::inference);
+    inference = values_of(net.forward(x));
+    if (!network.trainable) return;
+    SolverConfig config{.base_lr = 0.01f, .momentum = 0.5f};
+    config.objective = network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
+    if (seed % 3 == 0) config.clip_gradients = 0.1f;
+    Trainer solver{Net::from_config(Backend{backend}, network.config(), {}, seed), config};
+    Random random{seed + 2};
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      Index const n = step == 3 ? 1 : batch;
+      Floats labels;
+      for (Index i = 0; i < n; ++i) labels.push_back(static_cast<float>(random.integer(0, out - 1)));
+      SharedTensor const targets = network.scores ? tensor({n}, labels) : noise({n, out}, seed + step);
+      Floats const y = values_of(solver.train_minibatch(noise({n, in}, seed + 10 + step), targets));
+      losses.push_back(solver.loss());
+      trained.insert(trained.end(), y.begin(), y.end());
+    }
+    Floats const weights = weights_of(solver.network());
+    trained.insert(trained.end(), weights.begin(), weights.end());
+  }
+};
+
+/// How far one is from the other at most; `layers` roundings follow each other.
+double distance(Trace const& a, Trace const& b, RandomNetwork const& network, Index batch) {
+  Index const terms = std::max(network.longest, batch);
+  double most = 0;
+  for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses, &Trace::trained}) {
+    most = std::max(most, distance(a.*member, b.*member, terms));
+  }
+  return most / static_cast<double>(1 + network.layers.size());
+}
+
+/// No two values that are needed at the same time share memory, unless one is computed in the other's place; all are inside.
+void check_plan(RandomNetwork const& network, PlanOptions options) {
+  std::vector<Node> nodes{Node{.shape = network.input}};
+  for (LayerConfig const& layer : network.layers) {
+    std::visit(
+        [&](auto const& l) {
+          if constexpr (Layer<std::remove_cvref_t<decltype(l)>>) nodes.push_back(node_of(l, static_cast<int>(nodes.size()) - 1, nodes.back().shape));
+        },
+        layer.layer_type);
+  }
+  REQUIRE(nodes.back().shape == network.output);
+  options.pitch = cpu::Layout::pitch;
+  std::vector<Group> groups(nodes.size());
+  std::vector<int> group_of(nodes.size());
+  PlanSize const plan = make_plan(nodes, static_cast<int>(nodes.size()) - 1, options, groups, group_of);
+  std::vector<Buffer> buffers;
+  for (int g = 0; g < plan.groups; ++g) {
+    Group const& group = groups[static_cast<std::size_t>(g)];
+    for (Buffer const& buffer : {group.value, group.kept, group.gradient}) {
+      if (buffer.used() && buffer.first >= 0) buffers.push_back(buffer);
+    }
+  }
+  if (plan.input_gradient.used()) buffers.push_back(plan.input_gradient);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    Buffer const& a = buffers[i];
+    REQUIRE(a.offset >= 0);
+    REQUIRE(a.offset % 16 == 0);
+    REQUIRE(a.offset + a.size <= plan.workspace);
+    for (std::size_t j = 0; j < i; ++j) {
+      Buffer const& b = buffers[j];
+      bool const apart = a.last < b.first || b.last < a.first || a.offset + a.size <= b.offset || b.offset + b.size <= a.offset;
+      REQUIRE(apart);
+    }
+  }
+  REQUIRE(plan.workspace <= plan.sum);
+}
+
+}  // namespace
+
+TEST_CASE("backends have names, and unknown ones say what there is") {
+  CHECK(Backend{}.name() == "cpu");
+  CHECK(Backend{"cpu:reference"}.name() == "cpu:reference");
+  REQUIRE_FALSE(levels().empty());
+  for (std::string const name : {"", "gpu", "CPU", "cpu:", "cpuv2", " cpu"}) {
+    Error const error = error_of<UnsupportedError>([&] { Backend{name}; });
+    CHECK(says(error, "no backend '" + name + "'"));
+    CHECK(says(error, "cpu:reference"));
+  }
+  for (std::string const name : {"cpu:v9", "cpu:V2", "cpu:v", "cpu:reference2"}) {
+    Error const error = error_of<UnsupportedError>([&] { Backend{name}; });
+    CHECK(says(error, name.substr(4)));
+    for (std::string const& level : levels()) CHECK(says(error, level.substr(4)));
+  }
+}
+
+TEST_CASE("the best level is the default, and like_static exists") {
+  LayerConfig const config = small_network();
+  SharedTensor const x = noise({5, 4}, 1);
+  Floats const y = values_of(Net::from_config(Backend{}, config).forward(x));
+  CHECK(same_bits(y, values_of(Net::from_config(Backend{levels().back()}, config).forward(x))));
+  CHECK(values_of(Net::from_config(Backend::like_static(), config).forward(x)).size() == 15);
+}
+
+TEST_CASE("random networks are within the bound of the reference, and their plans are sound") {
+  std::uint64_t const networks = 500;
+  double worst = 0;
+  Random random{2024};
+  for (std::uint64_t seed = 0; seed < networks; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = random.integer(1, 9);
+    Trace const exact{"cpu:reference", network, seed, batch}, fast{"cpu", network, seed, batch};
+    double const by = distance(fast, exact, network, batch);
+    INFO("network " << seed << ", batch " << batch << '\n' << dynamic::describe(network.config()));
+    CHECK(by <= 1);
+    worst = by <= worst ? worst : by;
+    check_plan(network, {});
+    check_plan(network, {.training = true});
+    check_plan(network, {.training = true, .input_gradient = true});
+    check_plan(network, {.training = true, .input_gradient = true, .keep_gradients = true});
+  }
+  UNSCOPED_INFO("the worst has " << worst << " of the bound");
+  CHECK(worst > 0);
+}
+
+TEST_CASE("every level is within the bound of the reference") {
+  Random random{7};
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RandomNetwork const network{random};
+    Trace const exact{"cpu:reference", network, seed, 6};
+    for (std::string const& level : levels()) {
+      INFO("network " << seed << " on " << level);
+      CHECK(distance(Trace{level, network, seed, 6}, exact, network, 6) <= 1);
+    }
+  }
+}

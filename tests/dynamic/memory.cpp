@@ -1,0 +1,145 @@
+// What runs again and again does not touch the heap after its first time.
+#include "tensors.hpp"
+
+#include <coldpress/dynamic/adapter.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <new>
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define COLDPRESS_SANITIZED 1
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define COLDPRESS_SANITIZED 1
+#endif
+
+namespace {
+long calls = 0;
+}
+
+// Sanitizers have a malloc of their own; there only C++'s allocations are counted.
+#if defined __GLIBC__ && !defined COLDPRESS_SANITIZED
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t size) { return ++calls, __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) { return ++calls, __libc_calloc(count, size); }
+void* realloc(void* old, std::size_t size) { return ++calls, __libc_realloc(old, size); }
+void* aligned_alloc(std::size_t alignment, std::size_t size) { return ++calls, __libc_memalign(alignment, size); }
+}
+#else
+void* operator new(std::size_t size) {
+  ++calls;
+  if (void* const p = std::malloc(size)) return p;
+  throw std::bad_alloc{};
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++calls;
+  auto const a = static_cast<std::size_t>(alignment);
+  if (void* const p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
+  throw std::bad_alloc{};
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#endif
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+/// Heap calls of the third and later times, the largest batch having been first.
+template <class Action>
+long steady(Action action) {
+  for (Index batch : {32, 7}) action(batch);
+  long const before = calls;
+  for (Index batch : {32, 7, 1, 7, 32, 16}) action(batch);
+  return calls - before;
+}
+
+struct Data {
+  SharedTensor x, dy, targets, labels;
+  explicit Data(Index n) : x(noise({n, 20}, 1)), dy(noise({n, 10}, 2)), targets(noise({n, 10}, 3)), labels({n}) { labels.write_only(); }
+};
+
+LayerConfig network() {
+  return sequential({{"a", Linear{33}}, {"t", TanH{}}, {"d", Dropout{.probability = 0.2f}}, {"b", Linear{10}}, {"s", LogSoftmax{}}}, Shape{20});
+}
+
+}  // namespace
+
+TEST_CASE("the heap is counted") {
+  long const before = calls;
+  Floats const values(100);
+  HeapMemory<float> const memory(100);
+  CHECK(values.size() == static_cast<std::size_t>(memory.size()));
+  CHECK(calls == before + 2);
+}
+
+TEST_CASE("forward, backward and training stay off the heap") {
+  std::map<Index, Data> data;
+  for (Index batch : {1, 7, 16, 32}) data.emplace(batch, Data{batch});
+  Network<Sequential<Linear{33}, TanH{}, Linear{10}, LogSoftmax{}>, Shape{20}> type{1};
+  auto const check = [&](auto make) {
+    for (Mode mode : {Mode::training, Mode::inference}) {
+      Net net = make();
+      net.set_mode(mode);
+      CHECK(steady([&](Index n) { net.forward(data.at(n).x.read()); }) == 0);
+      CHECK(steady([&](Index n) { net.forward(data.at(n).x); }) == 0);
+    }
+    Net net = make();
+    CHECK(steady([&](Index n) {
+            net.forward(data.at(n).x);
+            net.backward(data.at(n).dy);
+          }) == 0);
+    CHECK(steady([&](Index n) {
+            net.forward(data.at(n).x);
+            net.backward_input(data.at(n).dy);
+            net.backward_parameters();
+            net.update_weights();
+            net.learnable_weights_data()[0].read();
+            net.learnable_weights_gradients()[0].read_write();
+            net.clear_weights_gradients();
+          }) == 0);
+    for (bool clip : {false, true}) {
+      for (bool classes : {false, true}) {
+        SolverConfig config{.momentum = 0.9f};
+        config.objective = classes ? LayerConfig{"l", NegativeLogLikelihood{10}} : LayerConfig{"l", MeanSquaredError{}};
+        if (clip) config.clip_gradients = 0.5f;
+        Trainer solver{make(), config};
+        auto const targets = [&](Index n) -> SharedTensor const& { return classes ? data.at(n).labels : data.at(n).targets; };
+        CHECK(steady([&](Index n) { solver.train_minibatch(data.at(n).x.read(), targets(n).read()); }) == 0);
+        CHECK(steady([&](Index n) { solver.train_minibatch(data.at(n).x, targets(n)); }) == 0);
+      }
+    }
+  };
+  check([] { return Net::from_config(Backend{}, network()); });
+  check([&] { return Net::adapt(type); });
+}
+
+TEST_CASE("a loss layer stays off the heap") {
+  std::map<Index, Data> data;
+  for (Index batch : {1, 7, 16, 32}) data.emplace(batch, Data{batch});
+  Net loss = Net::from_config(Backend{}, {"l", MeanSquaredError{}});
+  CHECK(steady([&](Index n) {
+          loss.forward({data.at(n).dy, data.at(n).targets});
+          loss.backward();
+        }) == 0);
+}
+
+TEST_CASE("building, training and dropping networks leaves nothing behind") {
+  SharedTensor weight{{1}};
+  for (int round = 0; round < 3; ++round) {
+    Net net = Net::from_config(Backend{}, network());
+    net.forward(noise({5, 20}, 1));
+    weight = net.learnable_weights_data()[0];
+  }
+  CHECK(weight.size() == 33 * 20);
+}
