@@ -158,6 +158,18 @@ TEST_CASE("Dropout acts in training and not in inference") {
   layer.backward(x);
 }
 
+TEST_CASE("predict is forward in inference, whatever the mode") {
+  Net layer = make(sequential({{"a", Linear{9}}, {"d", Dropout{}}, {"b", Linear{3}}}, Shape{4}));
+  SharedTensor const x = noise({3, 4}, 1), dy = noise({3, 3}, 2);
+  layer.forward(x);
+  layer.learnable_weights_data()[3].write_only()[0] = 5;
+  auto const y = copy_of<float>(layer.predict(x.read()));
+  CHECK(layer.mode() == Mode::training);
+  error_of<ShapeError>([&] { layer.backward(dy); });
+  layer.set_mode(Mode::inference);
+  CHECK(same_bits(values_of(layer.forward(x)), y));
+}
+
 TEST_CASE("any batch, in any order, gives what a fresh network gives") {
   Net layer = make(small_network());
   for (Index batch : {3, 1, 64, 2, 64, 5}) {

@@ -2,6 +2,8 @@
 #include "tensors.hpp"
 
 #include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/graph/network.hpp>
+#include <coldpress/optim/solver.hpp>
 
 namespace {
 
@@ -78,4 +80,20 @@ TEST_CASE("weights are known without a network") {
   CHECK(weights[3].name == "head-0-bias");
   CHECK(weights[3].shape == Shape{3});
   CHECK(dynamic::weights_of({"fc", Linear{2}}, Shape{7})[0].shape == Shape{2, 7});
+}
+
+TEST_CASE("a static solver becomes its config") {
+  Network<Sequential<Linear{3}, LogSoftmax{}>, Shape{4}> net;
+  Solver<decltype(net), NegativeLogLikelihood{3}, Sgd{.learning_rate = 0.5f, .momentum = 0.25f}, SolverOptions{.clip_gradients = 2}> solver{net};
+  SolverConfig config = dynamic::to_solver_config(solver);
+  CHECK(config == SolverConfig{.network = dynamic::to_config(net),
+                               .objective = LayerConfig{"loss", NegativeLogLikelihood{3}},
+                               .base_lr = 0.5f,
+                               .momentum = 0.25f,
+                               .clip_gradients = 2.0f});
+  solver.minibatch_size = 7;
+  solver.optimizer().learning_rate = 0.125f;
+  config = dynamic::to_solver_config(solver);
+  CHECK(config.minibatch_size == 7);
+  CHECK(config.base_lr == 0.125f);
 }

@@ -83,28 +83,25 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What the loss does wrong after each kind of last layer: gradients over twenty widths and batches, the other laws over four.
+/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are given, the other laws over four batches.
+template <class Maker, Layer auto tail, int... n>
+void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
+  (loss_gradient_law<Sequential<Linear{law_shape(n, 30).size()}, tail>, Shape{3}, Maker::make(Shape{law_shape(n, 30).size()})>(
+       1 + n % 5, n, violations),
+   ...);
+  using Net = Sequential<Linear{35}, TanH{}, Linear{21}, tail>;
+  for (Index const batch : {1, 2, 13, 32}) {
+    auto const seed = static_cast<std::uint64_t>(batch);
+    training_law<Net, Shape{9}, Maker::make(Shape{21})>(batch, seed, violations);
+    loss_fusion_law<Net, Shape{9}, Maker::make(Shape{21})>(batch, seed, violations);
+  }
+}
+
+/// What the loss does wrong after each of the last layers, over twenty widths in all.
 template <class Maker, Layer auto... tails>
 Violations loss_violations() {
   Violations violations;
-  auto const after = [&]<Layer auto tail>() {
-    [&]<int... n>(std::integer_sequence<int, n...>) {
-      (
-          [&] {
-            static constexpr Index width = law_shape(n, 30).size();
-            loss_gradient_law<Sequential<Linear{width}, tail>, Shape{3}, Maker::make(Shape{width})>(1 + n % 5, n, violations);
-          }(),
-          ...);
-    }(std::make_integer_sequence<int, 20 / sizeof...(tails)>{});
-    using Net = Sequential<Linear{35}, TanH{}, Linear{21}, tail>;
-    static constexpr auto loss = Maker::make(Shape{21});
-    for (Index const batch : {1, 2, 13, 32}) {
-      auto const seed = static_cast<std::uint64_t>(batch);
-      training_law<Net, Shape{9}, loss>(batch, seed, violations);
-      loss_fusion_law<Net, Shape{9}, loss>(batch, seed, violations);
-    }
-  };
-  (after.template operator()<tails>(), ...);
+  (loss_laws_after<Maker, tails>(std::make_integer_sequence<int, 20 / sizeof...(tails)>{}, violations), ...);
   return violations;
 }
 

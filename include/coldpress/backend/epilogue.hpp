@@ -138,7 +138,7 @@ struct InputGradient {
       if (slope.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
-        Block<h, w> sums, slopes;
+        Block<h, w> sums, slopes{};
         alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
         slopes_of(slope, slopes.values, middles, slopes.extents, row, column, columns);
