@@ -1,5 +1,5 @@
-// The subcommands of coldpress. Each adds its options, and what is done when it is chosen: throws an Error where that fails, and a
-// CLI::ParseError where the options contradict each other.
+// The subcommands of coldpress. Each adds its options, and what is done when it is chosen: throws an Error where that
+// fails, and a CLI::ParseError where the options contradict each other.
 #pragma once
 
 namespace CLI {

@@ -45,13 +45,17 @@ std::vector<std::string> names(TypeList<Losses...>) {
 
 void add_eval(CLI::App& app) {
   auto const options = std::make_shared<Options>();
-  auto* const command = app.add_subcommand("eval", "Measures a network on data: loss, accuracy where targets are labels, speed");
+  auto* const command =
+      app.add_subcommand("eval", "Measures a network on data: loss, accuracy where targets are labels, speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_option("--data", options->data, data_help)->type_name(spec)->required();
   command->add_option("--loss", options->loss, "Instead of the one that fits the last layer and the targets")
       ->type_name(name)
       ->check(CLI::IsMember(names(BuiltinLosses{})));
-  command->add_option("--batch", options->batch, "Samples computed at once")->type_name(number)->check(at_least_1)->capture_default_str();
+  command->add_option("--batch", options->batch, "Samples computed at once")
+      ->type_name(number)
+      ->check(at_least_1)
+      ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->callback([options] { eval(*options); });
 }

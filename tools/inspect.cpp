@@ -58,17 +58,21 @@ std::string run(auto const& file) {
   dynamic::SolverConfig const& solver = file.solver;
   std::string text = "learning rate " + to_string(solver.base_lr) + ", momentum " + to_string(solver.momentum);
   if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
-  text += solver.minibatch_size ? ", minibatch size " + std::to_string(*solver.minibatch_size) + "\n" : std::string{"\n"};
-  text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " + std::to_string(file.seed);
+  text +=
+      solver.minibatch_size ? ", minibatch size " + std::to_string(*solver.minibatch_size) + "\n" : std::string{"\n"};
+  text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " +
+          std::to_string(file.seed);
   text += file.data.empty() ? std::string{"\n"} : ", data " + file.data + "\n";
   return section("loss", file.loss ? tree(*file.loss) : "none\n") + section("solver", text);
 }
 
-std::string text(Training const& training) { return section("config", tree(training.network)) + run(training) + plan(training.network); }
+std::string text(Training const& training) {
+  return section("config", tree(training.network)) + run(training) + plan(training.network);
+}
 
 std::string text(Checkpoint const& checkpoint) {
-  std::string const progress = std::to_string(checkpoint.iteration) + " steps: " + std::to_string(checkpoint.epoch) + " epochs and " +
-                               std::to_string(checkpoint.position) + " samples\n";
+  std::string const progress = std::to_string(checkpoint.iteration) + " steps: " + std::to_string(checkpoint.epoch) +
+                               " epochs and " + std::to_string(checkpoint.position) + " samples\n";
   return text(checkpoint.model) + run(checkpoint) + section("optimizer state", table(checkpoint.optimizer_state)) +
          section("done", progress);
 }
@@ -77,7 +81,8 @@ void inspect(std::string const& path) {
   auto const file = read_any(path);
   char const* kind = "a training";
   if (std::holds_alternative<Checkpoint>(file)) kind = "a checkpoint, with a checksum";
-  if (auto const* model = std::get_if<Model>(&file)) kind = model->checksummed ? "a network, with a checksum" : "a network, without a checksum";
+  if (auto const* model = std::get_if<Model>(&file))
+    kind = model->checksummed ? "a network, with a checksum" : "a network, without a checksum";
   std::printf("%s: %s\n", path.c_str(), kind);
   std::fputs(std::visit([](auto const& content) { return text(content); }, file).c_str(), stdout);
 }
@@ -86,7 +91,9 @@ void inspect(std::string const& path) {
 
 void add_inspect(CLI::App& app) {
   auto const path = std::make_shared<std::string>();
-  auto* const command = app.add_subcommand("inspect", "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
+  auto* const command = app.add_subcommand(
+      "inspect",
+      "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
   command->add_option("FILE", *path, "The file")->type_name("")->required();
   command->callback([path] { inspect(*path); });
 }

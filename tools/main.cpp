@@ -24,7 +24,8 @@ int fail(char const* sentence) {
 int main(int argc, char** argv) {
   CLI::App app{"Trains, evaluates, runs and inspects neural networks in files of coldpress and Juice.", "coldpress"};
   app.set_version_flag("--version", version);
-  app.footer("Exit codes: 0, 1 where it failed, 2 where it was used wrongly. Help on each command: coldpress COMMAND --help");
+  app.footer(
+      "Exit codes: 0, 1 where it failed, 2 where it was used wrongly. Help on each command: coldpress COMMAND --help");
   coldpress::command::add_inspect(app);
   coldpress::command::add_train(app);
   coldpress::command::add_eval(app);

@@ -34,7 +34,8 @@ void predict(Options const& options) {
   dynamic::Backend const backend{options.backend};
   persist::Model const model = persist::read_model(options.model);
   data::NpyArray const input = data::read_npy(options.input);
-  Shape const sample = with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
+  Shape const sample =
+      with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
   network.set_mode(dynamic::Mode::inference);
@@ -46,7 +47,8 @@ void predict(Options const& options) {
   output.reserve(static_cast<std::size_t>(extents[0] * shape.size()));
   for (Index done = 0, size; done < extents[0]; done += size) {
     size = std::min(options.batch, extents[0] - done);
-    auto const y = network.forward({input.values.data() + done * sample.size(), static_cast<std::size_t>(size * sample.size())});
+    auto const y =
+        network.forward({input.values.data() + done * sample.size(), static_cast<std::size_t>(size * sample.size())});
     output.insert(output.end(), y.begin(), y.end());
   }
   data::write_npy(options.output, extents, output);
@@ -61,8 +63,13 @@ void add_predict(CLI::App& app) {
   auto* const command = app.add_subcommand("predict", "Runs a network on samples in a NumPy file");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->type_name(file)->required();
-  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")->type_name(file)->required();
-  command->add_option("--batch", options->batch, "Samples computed at once")->type_name(number)->check(at_least_1)->capture_default_str();
+  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")
+      ->type_name(file)
+      ->required();
+  command->add_option("--batch", options->batch, "Samples computed at once")
+      ->type_name(number)
+      ->check(at_least_1)
+      ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->callback([options] {
     check_distinct({options->output}, {options->model, options->input});

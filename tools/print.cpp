@@ -40,11 +40,16 @@ std::string value(Shape const& extents) { return coldpress::to_string(extents); 
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {
   switch (filler.kind) {
-    case Filler::Kind::constant: return value(filler.a);
-    case Filler::Kind::glorot: return "glorot";
-    case Filler::Kind::xavier: return "xavier";
-    case Filler::Kind::gaussian: return "gaussian(" + value(filler.a) + ", " + value(filler.b) + ")";
-    case Filler::Kind::juice_bias: return "juice_bias";
+    case Filler::Kind::constant:
+      return value(filler.a);
+    case Filler::Kind::glorot:
+      return "glorot";
+    case Filler::Kind::xavier:
+      return "xavier";
+    case Filler::Kind::gaussian:
+      return "gaussian(" + value(filler.a) + ", " + value(filler.b) + ")";
+    case Filler::Kind::juice_bias:
+      return "juice_bias";
   }
   return {};
 }
@@ -91,8 +96,12 @@ void add_wiring(LayerConfig const& config, Fields& found) {
 void add_layer(LayerConfig const& config, std::size_t depth, std::string& text) {
   auto found = std::visit([](auto const& type) { return fields(type); }, config.layer_type);
   add_wiring(config, found);
-  text.append(2 * depth, ' ').append(config.name.empty() ? "(no name)" : config.name).append(": ").append(dynamic::type_name(config.layer_type));
-  for (auto const& [name, field] : found) text.append(&name == &found[0].first ? "  " : ", ").append(name).append(" ").append(field);
+  text.append(2 * depth, ' ')
+      .append(config.name.empty() ? "(no name)" : config.name)
+      .append(": ")
+      .append(dynamic::type_name(config.layer_type));
+  for (auto const& [name, field] : found)
+    text.append(&name == &found[0].first ? "  " : ", ").append(name).append(" ").append(field);
   text += '\n';
   if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
     for (LayerConfig const& layer : container->layers) add_layer(layer, depth + 1, text);
@@ -143,7 +152,8 @@ std::string table(std::vector<persist::NamedTensor> const& tensors) {
   for (auto const& line : rows) {
     for (std::size_t c = 0; c < width.size(); ++c) {
       std::string const fill(width[c] - line[c].size(), ' ');
-      text.append(c > 0 ? "  " : "").append(c < 2 ? line[c] + fill : fill + line[c]);  // words to the left, numbers to the right
+      text.append(c > 0 ? "  " : "")
+          .append(c < 2 ? line[c] + fill : fill + line[c]);  // words to the left, numbers to the right
     }
     text += '\n';
   }

@@ -35,14 +35,15 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Dataset c
   data::check(dataset);
   Shape const input = network.input_shape(), output = network.output_shape();
   if (dataset.sample_shape.size() != input.size()) {
-    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " + to_string(input)};
+    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " +
+                     to_string(input)};
   }
   auto const check_loss = [&](auto const& type) {
     if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
       Shape const wanted = type.target_shape(output);
       if (dataset.target_shape.size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} + " wants " +
-                         to_string(wanted)};
+        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} +
+                         " wants " + to_string(wanted)};
       }
       check_targets(type, std::span{dataset.targets});
     } else {
@@ -77,14 +78,17 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
   if (normalized && targets.size() == 1) return loss_called(std::string{NegativeLogLikelihood::name}, output);
   if (targets.size() == output.size()) return loss_called(std::string{MeanSquaredError::name}, output);
   if (targets.size() == 1) return {};
-  throw ShapeError{"the network makes values of shape " + to_string(output) + ", the targets have shape " + to_string(targets)};
+  throw ShapeError{"the network makes values of shape " + to_string(output) + ", the targets have shape " +
+                   to_string(targets)};
 }
 
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
-  return loss ? std::holds_alternative<NegativeLogLikelihood>(loss->layer_type) : targets.size() == 1 && output.size() > 1;
+  return loss ? std::holds_alternative<NegativeLogLikelihood>(loss->layer_type)
+              : targets.size() == 1 && output.size() > 1;
 }
 
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset, std::string const& spec) {
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
+                std::string const& spec) {
   with_context([&] { check(network, loss, dataset); }, [&](Error& error) { error.in_file(spec); });
 }
 
@@ -111,15 +115,18 @@ Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset con
   Mean mean_loss, accuracy;
   for (Index done = 0, size; done < dataset.size(); done += size) {
     size = std::min(batch, dataset.size() - done);
-    auto const x = std::span{dataset.samples}.subspan(static_cast<std::size_t>(done * sample), static_cast<std::size_t>(size * sample));
-    auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target), static_cast<std::size_t>(size * target));
+    auto const x = std::span{dataset.samples}.subspan(static_cast<std::size_t>(done * sample),
+                                                      static_cast<std::size_t>(size * sample));
+    auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target),
+                                                      static_cast<std::size_t>(size * target));
     auto const y = network.forward(x);
     if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
     if (!objective) continue;
     dynamic::SharedTensor const both[] = {tensor(y, size), tensor(t, size)};
     mean_loss.add(objective->forward(both)[0].read()[0], size);
   }
-  return {loss ? std::optional{mean_loss.value()} : std::nullopt, labels ? std::optional{accuracy.value()} : std::nullopt};
+  return {loss ? std::optional{mean_loss.value()} : std::nullopt,
+          labels ? std::optional{accuracy.value()} : std::nullopt};
 }
 
 }  // namespace coldpress::command

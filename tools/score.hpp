@@ -28,16 +28,18 @@ using Objective = std::optional<dynamic::LayerConfig>;
 
 /// The loss called `name` for a network with this output. Throws ConfigError where there is none.
 dynamic::LayerConfig loss_called(std::string const& name, Shape output);
-/// The loss that fits a network and its targets: negative_log_likelihood for labels of a network that ends in Softmax or LogSoftmax,
-/// mean_squared_error where there are as many targets as outputs, none for other labels. Throws ShapeError for other targets.
+/// The loss that fits a network and its targets: negative_log_likelihood for labels of a network that ends in Softmax
+/// or LogSoftmax, mean_squared_error where there are as many targets as outputs, none for other labels. Throws
+/// ShapeError for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
 /// Whether the targets are the numbers of classes.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
 
-/// Throws ShapeError where data, network and loss do not fit, ConfigError for a layer that is no loss, and DataError for a label that
-/// is no class. `spec`, where the data come from, is part of the error.
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset, std::string const& spec);
+/// Throws ShapeError where data, network and loss do not fit, ConfigError for a layer that is no loss, and DataError
+/// for a label that is no class. `spec`, where the data come from, is part of the error.
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
+                std::string const& spec);
 
 /// Samples whose label has the highest output, the first of equal ones.
 Index correct(std::span<float const> outputs, std::span<float const> labels);

@@ -37,7 +37,8 @@ Checkpoint begin(persist::Training const& training, Options const& options) {
 void check_same_run(Checkpoint const& run, std::optional<persist::Training> const& training, Options const& options) {
   auto const check = [](char const* what, auto wanted, auto found) {
     if (wanted && *wanted != found) {
-      throw MismatchError{std::string{"was made with "} + what + " " + std::to_string(found) + ", not " + std::to_string(*wanted)};
+      throw MismatchError{std::string{"was made with "} + what + " " + std::to_string(found) + ", not " +
+                          std::to_string(*wanted)};
     }
   };
   check("batch", options.batch, run.batch);
@@ -45,7 +46,8 @@ void check_same_run(Checkpoint const& run, std::optional<persist::Training> cons
   if (!training) return;
   std::string const other = dynamic::difference(run.model.config, training->network);
   if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
-  if (!training->loss || run.loss->layer_type != training->loss->layer_type) throw MismatchError{"has another loss than the config"};
+  if (!training->loss || run.loss->layer_type != training->loss->layer_type)
+    throw MismatchError{"has another loss than the config"};
   if (run.solver != training->solver) throw MismatchError{"has another solver than the config"};
 }
 
@@ -87,7 +89,8 @@ dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape
 }
 
 void train(Options const& options) {
-  for (std::string const& path : {options.save, options.files.checkpoint, options.files.report}) {
+  check_writable(options.save);
+  for (std::string const& path : {options.files.checkpoint, options.files.report}) {
     if (!path.empty()) check_writable(path);
   }
   Checkpoint run = read_run(options);
@@ -96,12 +99,13 @@ void train(Options const& options) {
   run.model = {}, run.optimizer_state = {};  // the solver has them now
   check_fits(solver.network(), run.loss, training, run.data);
   std::optional<data::Dataset> test;
-  if (!options.test.empty()) check_fits(solver.network(), run.loss, test.emplace(data::open(options.test)), options.test);
+  if (!options.test.empty())
+    check_fits(solver.network(), run.loss, test.emplace(data::open(options.test)), options.test);
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training.size(), to_string(training.sample_shape).c_str(), parameters,
-              run.batch, options.backend.c_str());
+  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training.size(),
+              to_string(training.sample_shape).c_str(), parameters, run.batch, options.backend.c_str());
   Trainer trainer{solver, run, training, test ? &*test : nullptr, options.files};
   trainer.train(options.steps);
   persist::write_model(options.save, persist::model_of(solver.network(), run.solver.minibatch_size.value_or(1)));
@@ -113,22 +117,41 @@ void train(Options const& options) {
 void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or goes on from a checkpoint");
-  auto* const config = command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")->type_name(file);
-  auto* const resume = command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened")->type_name(file);
+  auto* const config =
+      command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")
+          ->type_name(file);
+  auto* const resume =
+      command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened")
+          ->type_name(file);
   command->add_option("--data", options->data, std::string{data_help} + "; default: the config's")->type_name(spec);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
   command->add_option("--save", options->save, "File for the trained network")->type_name(file)->required();
-  command->add_option("--epochs", options->epochs, "Times through the data, those before a checkpoint included; default: the config's")
+  command
+      ->add_option("--epochs", options->epochs,
+                   "Times through the data, those before a checkpoint included; default: the config's")
       ->type_name(number)
       ->check(at_least_1);
-  command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")->type_name(number)->check(at_least_1);
-  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")->type_name(number)->check(at_least_1);
-  command->add_option("--seed", options->seed, "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
+  command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")
+      ->type_name(number)
+      ->check(at_least_1);
+  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")
+      ->type_name(number)
+      ->check(at_least_1);
+  command
+      ->add_option("--seed", options->seed,
+                   "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
       ->type_name(number)
       ->check(not_negative);
-  auto* const checkpoint = command->add_option("--checkpoint", options->files.checkpoint, "File for a checkpoint after each epoch, and on Ctrl-C")->type_name(file);
-  command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")->type_name(number)->check(at_least_1)->needs(checkpoint);
-  command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")->type_name(file);
+  auto* const checkpoint = command
+                               ->add_option("--checkpoint", options->files.checkpoint,
+                                            "File for a checkpoint after each epoch, and on Ctrl-C")
+                               ->type_name(file);
+  command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")
+      ->type_name(number)
+      ->check(at_least_1)
+      ->needs(checkpoint);
+  command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
+      ->type_name(file);
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");

@@ -8,10 +8,18 @@
 namespace coldpress::command {
 namespace {
 
-constexpr Index points = 400;  // of the curve of the training loss
+constexpr Index points = 400;  // of a curve, about
 
-/// a * b, or 0 where that is not a number of samples any more.
-Index product(Index a, Index b) { return b == 0 || a <= std::numeric_limits<Index>::max() / b ? a * b : 0; }
+/// a * b up to a bound that leaves room to count on.
+Index product(Index a, Index b) {
+  constexpr Index greatest = Index{1} << 62;
+  return a <= greatest / b ? a * b : greatest;
+}
+
+Index samples_done(persist::Checkpoint const& run, data::Dataset const& training) {
+  if (run.epoch >= static_cast<std::uint64_t>(run.epochs)) return product(run.epochs, training.size());
+  return product(static_cast<Index>(run.epoch), training.size()) + static_cast<Index>(run.position);
+}
 
 data::Batches batches_from(persist::Checkpoint const& run, data::Dataset const& training) {
   data::Batches batches{training, run.batch, run.seed};
@@ -21,8 +29,8 @@ data::Batches batches_from(persist::Checkpoint const& run, data::Dataset const& 
 
 }  // namespace
 
-Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training, data::Dataset const* test,
-                 Files files)
+Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
+                 data::Dataset const* test, Files files)
     : solver_(solver),
       run_(run),
       training_(training),
@@ -30,19 +38,21 @@ Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::
       files_(std::move(files)),
       batches_(batches_from(run, training)),
       labels_(has_labels(run.loss, solver.network().output_shape(), training.target_shape)),
-      done_(product(static_cast<Index>(std::min(run.epoch, static_cast<std::uint64_t>(run.epochs))), training.size()) +
-            batches_.position().offset),
+      done_(samples_done(run, training)),
       progress_(stdout, product(run.epochs, training.size()), done_) {
   Index const steps = (training.size() + run.batch - 1) / run.batch;
-  point_every_ = std::max<Index>(1, product(steps, run.epochs) / points);
+  steps_per_point_ = std::max<Index>(1, product(steps, run.epochs) / points);
+  epochs_per_point_ = std::max<Index>(1, run.epochs / points);
 }
 
 void Trainer::train(std::uint64_t steps) {
   Interruption const interruption;
-  while (batches_.position().epoch < static_cast<std::uint64_t>(run_.epochs) && (steps == 0 || solver_.iteration() < steps)) {
+  while (batches_.position().epoch < static_cast<std::uint64_t>(run_.epochs) &&
+         (steps == 0 || solver_.iteration() < steps)) {
     if (interruption) {
       finish();
-      std::string const saved = files_.checkpoint.empty() ? "nothing is saved" : files_.checkpoint + " is where to resume";
+      std::string const saved =
+          files_.checkpoint.empty() ? "nothing is saved" : files_.checkpoint + " is where to resume";
       throw Error{"interrupted after step " + std::to_string(solver_.iteration()) + "; " + saved};
     }
     step();
@@ -64,11 +74,12 @@ void Trainer::step() {
     accuracy_.add(right / static_cast<double>(batch.size), batch.size);
   }
   done_ += batch.size;
-  if (++recent_ == point_every_ || batch.ends_epoch) add_point();
+  if (++recent_ == steps_per_point_) add_point();
   run_.epoch = batch.position.epoch;
   progress_.update(label(), done_, loss_.value());
   if (batch.ends_epoch) end_epoch();
-  bool const due = files_.checkpoint_every > 0 && solver_.iteration() % static_cast<std::uint64_t>(files_.checkpoint_every) == 0;
+  bool const due =
+      files_.checkpoint_every > 0 && solver_.iteration() % static_cast<std::uint64_t>(files_.checkpoint_every) == 0;
   if (batch.ends_epoch || due) write_checkpoint();
 }
 
@@ -81,7 +92,8 @@ void Trainer::add_point() {
 void Trainer::end_epoch() {
   auto const epoch = static_cast<double>(run_.epoch + 1);
   auto const add = [&](data::Curve& curve, std::optional<double> value) {
-    if (value) curve.x.push_back(epoch), curve.y.push_back(*value);
+    if (value && (static_cast<Index>(run_.epoch) + 1) % epochs_per_point_ == 0)
+      curve.x.push_back(epoch), curve.y.push_back(*value);
   };
   Score const score{loss_.value(), labels_ ? std::optional{accuracy_.value()} : std::nullopt};
   add(accuracy_curve_, score.accuracy);
@@ -121,6 +133,8 @@ void Trainer::finish() {
   data::write_svg(files_.report, charts);
 }
 
-std::string Trainer::label() const { return "epoch " + std::to_string(run_.epoch + 1) + "/" + std::to_string(run_.epochs); }
+std::string Trainer::label() const {
+  return "epoch " + std::to_string(run_.epoch + 1) + "/" + std::to_string(run_.epochs);
+}
 
 }  // namespace coldpress::command

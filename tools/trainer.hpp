@@ -17,12 +17,13 @@ struct Files {
 
 class Trainer {
  public:
-  /// `run`: loss, data, epochs, batch and seed, and where in the data to begin. Solver, data and test data are borrowed. Throws
-  /// ConfigError where that place is not in the data.
-  Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training, data::Dataset const* test, Files files);
+  /// `run`: loss, data, epochs, batch and seed, and where in the data to begin. Solver, data and test data are
+  /// borrowed. Throws ConfigError where that place is not in the data.
+  Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
+          data::Dataset const* test, Files files);
 
-  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DataError when the loss is no longer a number, and
-  /// Error when the process is asked to end, after a last checkpoint.
+  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DataError when the loss is no
+  /// longer a number, and Error when the process is asked to end, after a last checkpoint.
   void train(std::uint64_t steps);
 
  private:
@@ -44,8 +45,10 @@ class Trainer {
   std::optional<std::uint64_t> checkpointed_;  // at this step
   Mean loss_, accuracy_;                       // of the epoch under way
   Mean recent_loss_;                           // since the last point of its curve
-  Index recent_ = 0, point_every_ = 1;
-  data::Curve loss_curve_{"training"}, test_loss_curve_{"test"}, accuracy_curve_{"training"}, test_accuracy_curve_{"test"};
+  Index recent_ = 0;                           // steps since then
+  Index steps_per_point_ = 1, epochs_per_point_ = 1;
+  data::Curve loss_curve_{"training"}, test_loss_curve_{"test"}, accuracy_curve_{"training"},
+      test_accuracy_curve_{"test"};
 };
 
 }  // namespace coldpress::command

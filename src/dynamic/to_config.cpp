@@ -40,13 +40,16 @@ std::string difference(LayerConfig const& a, LayerConfig const& b) {
             if (!(left == std::get<L>(y))) found = where + " has other fields";
           } else {
             for_each_field(left, [&](std::string_view field, auto const& value) {
-              for_each_field(std::get<L>(y), [&](std::string_view other_field, auto const& other) {
-                if constexpr (std::is_same_v<decltype(value), decltype(other)> && !std::is_same_v<std::remove_cvref_t<decltype(value)>, Filler>) {
-                  if (field == other_field && !(value == other) && found.empty()) {
-                    found = where + " has " + std::string{field} + " " + text_of(value) + ", not " + text_of(other);
+              using Value = std::remove_cvref_t<decltype(value)>;
+              if constexpr (!std::is_same_v<Value, Filler>) {
+                for_each_field(std::get<L>(y), [&](std::string_view other_field, auto const& other) {
+                  if constexpr (std::is_same_v<Value, std::remove_cvref_t<decltype(other)>>) {
+                    if (field == other_field && !(value == other) && found.empty()) {
+                      found = where + " has " + std::string{field} + " " + text_of(value) + ", not " + text_of(other);
+                    }
                   }
-                }
-              });
+                });
+              }
             });
           }
         },

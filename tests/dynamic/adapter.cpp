@@ -29,7 +29,8 @@ SolverConfig const config{.objective = LayerConfig{"nll", NegativeLogLikelihood{
 TEST_CASE("an lvalue is borrowed, an rvalue owned") {
   Static net{1};
   Net borrowed = Net::adapt(net), owned = Net::adapt(Static{1});
-  CHECK(borrowed.learnable_weights_names() == std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias"});
+  CHECK(borrowed.learnable_weights_names() ==
+        std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias"});
   CHECK(borrowed.input_shape() == Shape{4});
   CHECK(borrowed.output_shape() == Shape{3});
   CHECK(same_bits(weights_of(borrowed), weights_of_static(net)));

@@ -27,9 +27,9 @@ struct RandomNetwork {
   std::vector<LayerConfig> layers;
   Shape input;
   Shape output;
-  Index longest = 1;      // terms of a sum
+  Index longest = 1;  // terms of a sum
   bool trainable = false;
-  bool scores = false;    // the last layer makes log-probabilities
+  bool scores = false;  // the last layer makes log-probabilities
 
   explicit RandomNetwork(Random& random) {
     static int number = 0;
@@ -47,18 +47,27 @@ struct RandomNetwork {
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
     switch (random.integer(0, 11)) {
-      case 0: return push(ReLU{});
-      case 1: return push(TanH{});
-      case 2: return push(Sigmoid{});
-      case 3: return push(Dropout{.probability = random.uniform(0.0f, 0.6f)});
-      case 4: output = {size}; return push(Flatten{});
+      case 0:
+        return push(ReLU{});
+      case 1:
+        return push(TanH{});
+      case 2:
+        return push(Sigmoid{});
+      case 3:
+        return push(Dropout{.probability = random.uniform(0.0f, 0.6f)});
+      case 4:
+        output = {size};
+        return push(Flatten{});
       case 5: {
         Index const rows = size % 2 == 0 ? 2 : size % 3 == 0 ? 3 : 1;
         output = {rows, size / rows};
         return push(Reshape{output});
       }
-      case 6: return push(Softmax{});
-      case 7: scores = true; return push(LogSoftmax{});
+      case 6:
+        return push(Softmax{});
+      case 7:
+        scores = true;
+        return push(LogSoftmax{});
       default:
         output = {random.integer(1, 70)};
         longest = std::max(longest, output.size());
@@ -95,7 +104,8 @@ struct Trace {
     inference = values_of(net.forward(x));
     if (!network.trainable) return;
     SolverConfig config{.base_lr = 0.01f, .momentum = 0.5f};
-    config.objective = network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
+    config.objective =
+        network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
     if (seed % 3 == 0) config.clip_gradients = 0.1f;
     Trainer solver{Net::from_config(Backend{backend}, network.config(), {}, seed), config};
     Random random{seed + 2};
@@ -117,19 +127,22 @@ struct Trace {
 double distance(Trace const& a, Trace const& b, RandomNetwork const& network, Index batch) {
   Index const terms = std::max(network.longest, batch);
   double most = 0;
-  for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses, &Trace::trained}) {
+  for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses,
+                      &Trace::trained}) {
     most = std::max(most, distance(a.*member, b.*member, terms));
   }
   return most / static_cast<double>(1 + network.layers.size());
 }
 
-/// No two values that are needed at the same time share memory, unless one is computed in the other's place; all are inside.
+/// No two values that are needed at the same time share memory, unless one is computed in the other's place; all are
+/// inside.
 void check_plan(RandomNetwork const& network, PlanOptions options) {
   std::vector<Node> nodes{Node{.shape = network.input}};
   for (LayerConfig const& layer : network.layers) {
     std::visit(
         [&](auto const& l) {
-          if constexpr (Layer<std::remove_cvref_t<decltype(l)>>) nodes.push_back(node_of(l, static_cast<int>(nodes.size()) - 1, nodes.back().shape));
+          if constexpr (Layer<std::remove_cvref_t<decltype(l)>>)
+            nodes.push_back(node_of(l, static_cast<int>(nodes.size()) - 1, nodes.back().shape));
         },
         layer.layer_type);
   }
@@ -153,7 +166,8 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
     REQUIRE(a.offset + a.size <= plan.workspace);
     for (std::size_t j = 0; j < i; ++j) {
       Buffer const& b = buffers[j];
-      bool const apart = a.last < b.first || b.last < a.first || a.offset + a.size <= b.offset || b.offset + b.size <= a.offset;
+      bool const apart =
+          a.last < b.first || b.last < a.first || a.offset + a.size <= b.offset || b.offset + b.size <= a.offset;
       REQUIRE(apart);
     }
   }

@@ -40,7 +40,8 @@ TEST_CASE("layers computed in one pass have one group") {
   CHECK(line("all").find(" 67 ") != std::string::npos);
   auto const group = [&](std::string const& name) {  // the last number before the buffer
     std::string const columns = line(name);
-    std::size_t const buffer = columns.find("registers") != std::string::npos ? columns.find("registers") : columns.find(" + ");
+    std::size_t const buffer =
+        columns.find("registers") != std::string::npos ? columns.find("registers") : columns.find(" + ");
     std::size_t end = columns.find_last_not_of(' ', columns.rfind("  ", buffer));
     return columns[end];
   };

@@ -11,9 +11,11 @@ namespace {
 using namespace coldpress;
 using namespace coldpress::test;
 
-/// The config is refused with this type of error, in this layer, with these words; by everything that reads configs, on every backend.
+/// The config is refused with this type of error, in this layer, with these words; by everything that reads configs, on
+/// every backend.
 template <class E>
-void refuses(LayerConfig const& config, std::string const& layer, std::string const& words, std::optional<Shape> input = {}) {
+void refuses(LayerConfig const& config, std::string const& layer, std::string const& words,
+             std::optional<Shape> input = {}) {
   for (std::string const backend : {"cpu", "cpu:reference"}) {
     Error const error = error_of<E>([&] { Net::from_config(Backend{backend}, config, input); });
     INFO(error.what());
@@ -26,11 +28,14 @@ void refuses(LayerConfig const& config, std::string const& layer, std::string co
 /// The same for the second of three layers.
 template <class E>
 void refuses_layer(dynamic::LayerType type, std::string const& words) {
-  refuses<E>(sequential({{"first", Linear{4}}, {"second", std::move(type)}, {"third", TanH{}}}, Shape{4}), "second", words);
+  refuses<E>(sequential({{"first", Linear{4}}, {"second", std::move(type)}, {"third", TanH{}}}, Shape{4}), "second",
+             words);
 }
 
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-constexpr Index huge = Index{1} << 62, largest = std::numeric_limits<Index>::max(), smallest = std::numeric_limits<Index>::min();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
+constexpr Index huge = Index{1} << 62, largest = std::numeric_limits<Index>::max(),
+                smallest = std::numeric_limits<Index>::min();
 
 }  // namespace
 
@@ -40,11 +45,14 @@ TEST_CASE("wiring that means nothing is refused") {
   refuses<ConfigError>(network({wired(a, {"nowhere"}, {})}), "a", "'nowhere' is made by no layer");
   refuses<UnsupportedError>(network({a, wired(b, {"data"}, {}), c}), "b", "branches");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"y"}, {}), c}), "b", "'y' is made by no layer");
-  refuses<ConfigError>(network({wired(a, {"z"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"z"})}), "a", "a cycle");
+  refuses<ConfigError>(network({wired(a, {"z"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"z"})}), "a",
+                       "a cycle");
   refuses<ConfigError>(network({wired(a, {"x"}, {"x"}), b}), "a", "a cycle");
-  refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"x"})}), "c", "'x' is made twice");
+  refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"x"})}), "c",
+                       "'x' is made twice");
   refuses<ConfigError>(network({wired(a, {}, {"data"})}), "a", "'data' is made twice");
-  refuses<UnsupportedError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"x"}, {})}), "c", "branches");
+  refuses<UnsupportedError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"x"}, {})}), "c",
+                            "branches");
   refuses<UnsupportedError>(network({wired(a, {"data", "data"}, {})}), "a", "one input");
   refuses<UnsupportedError>(network({wired(a, {"data"}, {"x", "y"})}), "a", "one output");
   // The same in and around containers.
@@ -61,14 +69,17 @@ TEST_CASE("wiring that means nothing is refused") {
 
 TEST_CASE("names are there, and only once") {
   refuses<ConfigError>(sequential({{"a", Linear{4}}, {"a", TanH{}}}, Shape{4}), "a", "two layers have this name");
-  refuses<ConfigError>(sequential({{"a", Linear{4}}, sequential({{"b", TanH{}}, {"a", TanH{}}}, {}, "inner")}, Shape{4}), "a", "two layers");
+  refuses<ConfigError>(
+      sequential({{"a", Linear{4}}, sequential({{"b", TanH{}}, {"a", TanH{}}}, {}, "inner")}, Shape{4}), "a",
+      "two layers");
   refuses<ConfigError>(sequential({{"a", Linear{4}}, {"", TanH{}}}, Shape{4}), "network", "a layer must have a name");
 }
 
 TEST_CASE("containers are neither empty nor endless") {
   refuses<ConfigError>(sequential({}, Shape{4}), "network", "at least one layer");
   refuses<ConfigError>(sequential({}), "network", "at least one layer");
-  refuses<ConfigError>(sequential({{"a", Linear{4}}, sequential({}, {}, "hollow")}, Shape{4}), "hollow", "at least one layer");
+  refuses<ConfigError>(sequential({{"a", Linear{4}}, sequential({}, {}, "hollow")}, Shape{4}), "hollow",
+                       "at least one layer");
   LayerConfig deep{"leaf", TanH{}};
   for (int depth = 1; depth <= 32; ++depth) deep = sequential({deep}, {}, "c" + std::to_string(depth));
   CHECK(Net::from_config(Backend{}, deep, Shape{4}).output_shape() == Shape{4});
@@ -81,32 +92,41 @@ TEST_CASE("the input's shape is known and means something") {
   std::vector<LayerConfig> const layers{{"fc", Linear{4}}};
   refuses<ConfigError>(sequential(layers), "network", "does not say the shape of its input");
   refuses<ConfigError>({"fc", Linear{4}}, "fc", "does not say the shape of its input");
-  for (Shape const& shape : {Shape{}, Shape{-1}, Shape{3, -4}, Shape{3, 0, 5}, Shape{0, 5}, Shape{smallest}, Shape{largest, largest},
-                             Shape{Index{1} << 41}, Shape{Index{1} << 33, Index{1} << 33}, Shape{2, 2, 2, 2, 2, 2, 2, -2}}) {
+  for (Shape const& shape :
+       {Shape{}, Shape{-1}, Shape{3, -4}, Shape{3, 0, 5}, Shape{0, 5}, Shape{smallest}, Shape{largest, largest},
+        Shape{Index{1} << 41}, Shape{Index{1} << 33, Index{1} << 33}, Shape{2, 2, 2, 2, 2, 2, 2, -2}}) {
     refuses<ShapeError>(sequential(layers, shape), "network", "");
     refuses<ShapeError>(sequential(layers), "network", "", shape);
     refuses<ShapeError>(sequential(layers, Shape{4}), "network", "", shape);
     refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, shape, "inner")}, Shape{4}), "fc", "");
   }
   refuses<ShapeError>(sequential(layers, Shape{4}), "network", "takes samples of shape {4}, not {5}", Shape{5});
-  refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, Shape{3}, "inner")}, Shape{4}), "fc", "shape {3}, but gets {4}");
+  refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, Shape{3}, "inner")}, Shape{4}), "fc",
+                      "shape {3}, but gets {4}");
   CHECK(Net::from_config(Backend{}, sequential(layers, Shape{4}), Shape{2, 2}).input_shape() == Shape{4});
 }
 
 TEST_CASE("a layer's fields mean something") {
   for (Index size : {Index{0}, Index{-1}, smallest}) refuses_layer<ShapeError>(Linear{size}, "at least 1");
-  for (Index size : {huge, largest, Index{1} << 41, (Index{1} << 40) / 4 + 1}) refuses_layer<ShapeError>(Linear{size}, "2^40");
-  for (float p : {1.0f, 1.5f, -0.1f, not_a_number, infinity, -infinity}) refuses_layer<ShapeError>(Dropout{.probability = p}, "probability");
-  for (Shape const& shape : {Shape{5}, Shape{2, 3}, Shape{}, Shape{-4}, Shape{-2, -2}, Shape{0, 4}, Shape{2, 0, 2}, Shape{4, 0, 1},
-                             Shape{huge, 4}, Shape{huge, huge}, Shape{smallest}}) {
+  for (Index size : {huge, largest, Index{1} << 41, (Index{1} << 40) / 4 + 1})
+    refuses_layer<ShapeError>(Linear{size}, "2^40");
+  for (float p : {1.0f, 1.5f, -0.1f, not_a_number, infinity, -infinity})
+    refuses_layer<ShapeError>(Dropout{.probability = p}, "probability");
+  for (Shape const& shape : {Shape{5}, Shape{2, 3}, Shape{}, Shape{-4}, Shape{-2, -2}, Shape{0, 4}, Shape{2, 0, 2},
+                             Shape{4, 0, 1}, Shape{huge, 4}, Shape{huge, huge}, Shape{smallest}}) {
     refuses_layer<ShapeError>(Reshape{shape}, "");
   }
   refuses_layer<ConfigError>(MeanSquaredError{}, "a loss is the objective");
   refuses_layer<ConfigError>(NegativeLogLikelihood{4}, "a loss is the objective");
   refuses_layer<UnsupportedError>(dynamic::Custom{"snake", {{"alpha", 0.5}}}, "no layer 'snake'");
   refuses<UnsupportedError>({"alone", dynamic::Custom{"snake", {}}}, "alone", "no layer 'snake'", Shape{4});
-  std::vector<Filler> const fillers = {Constant{not_a_number}, Constant{infinity}, Gaussian{not_a_number, 1}, Gaussian{0, not_a_number}, Gaussian{0, -1},
-                                       {static_cast<Filler::Kind>(77), 0, 0}, {static_cast<Filler::Kind>(-1), 0, 0}};
+  std::vector<Filler> const fillers = {Constant{not_a_number},
+                                       Constant{infinity},
+                                       Gaussian{not_a_number, 1},
+                                       Gaussian{0, not_a_number},
+                                       Gaussian{0, -1},
+                                       {static_cast<Filler::Kind>(77), 0, 0},
+                                       {static_cast<Filler::Kind>(-1), 0, 0}};
   for (Filler const& filler : fillers) {
     refuses_layer<ConfigError>(Linear{.output_size = 4, .weight = filler}, "filler");
     LayerConfig config{"fc", Linear{4}};
@@ -131,7 +151,9 @@ TEST_CASE("params are as many as weights at most") {
 TEST_CASE("no memory is asked for that no machine has") {
   Index const side = Index{1} << 20;
   // Each within 2^40 values, all together not.
-  refuses<ShapeError>(sequential({{"a", Linear{side}}, {"b", Linear{side - 3}}, {"c", Linear{side}}, {"d", Linear{2}}}, Shape{1}), "c", "2^40 parameters");
+  refuses<ShapeError>(
+      sequential({{"a", Linear{side}}, {"b", Linear{side - 3}}, {"c", Linear{side}}, {"d", Linear{2}}}, Shape{1}), "c",
+      "2^40 parameters");
   refuses<ShapeError>(sequential({{"a", Linear{2}}, {"b", Linear{Index{1} << 39}}}, Shape{1}), "b", "");
   refuses<ShapeError>(sequential({{"a", Linear{huge}}, {"b", Linear{huge}}}, Shape{huge}), "network", "2^40");
 }

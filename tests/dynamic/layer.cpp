@@ -19,7 +19,8 @@ Floats affine(Floats const& w, Floats const& b, Floats const& x, std::size_t bat
   for (std::size_t n = 0; n < batch; ++n) {
     for (std::size_t o = 0; o < out; ++o) {
       double sum = static_cast<double>(b[o]);
-      for (std::size_t i = 0; i < in; ++i) sum += static_cast<double>(w[o * in + i]) * static_cast<double>(x[n * in + i]);
+      for (std::size_t i = 0; i < in; ++i)
+        sum += static_cast<double>(w[o * in + i]) * static_cast<double>(x[n * in + i]);
       y.push_back(static_cast<float>(sum));
     }
   }
@@ -63,8 +64,11 @@ TEST_CASE("layers that only change the shape are networks too") {
 }
 
 TEST_CASE("weights have Juice's names, order and shapes") {
-  Net layer = make(sequential({{"reshape", Reshape{Shape{2, 2}}}, {"linear1", Linear{5}}, {"sigmoid", Sigmoid{}}, {"linear2", Linear{1}}}, Shape{4}));
-  CHECK(layer.learnable_weights_names() == std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias"});
+  Net layer = make(sequential(
+      {{"reshape", Reshape{Shape{2, 2}}}, {"linear1", Linear{5}}, {"sigmoid", Sigmoid{}}, {"linear2", Linear{1}}},
+      Shape{4}));
+  CHECK(layer.learnable_weights_names() ==
+        std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias"});
   std::vector<std::vector<Index>> shapes, gradients;
   for (auto const& weight : layer.learnable_weights_data()) shapes.push_back(weight.shape());
   for (auto const& weight : layer.learnable_weights_gradients()) gradients.push_back(weight.shape());
@@ -76,7 +80,8 @@ TEST_CASE("weights have Juice's names, order and shapes") {
 TEST_CASE("containers nest, and a nested network computes what the flat one does") {
   std::vector<LayerConfig> const layers = {{"a", Linear{6}}, {"t", TanH{}}, {"b", Linear{3}}, {"s", Softmax{}}};
   Net flat = make(sequential(layers, Shape{4}));
-  LayerConfig const front = sequential({layers[0], layers[1]}, {}, "front"), back = sequential({layers[2], layers[3]}, {}, "back");
+  LayerConfig const front = sequential({layers[0], layers[1]}, {}, "front"),
+                    back = sequential({layers[2], layers[3]}, {}, "back");
   Net nested = make(sequential({front, back}, Shape{4}));
   // The Juice book's: one container in another, and only the inner one has an input.
   Net book = make(sequential({sequential(layers, Shape{4}, "inner")}));
@@ -95,8 +100,9 @@ TEST_CASE("layers may be wired by hand, in place too") {
   SharedTensor const x = noise({2, 4}, 2);
   auto const expected = values_of(make(small_network(ReLU{})).forward(x));
   LayerConfig const linear{"hidden", Linear{8}}, relu{"activation", ReLU{}}, head{"out", Linear{3}};
-  LayerConfig const hidden = wired(linear, {"data"}, {"h"}), in_place = wired(relu, {"h"}, {"h"}), apart = wired(relu, {"h"}, {"r"}),
-                    out = wired(head, {"h"}, {"y"}), after = wired(head, {"r"}, {"y"});
+  LayerConfig const hidden = wired(linear, {"data"}, {"h"}), in_place = wired(relu, {"h"}, {"h"}),
+                    apart = wired(relu, {"h"}, {"r"}), out = wired(head, {"h"}, {"y"}),
+                    after = wired(head, {"r"}, {"y"});
   CHECK(same_bits(values_of(make(sequential({hidden, in_place, out}, Shape{4})).forward(x)), expected));
   CHECK(same_bits(values_of(make(sequential({hidden, apart, after}, Shape{4})).forward(x)), expected));
   CHECK(same_bits(values_of(make(sequential({hidden, in_place, head}, Shape{4})).forward(x)), expected));
@@ -109,7 +115,12 @@ TEST_CASE("layers may be wired by hand, in place too") {
   // Containers read and make names as layers do; names inside are their own.
   LayerConfig block = sequential({wired(linear, {"in"}, {"h"}), in_place}, {}, "block");
   std::get<SequentialConfig>(block.layer_type).add_input("in", Shape{4});
-  CHECK(same_bits(values_of(make(sequential({wired(block, {"data"}, {"h2"}), wired(head, {"h2"}, {"h"})}, Shape{4})).forward(x)), expected));
+  CHECK(same_bits(
+      values_of(make(sequential({wired(block, {"data"}, {"h2"}), wired(head, {"h2"}, {"h"})}, Shape{4})).forward(x)),
+      expected));
+  LayerConfig const twin = sequential({wired({"more", TanH{}}, {}, {"h"})}, {}, "twin"),
+                    outer = wired(block, {"data"}, {"h"});
+  CHECK(make(sequential({outer, twin, wired(head, {"h"}, {"data2"})}, Shape{4})).output_shape() == Shape{3});
 }
 
 TEST_CASE("propagate_down has one entry for each input, or none") {
@@ -134,7 +145,8 @@ TEST_CASE("a weight's config says how it starts, and its other name") {
 
 TEST_CASE("the same config and seed give the same network, another seed another") {
   SharedTensor const x = noise({3, 4}, 1);
-  LayerConfig const config = sequential({{"a", Linear{9}}, {"d", Dropout{.probability = 0.5f}}, {"b", Linear{3}}}, Shape{4});
+  LayerConfig const config =
+      sequential({{"a", Linear{9}}, {"d", Dropout{.probability = 0.5f}}, {"b", Linear{3}}}, Shape{4});
   Net a = make(config), b = make(config), c = make(config, {}, 4);
   CHECK(same_bits(weights_of(a), weights_of(b)));
   CHECK_FALSE(same_bits(weights_of(a), weights_of(c)));
@@ -145,7 +157,8 @@ TEST_CASE("Dropout acts in training and not in inference") {
   Net layer = make({"drop", Dropout{.probability = 0.5f}}, Shape{1000});
   SharedTensor const x = tensor({1, 1000}, Floats(1000, 1.0f));
   CHECK(layer.mode() == Mode::training);
-  auto const first = values_of(layer.forward(x)), gradient = values_of(layer.backward(x)), second = values_of(layer.forward(x));
+  auto const first = values_of(layer.forward(x)), gradient = values_of(layer.backward(x)),
+             second = values_of(layer.forward(x));
   CHECK(std::count(first.begin(), first.end(), 0.0f) + std::count(first.begin(), first.end(), 2.0f) == 1000);
   CHECK(std::abs(std::count(first.begin(), first.end(), 0.0f) - 500) < 80);
   CHECK(gradient == first);
@@ -190,7 +203,8 @@ TEST_CASE("any batch, in any order, gives what a fresh network gives") {
 TEST_CASE("wrong sizes are ShapeErrors, and nothing has changed") {
   Net layer = make(small_network());
   SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);
-  auto const y = values_of(layer.forward(x)), dx = values_of(layer.backward(dy)), gradients = gradients_of(layer), weights = weights_of(layer);
+  auto const y = values_of(layer.forward(x)), dx = values_of(layer.backward(dy)), gradients = gradients_of(layer),
+             weights = weights_of(layer);
   error_of<ShapeError>([&] { layer.forward(noise({2, 5}, 1)); });
   error_of<ShapeError>([&] { layer.forward(noise({4, 2}, 1)); });
   error_of<ShapeError>([&] { layer.forward(noise({1, 2, 4}, 1)); });
@@ -218,6 +232,9 @@ TEST_CASE("backward comes after forward") {
     SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);
     error_of<ShapeError>([&] { layer.backward(dy); });
     error_of<ShapeError>([&] { layer.backward_parameters(); });
+    layer.forward(x);
+    error_of<ShapeError>([&] { layer.backward_parameters(); });
+    layer.backward(dy);
     layer.forward(x);
     error_of<ShapeError>([&] { layer.backward_parameters(); });
     layer.backward(dy);
@@ -254,7 +271,8 @@ TEST_CASE("samples without tensors mix with tensors") {
 }
 
 TEST_CASE("a layer may read what it made") {
-  Net layer = make(sequential({{"a", Linear{4}}, {"t", TanH{}}}, Shape{4})), other = make(sequential({{"a", Linear{4}}, {"t", TanH{}}}, Shape{4}));
+  Net layer = make(sequential({{"a", Linear{4}}, {"t", TanH{}}}, Shape{4})),
+      other = make(sequential({{"a", Linear{4}}, {"t", TanH{}}}, Shape{4}));
   SharedTensor const x = noise({3, 4}, 1), dy = noise({3, 4}, 2);
   auto const& y = layer.forward(x);
   SharedTensor const copy = tensor({3, 4}, values_of(y));

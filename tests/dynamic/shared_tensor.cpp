@@ -37,8 +37,8 @@ TEST_CASE("another shape keeps the values, and must hold as many") {
 }
 
 TEST_CASE("shapes without values, and more than 2^40 of them, are errors before there is memory") {
-  for (std::vector<Index> const& shape : std::vector<std::vector<Index>>{{0}, {3, 0}, {-1}, {2, -5}, {Index{1} << 41},
-                                                                         {Index{1} << 30, Index{1} << 30}, {Index{1} << 62, 4}}) {
+  for (std::vector<Index> const& shape : std::vector<std::vector<Index>>{
+           {0}, {3, 0}, {-1}, {2, -5}, {Index{1} << 41}, {Index{1} << 30, Index{1} << 30}, {Index{1} << 62, 4}}) {
     error_of<ShapeError>([&] { SharedTensor{shape}; });
   }
 }

@@ -16,10 +16,14 @@ Trainer make(SolverConfig config, std::uint64_t seed = 3, std::string backend = 
   return Trainer::from_config(Backend{backend}, Backend{}, std::move(config), {}, seed);
 }
 SolverConfig linear_config(float rate, float momentum) {
-  return {.network = sequential({{"fc", Linear{2}}}, Shape{3}), .objective = squares, .base_lr = rate, .momentum = momentum};
+  return {.network = sequential({{"fc", Linear{2}}}, Shape{3}),
+          .objective = squares,
+          .base_lr = rate,
+          .momentum = momentum};
 }
 
-/// y = W x + b with squared errors in double, trained in Juice's order: clip by the norm of all gradients, divide, velocity, update.
+/// y = W x + b with squared errors in double, trained in Juice's order: clip by the norm of all gradients, divide,
+/// velocity, update.
 class ByHand {
  public:
   explicit ByHand(Floats const& weights) : weights_(weights.begin(), weights.end()), velocity_(weights.size()) {}
@@ -54,7 +58,8 @@ class ByHand {
   }
   double distance(Floats const& weights) const {
     double most = weights.size() == weights_.size() ? 0 : 1e9;
-    for (std::size_t i = 0; i < weights_.size(); ++i) most = std::max(most, std::abs(weights_[i] - static_cast<double>(weights[i])));
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      most = std::max(most, std::abs(weights_[i] - static_cast<double>(weights[i])));
     return most;
   }
 
@@ -127,7 +132,8 @@ TEST_CASE("gradients are divided by minibatch_size where it is set, else by the 
     Trainer solver = make(config);
     ByHand hand{weights_of(solver.network())};
     hand.momentum = 0.3f, hand.minibatch = minibatch;
-    for (Index batch : {4, 4, 4, 1}) step_both(solver, hand, batch, static_cast<std::uint64_t>(batch));  // the last is smaller
+    for (Index batch : {4, 4, 4, 1})
+      step_both(solver, hand, batch, static_cast<std::uint64_t>(batch));  // the last is smaller
     CHECK(hand.distance(weights_of(solver.network())) < 1e-5);
   }
 }
@@ -158,7 +164,8 @@ TEST_CASE("a step gives the outputs before it, and their mean loss") {
   CHECK(same_bits(values_of(y), expected));
   CHECK(y.shape() == std::vector<Index>{4, 2});
   double loss = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) loss += std::pow(static_cast<double>(expected[i] - t.read()[i]), 2) / 4;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    loss += std::pow(static_cast<double>(expected[i] - t.read()[i]), 2) / 4;
   CHECK(static_cast<double>(solver.loss()) == Approx(loss));
   CHECK(solver.train_minibatch(noise({2, 3}, 1), noise({2, 2}, 1)).shape() == std::vector<Index>{2, 2});
   float const mean = solver.train_minibatch(x.read(), t.read());
@@ -199,9 +206,10 @@ TEST_CASE("solvers move") {
 }
 
 TEST_CASE("two solvers of one config and seed are the same, whatever the data were before") {
-  SolverConfig const config{.network = sequential({{"a", Linear{9}}, {"d", Dropout{}}, {"b", Linear{3}}, {"s", LogSoftmax{}}}, Shape{4}),
-                            .objective = LayerConfig{"nll", NegativeLogLikelihood{3}},
-                            .momentum = 0.9f};
+  SolverConfig const config{
+      .network = sequential({{"a", Linear{9}}, {"d", Dropout{}}, {"b", Linear{3}}, {"s", LogSoftmax{}}}, Shape{4}),
+      .objective = LayerConfig{"nll", NegativeLogLikelihood{3}},
+      .momentum = 0.9f};
   Trainer a = make(config), b = make(config), c = make(config, 4);
   for (std::uint64_t step = 0; step < 5; ++step) {
     SharedTensor const x = noise({4, 4}, step), labels = tensor({4}, {0, 1, 2, 1});
@@ -254,7 +262,9 @@ TEST_CASE("numbers that make no sense are named by their field") {
     SolverConfig config = linear_config(0.1f, 0);
     change(config);
     CHECK(error_of<ConfigError>([&] { make(config); }).field() == field);
-    CHECK(error_of<ConfigError>([&] { Trainer{Net::from_config(Backend{}, *config.network), config}; }).field() == field);
+    CHECK(error_of<ConfigError>([&] {
+            Trainer{Net::from_config(Backend{}, *config.network), config};
+          }).field() == field);
   };
   for (float value : {nan, infinity, -infinity, -0.1f}) {
     refuses("base_lr", [&](SolverConfig& config) { config.base_lr = value; });
@@ -286,6 +296,7 @@ TEST_CASE("network and objective must be there, and fit") {
   error_of<UnsupportedError>([&] { make(config); });
   config.network = sequential({{"fc", Linear{0}}}, Shape{3});
   CHECK(error_of<ShapeError>([&] { make(config); }).layer() == "fc");
-  Trainer given = Trainer::from_config(Backend{}, Backend{}, {.network = LayerConfig{"fc", Linear{2}}, .objective = squares}, Shape{3});
+  Trainer given = Trainer::from_config(Backend{}, Backend{},
+                                       {.network = LayerConfig{"fc", Linear{2}}, .objective = squares}, Shape{3});
   given.train_minibatch(noise({4, 3}, 1), noise({4, 2}, 1));
 }

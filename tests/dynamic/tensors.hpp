@@ -42,7 +42,8 @@ inline Floats values_of(std::vector<SharedTensor> const& tensors) {
 inline Floats weights_of(Net const& layer) { return values_of(layer.learnable_weights_data()); }
 inline Floats gradients_of(Net const& layer) { return values_of(layer.learnable_weights_gradients()); }
 
-inline LayerConfig sequential(std::vector<LayerConfig> layers, std::optional<Shape> input = {}, std::string name = "network") {
+inline LayerConfig sequential(std::vector<LayerConfig> layers, std::optional<Shape> input = {},
+                              std::string name = "network") {
   SequentialConfig config{.layers = std::move(layers), .inputs = {}};
   if (input) config.add_input("data", *input);
   return {std::move(name), std::move(config)};

@@ -10,10 +10,13 @@ namespace {
 using namespace coldpress;
 using namespace coldpress::test;
 
-using Type = Sequential<Flatten{}, Sequential<Linear{8}, ReLU{}>{}, Named<"head", Linear{3}>{}, Dropout{.probability = 0.5f, .seed = 9}, Softmax{}>;
+using Type = Sequential<Flatten{}, Sequential<Linear{8}, ReLU{}>{}, Named<"head", Linear{3}>{},
+                        Dropout{.probability = 0.5f, .seed = 9}, Softmax{}>;
 LayerConfig const type_config = dynamic::to_config<Type, Shape{2, 2}>();
 
-std::vector<LayerConfig> layers_of(LayerConfig const& config) { return std::get<SequentialConfig>(config.layer_type).layers; }
+std::vector<LayerConfig> layers_of(LayerConfig const& config) {
+  return std::get<SequentialConfig>(config.layer_type).layers;
+}
 
 }  // namespace
 
@@ -53,9 +56,11 @@ TEST_CASE("the first difference is a sentence") {
   differs(3, {"dropout1", Dropout{.probability = 0.5f, .seed = 8}}, "seed");
   differs(4, sequential({{"softmax1", Softmax{}}, {"more", TanH{}}}, {}, "s"), "6 layers, not 7");
   differs(4, {"c", dynamic::Custom{"snake", {}}}, "is softmax, not snake");
-  CHECK(dynamic::difference(sequential(layers_of(type_config), Shape{2, 2}), sequential(layers_of(type_config), Shape{4})).find("{2, 2}, not {4}") !=
-        std::string::npos);
-  LayerConfig const a{"c", dynamic::Custom{"snake", {{"alpha", 0.5}}}}, b{"c", dynamic::Custom{"snake", {{"alpha", 0.25}}}};
+  CHECK(
+      dynamic::difference(sequential(layers_of(type_config), Shape{2, 2}), sequential(layers_of(type_config), Shape{4}))
+          .find("{2, 2}, not {4}") != std::string::npos);
+  LayerConfig const a{"c", dynamic::Custom{"snake", {{"alpha", 0.5}}}},
+      b{"c", dynamic::Custom{"snake", {{"alpha", 0.25}}}};
   CHECK(dynamic::same_network(a, a));
   CHECK_FALSE(dynamic::same_network(a, b));
 }
@@ -84,7 +89,9 @@ TEST_CASE("weights are known without a network") {
 
 TEST_CASE("a static solver becomes its config") {
   Network<Sequential<Linear{3}, LogSoftmax{}>, Shape{4}> net;
-  Solver<decltype(net), NegativeLogLikelihood{3}, Sgd{.learning_rate = 0.5f, .momentum = 0.25f}, SolverOptions{.clip_gradients = 2}> solver{net};
+  Solver<decltype(net), NegativeLogLikelihood{3}, Sgd{.learning_rate = 0.5f, .momentum = 0.25f},
+         SolverOptions{.clip_gradients = 2}>
+      solver{net};
   SolverConfig config = dynamic::to_solver_config(solver);
   CHECK(config == SolverConfig{.network = dynamic::to_config(net),
                                .objective = LayerConfig{"loss", NegativeLogLikelihood{3}},

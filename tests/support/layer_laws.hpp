@@ -234,7 +234,7 @@ void training_law(Index batch, std::uint64_t seed, Violations& violations) {
   demand(by <= 1, violations, "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
-/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones.
+/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones. A new law is one more line.
 template <Layer auto layer, Shape in>
 void laws_at(std::uint64_t seed, Violations& violations) {
   static constexpr Linear before{in.size()};

@@ -83,7 +83,8 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are given, the other laws over four batches.
+/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are given, the other laws
+/// over four batches.
 template <class Maker, Layer auto tail, int... n>
 void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
   (loss_gradient_law<Sequential<Linear{law_shape(n, 30).size()}, tail>, Shape{3}, Maker::make(Shape{law_shape(n, 30).size()})>(

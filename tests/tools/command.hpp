@@ -63,9 +63,11 @@ class Running {
   void signal(int number) const { ::kill(id_, number); }
   Result wait() {
     int status = 0;
-    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+    }
     id_ = 0;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content(folder_ / "out"), content(folder_ / "err")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content(folder_ / "out"),
+            content(folder_ / "err")};
   }
 
  private:

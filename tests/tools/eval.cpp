@@ -12,9 +12,10 @@ std::string identity(TemporaryFolder const& folder, std::optional<dynamic::Layer
   dynamic::SequentialConfig net;
   net.add_input("data", {3}).add_layer({"fc", Linear{.output_size = 3}});
   if (last) net.add_layer({"last", *last});
-  persist::write_model(folder / "net.juice", {.name = "net",
-                                              .config = {"net", net},
-                                              .weights = {{"fc-0", {3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {"fc-0-bias", {1, 3}, {0, 0, 0}}}});
+  persist::write_model(folder / "net.juice",
+                       {.name = "net",
+                        .config = {"net", net},
+                        .weights = {{"fc-0", {3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {"fc-0-bias", {1, 3}, {0, 0, 0}}}});
   return folder / "net.juice";
 }
 
@@ -63,9 +64,10 @@ TEST_CASE("eval refuses data that do not fit") {
     return failure(more);
   };
   CHECK(contains(refused("0,1,2\n"), "the network takes samples of shape {3}, not {2}"));
-  CHECK(contains(refused("3,1,2,3\n"), "a label must be a whole number from 0 to 2"));
-  CHECK(contains(refused("0.5,1,2,3\n"), "a label must be a whole number from 0 to 2"));
-  CHECK(contains(refused("1,1,2,3\n", {"--loss", "mean_squared_error"}), "the targets have shape {1}, mean_squared_error wants {3}"));
+  CHECK(contains(refused("3,1,2,3\n"), "a label must be a whole number"));
+  CHECK(contains(refused("0.5,1,2,3\n"), "a label must be a whole number"));
+  CHECK(contains(refused("1,1,2,3\n", {"--loss", "mean_squared_error"}),
+                 "the targets have shape {1}, mean_squared_error wants {3}"));
   CHECK(contains(refused("1,1,2,3\n", {"--backend", "cpu:v9"}), "v9"));
 }
 

@@ -6,7 +6,8 @@ namespace coldpress::command {
 namespace {
 
 /// Runs the command on files cut short and with single bits flipped: each run ends with 0 or with 1 and a sentence.
-void spoil_each(std::string const& bytes, std::vector<std::vector<std::string>> const& commands, TemporaryFolder const& folder, int runs) {
+void spoil_each(std::string const& bytes, std::vector<std::vector<std::string>> const& commands,
+                TemporaryFolder const& folder, int runs) {
   int failed = 0;
   auto const spoilt = [&](std::string const& changed) {
     folder.put("spoilt", changed);
@@ -48,33 +49,40 @@ TEST_CASE("a spoilt network ends in a sentence") {
 TEST_CASE("a spoilt checkpoint ends in a sentence") {
   if (!has_command()) return;
   Case const c;
-  output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint", c.folder / "checkpoint"});
-  spoil_each(content(c.folder / "checkpoint"), {{"inspect", c.file}, {"train", "--resume", c.file, "--steps", "2", "--save", c.save}}, c.folder, 150);
+  output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint",
+          c.folder / "checkpoint"});
+  spoil_each(content(c.folder / "checkpoint"),
+             {{"inspect", c.file}, {"train", "--resume", c.file, "--steps", "2", "--save", c.save}}, c.folder, 150);
 }
 
 TEST_CASE("a spoilt config ends in a sentence") {
   if (!has_command()) return;
   Case const c;
   // One step only, since a flipped bit may ask for a thousand times the epochs.
-  spoil_each(dropout_config, {{"inspect", c.file}, {"train", "--config", c.file, "--data", c.data, "--steps", "1", "--save", c.save}}, c.folder, 150);
+  spoil_each(dropout_config,
+             {{"inspect", c.file}, {"train", "--config", c.file, "--data", c.data, "--steps", "1", "--save", c.save}},
+             c.folder, 150);
 }
 
 TEST_CASE("spoilt data end in a sentence") {
   if (!has_command()) return;
   Case const c;
-  spoil_each(sides(20), {{"train", "--config", c.config, "--data", "csv:" + c.file, "--steps", "1", "--save", c.save}}, c.folder, 150);
+  spoil_each(sides(20), {{"train", "--config", c.config, "--data", "csv:" + c.file, "--steps", "1", "--save", c.save}},
+             c.folder, 150);
 }
 
 TEST_CASE("any file can be inspected, without harm") {
   if (!has_command()) return;
   Case const c;
-  CHECK(failure({"inspect", c.folder / "missing"}) == c.folder / "missing" + ": cannot open: No such file or directory");
+  CHECK(failure({"inspect", c.folder / "missing"}) ==
+        c.folder / "missing" + ": cannot open: No such file or directory");
   CHECK(contains(failure({"inspect", "/"}), "/: cannot read"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "")}), "x: line 1, column 1: there is no value"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "\x01\x02\x03")}), "x: is no Cap'n Proto message"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "(netwrok = ())")}), "x: line 1, column 1: "));
   // A damaged checkpoint is called so, though it may be read as what it is not.
-  output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint", c.folder / "checkpoint"});
+  output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint",
+          c.folder / "checkpoint"});
   std::string bytes = content(c.folder / "checkpoint");
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   CHECK(contains(failure({"inspect", c.folder.put("x", bytes)}), "checksum"));

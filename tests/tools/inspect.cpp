@@ -12,7 +12,9 @@ persist::Model small_model() {
   SequentialConfig inner;
   inner.add_layer({"fc2", Linear{.output_size = 2, .weight = Gaussian{0, 0.5f}, .bias = Constant{0.25f}}});
   SequentialConfig net;
-  net.add_input("image", {2, 3}).add_layer({"fc1", Linear{.output_size = 4}}).add_layer({"drop", Dropout{.probability = 0.5f, .seed = 7}});
+  net.add_input("image", {2, 3})
+      .add_layer({"fc1", Linear{.output_size = 4}})
+      .add_layer({"drop", Dropout{.probability = 0.5f, .seed = 7}});
   net.add_layer({"inner", inner});
   return {.name = "net",
           .config = {"net", net},
@@ -30,16 +32,18 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
   std::string const text = output({"inspect", file});
   INFO(text);
   CHECK(contains(text, file + ": a network, with a checksum\n"));
-  CHECK(contains(text, "\n  net: sequential  input image {2, 3}\n"
-                       "    fc1: linear  output_size 4, weight glorot, bias 0\n"
-                       "    drop: dropout  probability 0.5, seed 7\n"
-                       "    inner: sequential\n"
-                       "      fc2: linear  output_size 2, weight gaussian(0, 0.5), bias 0.25\n"));
-  CHECK(contains(text, "\n  name        shape   min  max      rms\n"
-                       "  fc1-0       {4, 6}  0.5  0.5      0.5\n"
-                       "  fc1-0-bias  {1, 4}   -1    1  0.70711\n"
-                       "  fc2-0       {2, 4}    0    2  0.70711\n"
-                       "  fc2-0-bias  {1, 2}    3    4   3.5355\n"));
+  CHECK(contains(text,
+                 "\n  net: sequential  input image {2, 3}\n"
+                 "    fc1: linear  output_size 4, weight glorot, bias 0\n"
+                 "    drop: dropout  probability 0.5, seed 7\n"
+                 "    inner: sequential\n"
+                 "      fc2: linear  output_size 2, weight gaussian(0, 0.5), bias 0.25\n"));
+  CHECK(contains(text,
+                 "\n  name        shape   min  max      rms\n"
+                 "  fc1-0       {4, 6}  0.5  0.5      0.5\n"
+                 "  fc1-0-bias  {1, 4}   -1    1  0.70711\n"
+                 "  fc2-0       {2, 4}    0    2  0.70711\n"
+                 "  fc2-0-bias  {1, 2}    3    4   3.5355\n"));
   CHECK(contains(text, "\nparameters\n  38\n"));
   CHECK(contains(text, "\nplan\n  layer"));
 }
@@ -49,13 +53,19 @@ TEST_CASE("inspect shows layers that cannot run, and says why there is no plan")
   TemporaryFolder folder;
   auto model = small_model();
   auto& net = std::get<SequentialConfig>(model.config.layer_type);
-  net.layers[1] = {"wave", Custom{"snake", {{"frequency", 1.5}, {"taps", std::vector<std::uint64_t>{3, 5}}, {"mode", std::string{"slow"}}, {"on", true}, {"lag", std::int64_t{-2}}}}};
+  net.layers[1] = {"wave", Custom{"snake",
+                                  {{"frequency", 1.5},
+                                   {"taps", std::vector<std::uint64_t>{3, 5}},
+                                   {"mode", std::string{"slow"}},
+                                   {"on", true},
+                                   {"lag", std::int64_t{-2}}}}};
   net.layers[1].inputs = {"fc1"};
   net.layers[1].outputs = {"a", "b"};
   persist::write_model(folder / "net.juice", model);
   std::string const text = output({"inspect", folder / "net.juice"});
   INFO(text);
-  CHECK(contains(text, "wave: snake  frequency 1.5, taps {3, 5}, mode \"slow\", on true, lag -2, inputs [fc1], outputs [a, b]\n"));
+  CHECK(contains(
+      text, "wave: snake  frequency 1.5, taps {3, 5}, mode \"slow\", on true, lag -2, inputs [fc1], outputs [a, b]\n"));
   CHECK(contains(text, "\nno plan\n  layer 'wave'"));
 }
 
@@ -65,11 +75,12 @@ TEST_CASE("inspect shows all of a file that Juice wrote") {
   if (folder.empty()) return;
   std::string const text = output({"inspect", folder + "/mackey-glass-rnn.juice"});
   INFO(text);
-  for (char const* part : {"a network, without a checksum", "input data_input {1, 10}", "reshape: reshape  shape {10, 1, 1}",
-                           "LSTMInitial: rnn  hidden_size 5, num_layers 2, rnn_type \"LSTM\", dropout_probability 0.5, dropout_seed 123, "
-                           "input_mode \"LinearInput\", direction_mode \"UniDirectional\"",
-                           "linear1: linear  output_size 1", "sigmoid: sigmoid", "LSTMInitial-0 ", "LSTMInitial-0-bias", "linear1-0 ",
-                           "linear1-0-bias", "parameters\n  596\n", "knows no layer 'rnn'"}) {
+  for (char const* part :
+       {"a network, without a checksum", "input data_input {1, 10}", "reshape: reshape  shape {10, 1, 1}",
+        "LSTMInitial: rnn  hidden_size 5, num_layers 2, rnn_type \"LSTM\", dropout_probability 0.5, dropout_seed 123, "
+        "input_mode \"LinearInput\", direction_mode \"UniDirectional\"",
+        "linear1: linear  output_size 1", "sigmoid: sigmoid", "LSTMInitial-0 ", "LSTMInitial-0-bias", "linear1-0 ",
+        "linear1-0-bias", "parameters\n  596\n", "knows no layer 'rnn'"}) {
     INFO(part);
     CHECK(contains(text, part));
   }
@@ -81,16 +92,19 @@ TEST_CASE("inspect shows a training, and a checkpoint") {
   std::string const config = folder.put("config", dropout_config), data = "csv:" + folder.put("data", sides(20));
   std::string text = output({"inspect", config});
   INFO(text);
-  for (char const* part : {": a training\n", "drop: dropout  probability 0.25, seed 5", "loss: negative_log_likelihood  num_classes 2",
-                           "learning rate 0.05, momentum 0.9\n", "epochs 4, batch 8, seed 3\n", "no plan\n"}) {
+  for (char const* part :
+       {": a training\n", "drop: dropout  probability 0.25, seed 5", "loss: negative_log_likelihood  num_classes 2",
+        "learning rate 0.05, momentum 0.9\n", "epochs 4, batch 8, seed 3\n", "no plan\n"}) {
     INFO(part);
     CHECK(contains(text, part));
   }
-  output({"train", "--config", config, "--data", data, "--steps", "4", "--checkpoint", folder / "checkpoint", "--save", folder / "net"});
+  output({"train", "--config", config, "--data", data, "--steps", "4", "--checkpoint", folder / "checkpoint", "--save",
+          folder / "net"});
   text = output({"inspect", folder / "checkpoint"});
   INFO(text);
-  for (std::string const& part : {std::string{": a checkpoint, with a checksum\n"}, std::string{"fc2-0-bias/state0"}, "data " + data + "\n",
-                                  std::string{"4 steps: 1 epochs and 8 samples\n"}, std::string{"plan\n"}}) {
+  for (std::string const& part :
+       {std::string{": a checkpoint, with a checksum\n"}, std::string{"fc2-0-bias/state0"}, "data " + data + "\n",
+        std::string{"4 steps: 1 epochs and 8 samples\n"}, std::string{"plan\n"}}) {
     INFO(part);
     CHECK(contains(text, part));
   }

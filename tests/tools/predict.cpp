@@ -16,7 +16,9 @@ struct Case {
 
   Case() {
     dynamic::SequentialConfig net;
-    net.add_input("data", {6}).add_layer({"fc1", Linear{.output_size = 9}}).add_layer({"drop", Dropout{.probability = 0.5f}});
+    net.add_input("data", {6})
+        .add_layer({"fc1", Linear{.output_size = 9}})
+        .add_layer({"drop", Dropout{.probability = 0.5f}});
     net.add_layer({"relu", ReLU{}}).add_layer({"fc2", Linear{.output_size = 6}}).add_layer({"fold", Reshape{{2, 3}}});
     dynamic::Layer::from_config(dynamic::Backend{}, {"net", net}, {}, 5).save(model);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
@@ -34,7 +36,8 @@ TEST_CASE("predict gives the library's outputs, bit for bit, in batches of any s
   for (char const* backend : {"cpu", "cpu:reference"}) {
     auto layer = dynamic::Layer::load(dynamic::Backend{backend}, c.model);
     layer.set_mode(dynamic::Mode::inference);
-    for (std::size_t const batch : {std::size_t{64}, std::size_t{17}, std::size_t{5}, std::size_t{1}, std::size_t{1} << 40}) {
+    for (std::size_t const batch :
+         {std::size_t{64}, std::size_t{17}, std::size_t{5}, std::size_t{1}, std::size_t{1} << 40}) {
       INFO(backend << ", batch " << batch);
       std::vector<float> y;
       for (std::span<float const> left{c.x}; !left.empty();) {
@@ -75,7 +78,8 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   c.folder.put("net.juice", "no network");
   CHECK(contains(failure(c.predict()), c.model + ": is no Cap'n Proto message"));
   CHECK(content(c.output) == "old");
-  CHECK(contains(failure({"predict", "--model", c.model, "--input", c.input, "--output", c.folder / "nowhere/y.npy"}), "nowhere"));
+  CHECK(contains(failure({"predict", "--model", c.model, "--input", c.input, "--output", c.folder / "nowhere/y.npy"}),
+                 "nowhere"));
 }
 
 }  // namespace

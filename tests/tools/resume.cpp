@@ -49,7 +49,8 @@ TEST_CASE("a checkpoint written between carries to the same end as one written a
   CHECK(middle.epoch == 1);
   CHECK(middle.position == 56);
   // Config and options may be said again.
-  CHECK(c.network(c.begin({"--resume", c.checkpoint, "--checkpoint", c.checkpoint, "--batch", "8", "--seed", "3"})) == whole);
+  CHECK(c.network(c.begin({"--resume", c.checkpoint, "--checkpoint", c.checkpoint, "--batch", "8", "--seed", "3"})) ==
+        whole);
   CHECK(persist::read_checkpoint(c.checkpoint) == end);
   // Nothing is left to do, or more than was planned.
   CHECK(c.network({"train", "--resume", c.checkpoint}) == whole);
@@ -61,7 +62,8 @@ TEST_CASE("a training that is asked to end, or is killed, goes on from its check
   for (int const number : {SIGINT, SIGTERM, SIGKILL}) {
     INFO("signal " << number);
     Case const c;
-    Running training{c.begin({"--epochs", "1000000000", "--checkpoint", c.checkpoint, "--checkpoint-every", "5", "--save", c.folder / "net"})};
+    Running training{c.begin({"--epochs", "1000000000", "--checkpoint", c.checkpoint, "--checkpoint-every", "5",
+                              "--save", c.folder / "net"})};
     for (int tries = 0; tries < 6000 && !std::filesystem::exists(c.checkpoint); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
@@ -72,7 +74,8 @@ TEST_CASE("a training that is asked to end, or is killed, goes on from its check
       CHECK(result.code == -SIGKILL);
     } else {
       CHECK(result.code == 1);
-      CHECK(result.err == "coldpress: interrupted after step " + std::to_string(steps) + "; " + c.checkpoint + " is where to resume\n");
+      CHECK(result.err == "coldpress: interrupted after step " + std::to_string(steps) + "; " + c.checkpoint +
+                              " is where to resume\n");
     }
     CHECK_FALSE(std::filesystem::exists(c.folder / "net"));
     std::string const more = std::to_string(steps + 15);
@@ -100,7 +103,8 @@ TEST_CASE("a checkpoint of another run is refused") {
   c.network(c.begin({"--steps", "20", "--checkpoint", c.checkpoint}));
   std::string const before = content(c.checkpoint);
   auto const refused = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"train", "--resume", c.checkpoint, "--save", c.folder / "other", "--checkpoint", c.checkpoint});
+    more.insert(more.begin(),
+                {"train", "--resume", c.checkpoint, "--save", c.folder / "other", "--checkpoint", c.checkpoint});
     return failure(more);
   };
   auto const config_with = [&](std::string const& from, std::string const& to) {
@@ -109,10 +113,14 @@ TEST_CASE("a checkpoint of another run is refused") {
   };
   CHECK(refused({"--batch", "4"}) == c.checkpoint + ": was made with batch 8, not 4");
   CHECK(refused({"--seed", "4"}) == c.checkpoint + ": was made with seed 3, not 4");
-  CHECK(contains(refused({"--config", config_with("outputSize = 16", "outputSize = 17")}), "another network than the config's: "));
+  CHECK(contains(refused({"--config", config_with("outputSize = 16", "outputSize = 17")}),
+                 "another network than the config's: "));
   CHECK(contains(refused({"--config", config_with("0.05", "0.06")}), "another solver"));
-  CHECK(contains(refused({"--config", config_with("negativeLogLikelihood = (numClasses = 2)", "meanSquaredError = void")}), "another loss"));
-  CHECK(contains(refused({"--data", "csv:" + c.folder.put("few", sides(20))}), "the position in the data is 56, but there are 20 samples"));
+  CHECK(contains(
+      refused({"--config", config_with("negativeLogLikelihood = (numClasses = 2)", "meanSquaredError = void")}),
+      "another loss"));
+  CHECK(contains(refused({"--data", "csv:" + c.folder.put("few", sides(20))}),
+                 "the position in the data is 56, but there are 20 samples"));
   CHECK(contains(failure({"train", "--resume", c.config, "--save", c.folder / "other"}), c.config + ": "));
   CHECK(content(c.checkpoint) == before);
   CHECK_FALSE(std::filesystem::exists(c.folder / "other"));

@@ -5,8 +5,11 @@ namespace {
 
 TEST_CASE("help and version succeed and say something") {
   if (!has_command()) return;
-  for (std::vector<std::string> const& arguments :
-       {std::vector<std::string>{"--help"}, {"inspect", "--help"}, {"train", "--help"}, {"eval", "--help"}, {"predict", "--help"}}) {
+  for (std::vector<std::string> const& arguments : {std::vector<std::string>{"--help"},
+                                                    {"inspect", "--help"},
+                                                    {"train", "--help"},
+                                                    {"eval", "--help"},
+                                                    {"predict", "--help"}}) {
     CHECK(contains(output(arguments), "Usage: coldpress"));
   }
   for (char const* command : {"inspect", "train", "eval", "predict"}) CHECK(contains(output({"--help"}), command));
@@ -16,7 +19,8 @@ TEST_CASE("the version is that of the project") {
   if (!has_command()) return;
   std::string const version = output({"--version"});
   REQUIRE(version.starts_with("coldpress "));
-  CHECK(contains(content(source_file("CMakeLists.txt")), "project(coldpress VERSION " + version.substr(10, version.size() - 11) + " "));
+  CHECK(contains(content(source_file("CMakeLists.txt")),
+                 "project(coldpress VERSION " + version.substr(10, version.size() - 11) + " "));
 }
 
 TEST_CASE("bad use is exit code 2, and says what is wrong") {
@@ -61,8 +65,8 @@ TEST_CASE("bad use is exit code 2, and says what is wrong") {
 TEST_CASE("output that cannot be written is a failure") {
   if (!has_command() || !std::filesystem::exists("/dev/full")) return;
   TemporaryFolder folder;
-  std::string const command =
-      "\"$COLDPRESS_COMMAND\" inspect '" + folder.put("config", dropout_config) + "' >/dev/full 2>'" + folder / "err" + "'";
+  std::string const command = "\"$COLDPRESS_COMMAND\" inspect '" + folder.put("config", dropout_config) +
+                              "' >/dev/full 2>'" + folder / "err" + "'";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
   CHECK(content(folder / "err") == "coldpress: the output cannot be written\n");
 }
