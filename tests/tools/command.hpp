@@ -60,6 +60,13 @@ class Running {
     ::kill(id_, SIGKILL);
     wait();
   }
+  /// Waits, a minute at most, until `happened`.
+  template <class Happened>
+  static void until(Happened happened) {
+    for (int tries = 0; tries < 6000 && !happened(); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  bool has_printed() const { return !content(folder_ / "out").empty(); }
   void signal(int number) const { ::kill(id_, number); }
   Result wait() {
     int status = 0;
