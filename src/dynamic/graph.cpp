@@ -12,6 +12,7 @@ bool contains(std::vector<std::string> const& names, std::string const& name) {
 }
 
 constexpr Index most_parameters = Index{1} << 40;
+constexpr std::size_t most_layers = 10000;  // planning takes time quadratic in their number
 
 /// Its number of values; throws ShapeError where it has none.
 Index checked_size(Shape const& shape) {
@@ -46,6 +47,9 @@ class Flattener {
     if (!config.propagate_down.empty() && config.propagate_down.size() != std::max<std::size_t>(1, config.inputs.size())) {
       throw ConfigError{"propagate_down must be empty or have one entry for each input"};
     }
+    for (bool const down : config.propagate_down) {
+      if (!down) throw UnsupportedError{"propagate_down cannot be switched off"};
+    }
     if (depth == 0) last_ = config.inputs;
     check_inputs(config);
     if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
@@ -54,6 +58,12 @@ class Flattener {
     }
     if (config.name.empty()) throw ConfigError{"a layer must have a name"};
     if (contains(graph_.names, config.name)) throw ConfigError{"two layers have this name"};
+    for (WeightConfig const& weight : config.params) {
+      if (weight.name.empty()) continue;
+      if (contains(weight_names_, weight.name)) throw UnsupportedError{"weight '" + weight.name + "' is named by two layers: sharing cannot run"};
+      weight_names_.push_back(weight.name);
+    }
+    if (graph_.layers.size() > most_layers) throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
     last_.clear();
     add_outputs(config);
     graph_.layers.push_back(config.layer_type);
@@ -104,6 +114,7 @@ class Flattener {
   std::vector<std::string> values_;       // of this container, made so far
   std::vector<std::string> last_;         // names of what the layer before makes
   std::vector<std::string> all_outputs_;  // of this container
+  std::vector<std::string> weight_names_;
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ struct FormatError : Error {
 struct ChecksumError : FormatError {
   using FormatError::FormatError;
 };
-/// Training or test data out of range: a label that is no class, a target that is not finite.
+/// Training or test data out of range: a label that is no class.
 struct DataError : Error {
   using Error::Error;
 };

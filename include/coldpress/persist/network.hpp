@@ -32,7 +32,7 @@ std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
 
 /// `batch`: the first extent of shapes in the file, for Juice; 0: the network's own, or 1.
 template <class Net>
-Model model_of(Net const& net, Index batch = 0) {
+Model model_of(Net const& net, Index batch = 0) requires requires { typename Net::Graph; } {
   return {.name = "network",
           .config = dynamic::to_config<typename Net::Type, Net::input_shape>(),
           .weights = tensors_of(net, [](Net const& n, int i, auto values) { n.read_weight(i, values); }),
@@ -58,7 +58,7 @@ inline std::string state_name(int state, std::string const& weight) { return wei
 
 /// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's to add.
 template <class Solver>
-Checkpoint checkpoint_of(Solver& solver) {
+Checkpoint checkpoint_of(Solver& solver) requires requires { Solver::objective; } {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   Checkpoint checkpoint{.model = model_of(solver.network()), .random_state = {solver.network().seed()}, .iteration = solver.step()};
   for (int s = 0; s < Solver::Optimizer::states; ++s) {

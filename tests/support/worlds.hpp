@@ -1,0 +1,94 @@
+// The law of the three worlds: a layer as a type, as a config, and read from a file gives the same bits, forward, backward and trained.
+#pragma once
+
+#include "support/catch.hpp"
+#include "support/random.hpp"
+
+#include <coldpress/coldpress.hpp>
+#include <coldpress/graph/describe.hpp>
+#include <coldpress/persist.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <unistd.h>
+
+namespace coldpress::test {
+
+inline bool same_bits(std::span<float const> a, std::span<float const> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+/// Weights of a network of either kind, one after another.
+template <class Net>
+std::vector<float> all_weights(Net const& net) {
+  std::vector<float> all;
+  for (auto const& weight : persist::model_of(net).weights) all.insert(all.end(), weight.values.begin(), weight.values.end());
+  return all;
+}
+
+template <class Layers, Shape in>
+void check_worlds() {
+  using Net = Network<Layers, in>;
+  auto const backend = dynamic::Backend::like_static();
+  std::string const path = (std::filesystem::temp_directory_path() / ("coldpress-worlds-" + std::to_string(::getpid()))).string();
+  Net net{3};
+  INFO(describe(net));
+  save(net, path);
+  Net typed = load<Net>(path);
+  typed.set_seed(3);  // of the masks of Dropout: a network's file does not hold it
+  auto const config = dynamic::to_config(net);
+  auto built = dynamic::Layer::from_config(backend, config, {}, 3);
+  auto const model = persist::read_model(path);
+  REQUIRE(model.config == config);
+  auto loaded = persist::layer_of(backend, model, {}, 3);
+  std::filesystem::remove(path);
+  auto const weights = all_weights(net);
+  REQUIRE(same_bits(weights, all_weights(typed)));
+  REQUIRE(same_bits(weights, all_weights(built)));
+  REQUIRE(same_bits(weights, all_weights(loaded)));
+
+  Random random{5};
+  std::uint64_t step = 0;
+  for (Index const batch : {1, 2, 3, 17}) {
+    INFO("batch " << batch);
+    auto const x = random.values<float>(batch * in.size()), dy = random.values<float>(batch * Net::output_shape.size());
+    typename Net::TrainingWorkspace workspace;
+    auto const inferred = net.forward(x);
+    REQUIRE(same_bits(inferred, typed.forward(x)));
+    for (auto* layer : {&built, &loaded}) REQUIRE(same_bits(inferred, layer->predict(x)));
+    auto const trained = net.forward_training(x, workspace, ++step);
+    std::vector<float> const y{trained.begin(), trained.end()};
+    auto const dx = net.backward(dy, workspace);
+    for (auto* layer : {&built, &loaded}) {
+      REQUIRE(same_bits(y, layer->forward(x)));
+      REQUIRE(same_bits(dx, layer->executable().backward_input(dy)));
+      layer->executable().backward_parameters();
+      for (int i = 0; i < Net::weight_count; ++i) {
+        std::vector<float> ours(static_cast<std::size_t>(Net::weight_shape(i).size())), theirs = ours;
+        Net::read(workspace.gradients().data(), i, ours);
+        layer->executable().read(dynamic::Executable::gradient, i, theirs);
+        REQUIRE(same_bits(ours, theirs));
+      }
+    }
+  }
+
+  Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.05f, .momentum = 0.9f}> solver{net};
+  solver.set_step(step);
+  dynamic::Solver other{std::move(loaded), dynamic::to_solver_config(solver)};
+  for (Index const batch : {5, 1, 16, 16}) {
+    auto const x = random.values<float>(batch * in.size()), t = random.values<float>(batch * Net::output_shape.size());
+    REQUIRE(solver.train_minibatch(x, t) == other.train_minibatch(x, t));
+  }
+  REQUIRE(same_bits(all_weights(net), all_weights(other.network())));
+}
+
+/// A layer between two others, so that fusion acts, on samples of one value, of more than a tile's, and of rank 3.
+template <Layer auto layer>
+void check_worlds_of() {
+  check_worlds<Sequential<Linear{1}, layer, Linear{4}>, Shape{3}>();
+  check_worlds<Sequential<Linear{71}, layer, Linear{2}>, Shape{6}>();
+  check_worlds<Sequential<Linear{30}, Reshape{Shape{2, 3, 5}}, layer, TanH{}, Linear{3}>, Shape{7, 2}>();
+}
+
+}  // namespace coldpress::test

@@ -1,0 +1,7 @@
+#include "support/worlds.hpp"
+
+using namespace coldpress;
+
+TEST_CASE("Softmax is the same as a type, as a config and in a file") { test::check_worlds_of<Softmax{}>(); }
+TEST_CASE("LogSoftmax is the same as a type, as a config and in a file") { test::check_worlds_of<LogSoftmax{}>(); }
+TEST_CASE("Flatten is the same as a type, as a config and in a file") { test::check_worlds_of<Flatten{}>(); }
