@@ -21,7 +21,8 @@ void run(Options const& options) {
                                         .momentum = optimizer.momentum};
     auto solver = dynamic::Solver::from_config(backend, backend, solver_config, {}, 7);
     auto const y = targets<W>(W::loss.target_shape(solver.network().output_shape()).size());
-    time_training<W>(options, [&] { return solver.train_minibatch(std::span<float const>{x}, std::span<float const>{y}); });
+    time_training<W>(options,
+                     [&] { return solver.train_minibatch(std::span<float const>{x}, std::span<float const>{y}); });
   } else {
     auto layer = dynamic::Layer::from_config(backend, config, {}, 7);
     layer.set_mode(dynamic::Mode::inference);

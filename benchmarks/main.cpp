@@ -1,5 +1,5 @@
-// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line. A workload it does
-// not know prints nothing.
+// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line.
+// A workload it does not know prints nothing.
 #include "paths.hpp"
 
 #include <cstdlib>

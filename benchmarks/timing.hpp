@@ -1,4 +1,5 @@
-// Timing of one call, and the line that reports it: contender, workload, threads, median and minimum in microseconds, notes.
+// Timing of one call, and the line that reports it: contender, workload, threads, median and minimum in microseconds,
+// notes.
 #pragma once
 
 #include <algorithm>

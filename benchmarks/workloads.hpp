@@ -50,7 +50,9 @@ struct I2 {
 };
 
 template <class W>
-concept Trains = requires { W::loss; };
+concept Trains = requires {
+  W::loss;
+};
 
 template <class W>
 std::vector<float> inputs() {
@@ -60,7 +62,8 @@ template <class W>
 std::vector<float> targets(Index size) {
   std::vector<float> values(static_cast<std::size_t>(W::batch * size), 0.3f);
   if constexpr (decltype(W::loss)::target == Target::label) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % static_cast<std::size_t>(W::loss.num_classes));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i * 7 % static_cast<std::size_t>(W::loss.num_classes));
   }
   return values;
 }

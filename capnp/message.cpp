@@ -133,7 +133,7 @@ Message::Message(std::span<std::byte const> bytes) {
   capnp::ReaderOptions options;
   // Each part is read for the checksum and for its content, names once more for errors.
   options.traversalLimitInWords = 3 * words.size() + 1024;
-  options.nestingLimit = 4 * max_nesting;                   // a container takes three levels
+  options.nestingLimit = 4 * max_nesting;  // a container takes three levels
   reader_ = translated([&] { return kj::heap<capnp::FlatArrayMessageReader>(words, options); });
 }
 

@@ -34,11 +34,13 @@ class Tensors {
   explicit Tensors(std::vector<NamedTensor> const& tensors) {
     for (NamedTensor const& tensor : tensors) by_name_[tensor.name] = &tensor;
   }
-  std::vector<float> take(dynamic::Executable::Weight const& weight, std::string const& name, std::string const& other_name) {
+  std::vector<float> take(dynamic::Executable::Weight const& weight, std::string const& name,
+                          std::string const& other_name) {
     auto found = by_name_.find(name);
     if (found == by_name_.end() && !other_name.empty()) found = by_name_.find(other_name);
     if (found == by_name_.end()) {
-      if (ends_with(name, "-bias")) return std::vector<float>(static_cast<std::size_t>(weight.shape.size()));  // Leaf had none
+      if (ends_with(name, "-bias"))
+        return std::vector<float>(static_cast<std::size_t>(weight.shape.size()));  // Leaf had none
       refuse(weight, "is missing");
     }
     NamedTensor const& tensor = *found->second;
@@ -103,7 +105,8 @@ Model model_of(dynamic::Layer const& layer, Index batch) {
   return model;
 }
 
-dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input, std::uint64_t seed) {
+dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input,
+                        std::uint64_t seed) {
   if (!input && !dynamic::declares_input(model.config)) input = input_from_weights(model);
   auto layer = dynamic::Layer::from_config(backend, model.config, input, seed);
   auto const weights = in_order(model, wanted(model, input));
@@ -168,7 +171,8 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
 namespace coldpress::dynamic {
 
 Layer Layer::load(Backend const& backend, std::string const& path) {
-  return with_context([&] { return persist::layer_of(backend, persist::read_model(path)); }, [&](Error& e) { e.in_file(path); });
+  return with_context([&] { return persist::layer_of(backend, persist::read_model(path)); },
+                      [&](Error& e) { e.in_file(path); });
 }
 
 void Layer::save(std::string const& path) const { persist::write_model(path, persist::model_of(*this)); }

@@ -12,9 +12,7 @@ using namespace coldpress;
 using Xor = Network<Sequential<Linear{16}, TanH{}, Linear{1}>, Shape{2}>;
 
 /// Knows neither the layers nor where they came from.
-float ask(dynamic::Layer& layer, float a, float b) {
-  return layer.predict(std::vector{a, b})[0];
-}
+float ask(dynamic::Layer& layer, float a, float b) { return layer.predict(std::vector{a, b})[0]; }
 
 int main() {
   Xor net{42};

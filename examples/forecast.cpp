@@ -71,7 +71,8 @@ std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   std::vector<float> outputs;
   outputs.reserve(dataset.targets.size());
   for (Index first = 0; first < dataset.size(); first += inference_batch) {
-    std::span<float const> const y = forward(dataset.samples_from(first, std::min(inference_batch, dataset.size() - first)));
+    std::span<float const> const y =
+        forward(dataset.samples_from(first, std::min(inference_batch, dataset.size() - first)));
     outputs.insert(outputs.end(), y.begin(), y.end());
   }
   return outputs;

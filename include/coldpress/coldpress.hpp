@@ -1,4 +1,5 @@
-// Everything a static user needs: layers, networks as types, training. No third-party header but Boost.Hana's small ones.
+// Everything a static user needs: layers, networks as types, training. No third-party header but Boost.Hana's small
+// ones.
 #pragma once
 
 #include <coldpress/backend/cpu.hpp>

@@ -1,4 +1,5 @@
-// The dynamic API: networks from configs and files, with Juice's names. Link coldpress::dynamic; files need coldpress::persist.
+// The dynamic API: networks from configs and files, with Juice's names. Link coldpress::dynamic; files need
+// coldpress::persist.
 #pragma once
 
 #include <coldpress/dynamic/layer.hpp>

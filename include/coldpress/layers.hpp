@@ -1,4 +1,5 @@
-// THE LIST of built-in layers and losses: the table of contents of the library. Configs, files, docs and tests fold over it.
+// THE LIST of built-in layers and losses: the table of contents of the library. Configs, files, docs and tests fold
+// over it.
 #pragma once
 
 #include <coldpress/core/type_list.hpp>

@@ -8,11 +8,11 @@
 
 namespace coldpress {
 
-/// Any xtensor expression is a minibatch, read row-major: {batch, sample shape}. What lies in memory like that already is used where it is
-/// (arrays, adaptors, views of whole samples); everything else is evaluated first, and its values converted.
+/// Any xtensor expression is a minibatch, read row-major: {batch, sample shape}. What lies in memory like that already
+/// is used where it is (arrays, adaptors, views of whole samples); everything else is evaluated first, and its values
+/// converted.
 template <class X, class T>
-  requires xt::is_xexpression<X>::value
-class SamplesOf<X, T> {
+requires xt::is_xexpression<X>::value class SamplesOf<X, T> {
   std::vector<T> evaluated_;
 
  public:
@@ -24,7 +24,8 @@ class SamplesOf<X, T> {
       }
     }
     evaluated_.reserve(x.size());
-    for (auto value = x.template begin<xt::layout_type::row_major>(); value != x.template end<xt::layout_type::row_major>(); ++value) {
+    for (auto value = x.template begin<xt::layout_type::row_major>();
+         value != x.template end<xt::layout_type::row_major>(); ++value) {
       evaluated_.push_back(static_cast<T>(*value));
     }
     values = evaluated_;
@@ -48,12 +49,15 @@ class SamplesOf<X, T> {
   }
 };
 
-/// Samples as an xtensor view of shape {batch, sample shape}: as_xtensor<Net::output_shape>(net.forward(x)). It lives as long as they do.
+/// Samples as an xtensor view of shape {batch, sample shape}: as_xtensor<Net::output_shape>(net.forward(x)). It lives
+/// as long as they do.
 template <Shape shape, class T>
 auto as_xtensor(Samples<T> samples) {
-  require(static_cast<Index>(samples.size()) == samples.batch * shape.size(), "as_xtensor: the shape must have as many values as a sample");
+  require(static_cast<Index>(samples.size()) == samples.batch * shape.size(),
+          "as_xtensor: the shape must have as many values as a sample");
   std::array<std::size_t, static_cast<std::size_t>(shape.rank()) + 1> extents{static_cast<std::size_t>(samples.batch)};
-  for (int axis = 0; axis < shape.rank(); ++axis) extents[static_cast<std::size_t>(axis) + 1] = static_cast<std::size_t>(shape[axis]);
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    extents[static_cast<std::size_t>(axis) + 1] = static_cast<std::size_t>(shape[axis]);
   return xt::adapt(samples.data(), samples.size(), xt::no_ownership(), extents);
 }
 
@@ -61,9 +65,11 @@ auto as_xtensor(Samples<T> samples) {
 template <int rank, class T>
 auto as_xtensor(Samples<T> samples, Shape const& shape) {
   require(shape.rank() == rank, "as_xtensor: the shape must have the rank that was asked for");
-  require(static_cast<Index>(samples.size()) == samples.batch * shape.size(), "as_xtensor: the shape must have as many values as a sample");
+  require(static_cast<Index>(samples.size()) == samples.batch * shape.size(),
+          "as_xtensor: the shape must have as many values as a sample");
   std::array<std::size_t, rank + 1> extents{static_cast<std::size_t>(samples.batch)};
-  for (int axis = 0; axis < rank; ++axis) extents[static_cast<std::size_t>(axis) + 1] = static_cast<std::size_t>(shape[axis]);
+  for (int axis = 0; axis < rank; ++axis)
+    extents[static_cast<std::size_t>(axis) + 1] = static_cast<std::size_t>(shape[axis]);
   return xt::adapt(samples.data(), samples.size(), xt::no_ownership(), extents);
 }
 

@@ -32,8 +32,9 @@ struct Level {
 auto levels() {
 #if defined __x86_64__
   bool const v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  bool const v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  bool const v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
   return std::array{Level{"v4", v4, v4::table}, Level{"v3", v3, v3::table},
                     Level{"v2", static_cast<bool>(__builtin_cpu_supports("sse4.2")), v2::table}};
 #else

@@ -1,5 +1,5 @@
-// One level's table: the same kernels that static networks inline, with shapes as arguments. Compiled once for each level, with nothing but
-// code of that level in it.
+// One level's table: the same kernels that static networks inline, with shapes as arguments. Compiled once for each
+// level, with nothing but code of that level in it.
 #include "table.hpp"
 
 #include <coldpress/backend/cpu.hpp>
@@ -18,7 +18,8 @@ void value_block(void const* op, float* x, ErasedOp::Block block, At at) {
   }
 }
 template <class Op>
-void gradient_block(void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
+void gradient_block(void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block,
+                    At at) {
   Op const& f = *static_cast<Op const*>(op);
   for (Index i = 0; i < block.rows; ++i) {
     for (Index j = 0; j < block.columns; j += lanes) {
@@ -46,7 +47,8 @@ constexpr SinkKernels<Sink> sink_kernels() {
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
   using Sink = UpdateSink<Optimizer, float>;
-  return {sink_kernels<Sink>(), [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
+  return {sink_kernels<Sink>(),
+          [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
 }
 template <class L>
 constexpr LossKernels<L> loss_kernels() {
@@ -71,8 +73,8 @@ constexpr CommonKernels common_kernels() {
 }
 template <class... Layers, class... Losses, class... Optimizers>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {
-  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()..., loss_kernels<Losses>()...,
-          op_kernels<Layers>()...};
+  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
+          loss_kernels<Losses>()..., op_kernels<Layers>()...};
 }
 
 }  // namespace

@@ -43,8 +43,11 @@ struct CommonKernels {
 template <class Layers, class Losses, class Optimizers>
 struct BasicTable;
 template <class... Layers, class... Losses, class... Optimizers>
-struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>>
-    : CommonKernels, SinkKernels<GradientSink<float>>, OptimizerKernels<Optimizers>..., LossKernels<Losses>..., OpKernels<Layers>... {};
+struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>> : CommonKernels,
+                                                                                       SinkKernels<GradientSink<float>>,
+                                                                                       OptimizerKernels<Optimizers>...,
+                                                                                       LossKernels<Losses>...,
+                                                                                       OpKernels<Layers>... {};
 
 using Table = BasicTable<BuiltinLayers, BuiltinLosses, BuiltinOptimizers>;
 

@@ -25,7 +25,8 @@ std::string describe(LayerConfig const& config, std::optional<Shape> input) {
   }
   std::vector<Group> groups(graph.nodes.size());
   std::vector<int> group_of(graph.nodes.size());
-  auto const plan = make_plan(graph.nodes, static_cast<int>(graph.nodes.size()) - 1, {.pitch = cpu::Layout::pitch}, groups, group_of);
+  auto const plan =
+      make_plan(graph.nodes, static_cast<int>(graph.nodes.size()) - 1, {.pitch = cpu::Layout::pitch}, groups, group_of);
   return coldpress::describe(rows, graph.nodes, groups, group_of, plan, sizeof(float));
 }
 

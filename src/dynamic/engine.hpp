@@ -18,14 +18,16 @@ class Engine final : public Executable {
         backend_(backend),
         seed_(seed),
         inference_(*graph_, backend, PlanOptions{}, seed),
-        training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
+        training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
+                  seed),
         parameters_(inference_.program.parameter_size()),
         weights_(graph_->weights()) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& parameter = graph_->parameters[i];
       Stream const stream{seed, 0, weights_[i].name};
       for (Index e = 0; e < parameter.shape.size(); ++e) {
-        parameters_.data()[place(static_cast<int>(i), e)] = initial_value(parameter, stream, static_cast<std::uint64_t>(e));
+        parameters_.data()[place(static_cast<int>(i), e)] =
+            initial_value(parameter, stream, static_cast<std::uint64_t>(e));
       }
     }
   }
@@ -37,7 +39,9 @@ class Engine final : public Executable {
   void read(int buffer, int weight, std::span<float> values) const override {
     check(weight, values.size());
     auto const other = static_cast<std::size_t>(buffer - 1);
-    float const* const from = buffer == data ? parameters_.data() : other < buffers_.size() ? buffers_[other].data() : nullptr;
+    float const* const from = buffer == data            ? parameters_.data()
+                              : other < buffers_.size() ? buffers_[other].data()
+                                                        : nullptr;
     for (std::size_t e = 0; e < values.size(); ++e) values[e] = from ? from[place(weight, static_cast<Index>(e))] : 0;
   }
   void write(int buffer, int weight, std::span<float const> values) override {
@@ -144,7 +148,8 @@ class Engine final : public Executable {
   EngineRun start(Space& space, std::span<float const> x, std::uint64_t step) {
     Index const batch = samples(x), scratch = space.program.scratch();
     Index workspace = 0;
-    bool const absurd = __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
+    bool const absurd =
+        __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
     require(!absurd, "network: no memory holds a batch of this size");
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;

@@ -16,7 +16,8 @@ constexpr std::size_t most_layers = 10000;  // planning takes time quadratic in 
 
 /// Its number of values; throws ShapeError where it has none.
 Index checked_size(Shape const& shape) {
-  for (int axis = shape.rank(); axis < Shape::max_rank; ++axis) require(shape[axis] == 0, "shape: an extent must be at least 1");
+  for (int axis = shape.rank(); axis < Shape::max_rank; ++axis)
+    require(shape[axis] == 0, "shape: an extent must be at least 1");
   require(shape.rank() > 0, "shape: there is no extent");
   return shape.size();
 }
@@ -24,7 +25,8 @@ Index checked_size(Shape const& shape) {
 void check_filler(Filler const& filler) {
   using Kind = Filler::Kind;
   bool const known = filler.kind >= Kind::constant && filler.kind <= Kind::juice_bias;
-  if (known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0)) return;
+  if (known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0))
+    return;
   ConfigError error{"a filler's numbers must be finite, and a deviation at least 0"};
   error.in_field("filler");
   throw error;
@@ -44,7 +46,8 @@ class Flattener {
   void add_checked(LayerConfig const& config, int depth) {
     if (config.inputs.size() > 1) throw UnsupportedError{"takes one input, not several"};
     if (config.outputs.size() > 1) throw UnsupportedError{"has one output, not several"};
-    if (!config.propagate_down.empty() && config.propagate_down.size() != std::max<std::size_t>(1, config.inputs.size())) {
+    if (!config.propagate_down.empty() &&
+        config.propagate_down.size() != std::max<std::size_t>(1, config.inputs.size())) {
       throw ConfigError{"propagate_down must be empty or have one entry for each input"};
     }
     for (bool const down : config.propagate_down) {
@@ -60,10 +63,12 @@ class Flattener {
     if (contains(graph_.names, config.name)) throw ConfigError{"two layers have this name"};
     for (WeightConfig const& weight : config.params) {
       if (weight.name.empty()) continue;
-      if (contains(weight_names_, weight.name)) throw UnsupportedError{"weight '" + weight.name + "' is named by two layers: sharing cannot run"};
+      if (contains(weight_names_, weight.name))
+        throw UnsupportedError{"weight '" + weight.name + "' is named by two layers: sharing cannot run"};
       weight_names_.push_back(weight.name);
     }
-    if (graph_.layers.size() > most_layers) throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
+    if (graph_.layers.size() > most_layers)
+      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
     last_.clear();
     add_outputs(config);
     graph_.layers.push_back(config.layer_type);
@@ -74,7 +79,8 @@ class Flattener {
   void add_children(LayerConfig const& config, SequentialConfig const& container, int depth) {
     if (container.inputs.size() > 1) throw UnsupportedError{"a network has one input; this container has several"};
     if (container.layers.empty()) throw ConfigError{"a sequential container has at least one layer"};
-    if (!config.params.empty()) throw ConfigError{"params are for layers with weights; a container has none of its own"};
+    if (!config.params.empty())
+      throw ConfigError{"params are for layers with weights; a container has none of its own"};
     auto outer_values = std::exchange(values_, {}), outer_outputs = std::exchange(all_outputs_, {});
     for (ShapedInput const& input : container.inputs) {
       values_.push_back(input.name), last_.push_back(input.name);
@@ -90,12 +96,14 @@ class Flattener {
   void check_inputs(LayerConfig const& config) {
     for (std::string const& input : config.inputs) {
       bool const made = contains(values_, input), here = contains(last_, input);
-      bool const nameless = last_.empty() && graph_.layers.size() == 1;  // the network's input, which nothing has named yet
+      bool const nameless =
+          last_.empty() && graph_.layers.size() == 1;  // the network's input, which nothing has named yet
       if (!made && !here && contains(all_outputs_, input)) {
         throw ConfigError{"input '" + input + "' is made by this or a later layer: a cycle"};
       }
       if (!made && !here && !nameless) throw ConfigError{"input '" + input + "' is made by no layer"};
-      if (!here && !nameless) throw UnsupportedError{"input '" + input + "' is not what the layer before makes: branches cannot run"};
+      if (!here && !nameless)
+        throw UnsupportedError{"input '" + input + "' is not what the layer before makes: branches cannot run"};
     }
   }
   void add_outputs(LayerConfig const& config) {
@@ -135,7 +143,8 @@ Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
   coldpress::with_context(
       [&] {
         auto const declared = declared_input(config);
-        if (!declared && !input) throw ConfigError{"the config does not say the shape of its input, and nothing else does"};
+        if (!declared && !input)
+          throw ConfigError{"the config does not say the shape of its input, and nothing else does"};
         Shape const shape = declared ? *declared : *input;
         if (checked_size(shape) != checked_size(input.value_or(shape))) {
           throw ShapeError{"the network takes samples of shape " + to_string(shape) + ", not " + to_string(*input)};
@@ -151,14 +160,16 @@ Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
         [&] {
           for (auto const& [node, shape] : flattener.inner_inputs_) {
             if (node == i && checked_size(shape) != in.size()) {
-              throw ShapeError{"its container takes samples of shape " + to_string(shape) + ", but gets " + to_string(in)};
+              throw ShapeError{"its container takes samples of shape " + to_string(shape) + ", but gets " +
+                               to_string(in)};
             }
           }
           std::visit(
               [&](auto const& layer) {
                 using L = std::remove_cvref_t<decltype(layer)>;
                 if constexpr (std::is_same_v<L, Custom>) {
-                  throw UnsupportedError{"this program knows no layer '" + layer.type + "': the file can be inspected, not run"};
+                  throw UnsupportedError{"this program knows no layer '" + layer.type +
+                                         "': the file can be inspected, not run"};
                 } else if constexpr (Loss<L>) {
                   throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
                 } else if constexpr (Layer<L>) {
@@ -174,7 +185,8 @@ Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
                     parameters.push_back(parameter);
                     ++k;
                   }
-                  if (options.size() > k) throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
+                  if (options.size() > k)
+                    throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
                 }
               },
               layers[i]);
@@ -191,7 +203,8 @@ std::vector<Executable::Weight> Graph::weights() const {
     for (int k = first_parameter[node]; k < first_parameter[node + 1]; ++k) {
       Parameter const& p = parameters[static_cast<std::size_t>(k)];
       std::string const suffix{p.suffix};  // "-0", "-0-bias"; after a given name "", "-bias"
-      all.push_back({names[node] + suffix, p.shape, given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size()))});
+      all.push_back({names[node] + suffix, p.shape,
+                     given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size()))});
     }
   }
   return all;

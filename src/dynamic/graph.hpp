@@ -21,7 +21,8 @@ struct Graph {
   std::vector<std::vector<WeightConfig>> params;  // of each node
 };
 
-/// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child that has one.
+/// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child
+/// that has one.
 std::optional<Shape> declared_input(LayerConfig const& config);
 
 }  // namespace coldpress::dynamic

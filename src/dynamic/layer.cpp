@@ -42,7 +42,8 @@ auto with_primitives(Backend const& backend, F f) {
 Backend::Backend(std::string name) : name_(std::move(name)) {
   if (name_ == reference_name || name_ == "cpu") return;
   if (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty()) {
-    throw UnsupportedError{"no backend '" + name_ + "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
+    throw UnsupportedError{"no backend '" + name_ +
+                           "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
   }
   cpu::table_for(level_of(name_));
 }
@@ -57,14 +58,16 @@ struct Layer::LossLayer {
   float forward(std::span<float const> y, std::span<float const> target, Index batch) {
     return std::visit(
         [&](auto const& l) {
-          return with_primitives(backend, [&](auto const& primitives) { return forward(l, primitives, y, target, batch); });
+          return with_primitives(backend,
+                                 [&](auto const& primitives) { return forward(l, primitives, y, target, batch); });
         },
         loss);
   }
 
  private:
   template <class LossType, class Primitives>
-  float forward(LossType const& l, Primitives const& primitives, std::span<float const> y, std::span<float const> target, Index batch) {
+  float forward(LossType const& l, Primitives const& primitives, std::span<float const> y,
+                std::span<float const> target, Index batch) {
     Index const size = static_cast<Index>(y.size()) / batch, width = l.target_shape(Shape{size}).size();
     require(static_cast<Index>(target.size()) == batch * width, "loss: the targets must be as many as the samples");
     check_targets(l, target);
@@ -72,7 +75,8 @@ struct Layer::LossLayer {
     memory.reserve(batch * (pitch + size));
     float *const padded = memory.data(), *const rows = padded + batch * pitch;
     Rows<float> const scores{const_cast<float*>(y.data()), batch, size, size};
-    float const mean = primitives.loss(l, Normalization::none, scores, scores, target.data(), {padded, batch, size, pitch});
+    float const mean =
+        primitives.loss(l, Normalization::none, scores, scores, target.data(), {padded, batch, size, pitch});
     for (Index i = 0; i < batch; ++i) std::copy_n(padded + i * pitch, size, rows + i * size);
     gradient = {rows, y.size()};
     return mean;
@@ -82,7 +86,8 @@ struct Layer::LossLayer {
 /// Where a weight's or a gradient's values are: in the executable's buffer.
 class Layer::WeightHome final : public SharedTensor::Home {
  public:
-  WeightHome(Executable& executable, int buffer, int weight) : executable_(executable), buffer_(buffer), weight_(weight) {}
+  WeightHome(Executable& executable, int buffer, int weight)
+      : executable_(executable), buffer_(buffer), weight_(weight) {}
   void pull(std::span<float> values) const override { executable_.read(buffer_, weight_, values); }
   void push(std::span<float const> values) override { executable_.write(buffer_, weight_, values); }
 
@@ -111,7 +116,8 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
   return layer;
 }
 
-Layer::Layer(LayerConfig config, std::unique_ptr<Executable> executable) : config_(std::move(config)), executable_(std::move(executable)) {
+Layer::Layer(LayerConfig config, std::unique_ptr<Executable> executable)
+    : config_(std::move(config)), executable_(std::move(executable)) {
   if (executable_) make_weights();
 }
 Layer::Layer(Layer&&) noexcept = default;
@@ -140,7 +146,8 @@ void Layer::make_weights() {
     // Juice keeps a bias as a row: {1, out}.
     std::vector<Index> shape(weight.shape.extents, weight.shape.extents + weight.shape.rank());
     if (shape.size() == 1) shape.insert(shape.begin(), 1);
-    for (auto [tensors, buffer] : {std::pair{&weights_data_, Executable::data}, std::pair{&weights_gradients_, Executable::gradient}}) {
+    for (auto [tensors, buffer] :
+         {std::pair{&weights_data_, Executable::data}, std::pair{&weights_gradients_, Executable::gradient}}) {
       homes_.push_back(std::make_unique<WeightHome>(*executable_, buffer, i));
       tensors->emplace_back(shape);
       tensors->back().move_in(homes_.back().get());
@@ -161,7 +168,8 @@ void Layer::weights_changed() const {
   for (SharedTensor const& tensor : weights_data_) tensor.home_changed();
 }
 
-/// The one tensor of a list gets these values. It may be what a later pass reads; then there is another one from now on.
+/// The one tensor of a list gets these values. It may be what a later pass reads; then there is another one from now
+/// on.
 void Layer::hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::span<Index const> shape) {
   auto const kept = [&](SharedTensor const& tensor) { return tensor.is(tensors[0]); };
   if (tensors.empty() || std::any_of(kept_inputs_.begin(), kept_inputs_.end(), kept)) {
@@ -202,7 +210,8 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
     hold(input_gradients_, loss_->gradient, kept_inputs_[0].shape());
     return input_gradients_;
   }
-  if (output_gradients.size() != 1) throw ShapeError{"backward: takes 1 gradient, got " + std::to_string(output_gradients.size())};
+  if (output_gradients.size() != 1)
+    throw ShapeError{"backward: takes 1 gradient, got " + std::to_string(output_gradients.size())};
   output_gradients[0].check_samples(executable().output_shape().size());
   auto const dx = executable_->backward_input(output_gradients[0].read());
   Shape const in = executable_->input_shape();

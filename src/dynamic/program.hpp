@@ -12,7 +12,8 @@ class Program {
  public:
   /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
   template <class Backend>
-  Program(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed, AnyLoss const* loss = nullptr)
+  Program(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed,
+          AnyLoss const* loss = nullptr)
       : graph_(graph), nodes_(graph.nodes), input_gradient_(options.input_gradient) {
     int const output = static_cast<int>(nodes_.size()) - 1;
     if (loss) {

@@ -10,19 +10,21 @@ struct RuntimeReference : Reference<float> {
   template <class L>
   ErasedOp erased() const {
     using Op = decltype(L{}.op(0));
-    return {nullptr,
-            [](void const* op, float* x, ErasedOp::Block block, At at) {
-              for_block(block, [&](Index i, Index j, Index c) {
-                x[c] = static_cast<Op const*>(op)->value(x[c], At{at.row + i, at.column + j, at.step});
-              });
-            },
-            [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
-              for_block(block, [&](Index i, Index j, Index c) {
-                float const g = static_cast<Op const*>(op)->gradient(x ? x[c] : 0, y[c], At{at.row + i, at.column + j, at.step});
-                slope[c] = multiply ? slope[c] * g : g;
-              });
-            },
-            Op::needs_input};
+    return {
+        nullptr,
+        [](void const* op, float* x, ErasedOp::Block block, At at) {
+          for_block(block, [&](Index i, Index j, Index c) {
+            x[c] = static_cast<Op const*>(op)->value(x[c], At{at.row + i, at.column + j, at.step});
+          });
+        },
+        [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
+          for_block(block, [&](Index i, Index j, Index c) {
+            float const g =
+                static_cast<Op const*>(op)->gradient(x ? x[c] : 0, y[c], At{at.row + i, at.column + j, at.step});
+            slope[c] = multiply ? slope[c] * g : g;
+          });
+        },
+        Op::needs_input};
   }
 
  private:

@@ -56,7 +56,8 @@ std::string difference(LayerConfig const& a, LayerConfig const& b) {
         x);
     if (!found.empty()) return found;
   }
-  if (as.size() != bs.size()) return "there are " + std::to_string(as.size()) + " layers, not " + std::to_string(bs.size());
+  if (as.size() != bs.size())
+    return "there are " + std::to_string(as.size()) + " layers, not " + std::to_string(bs.size());
   return {};
 }
 
@@ -67,7 +68,9 @@ void declare_input(LayerConfig& config, Shape shape) {
   if (container && !declares_input(config)) container->add_input("data", shape);
 }
 
-std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input) { return Graph{config, input}.weights(); }
+std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input) {
+  return Graph{config, input}.weights();
+}
 
 bool same_network(LayerConfig const& a, LayerConfig const& b) { return difference(a, b).empty(); }
 

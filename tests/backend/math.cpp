@@ -45,21 +45,26 @@ float at(F f, float x) {
 auto const vector_exp = [](Vector x) { return cpu::exp(x); };
 auto const vector_tanh = [](Vector x) { return cpu::tanh(x); };
 auto const vector_sigmoid = [](Vector x) { return cpu::sigmoid(x); };
-constexpr float infinity = std::numeric_limits<float>::infinity(), not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity(),
+                not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
 TEST_CASE("exp is within 1.7 ulp, subnormal results included") {
-  CHECK(worst(vector_exp, [](long double x) { return std::exp(x); }, 88.72f) <= 1.7);
+  CHECK(worst(
+            vector_exp, [](long double x) { return std::exp(x); }, 88.72f) <= 1.7);
   double subnormal = 0;
-  for (float x = -103.9f; x < -87; x += 0.001f) subnormal = std::max(subnormal, ulps(at(vector_exp, x), std::exp(static_cast<long double>(x))));
+  for (float x = -103.9f; x < -87; x += 0.001f)
+    subnormal = std::max(subnormal, ulps(at(vector_exp, x), std::exp(static_cast<long double>(x))));
   CHECK(subnormal <= 1.7);
 }
 TEST_CASE("tanh is within 2.2 ulp") {
-  CHECK(worst(vector_tanh, [](long double x) { return std::tanh(x); }, 20.0f) <= 2.2);
+  CHECK(worst(
+            vector_tanh, [](long double x) { return std::tanh(x); }, 20.0f) <= 2.2);
 }
 TEST_CASE("sigmoid is within 2.7 ulp") {
-  CHECK(worst(vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f) <= 2.7);
+  CHECK(worst(
+            vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f) <= 2.7);
 }
 
 TEST_CASE("ends, zeros and NaN") {
@@ -99,7 +104,8 @@ TEST_CASE("a vector draws the random words that its lanes draw one by one") {
   test::Random random{1};
   for (int number = 0; number < 200; ++number) {
     auto const key = static_cast<std::uint64_t>(random.integer(0, Index{1} << 40));
-    At const at{random.integer(0, 1000), cpu::lanes * random.integer(0, 100), static_cast<std::uint64_t>(random.integer(0, Index{1} << 40))};
+    At const at{random.integer(0, 1000), cpu::lanes * random.integer(0, 100),
+                static_cast<std::uint64_t>(random.integer(0, Index{1} << 40))};
     cpu::Words const words = Math<Vector>::random(key, at);
     for (int l = 0; l < cpu::lanes; ++l) {
       CHECK(words[l] == Math<float>::random(key, At{at.row, at.column + l, at.step}));

@@ -1,5 +1,5 @@
-// The products of every backend against naive loops in double precision, over odd sizes: 1 to 70 columns, rows that touch and rows that
-// are padded.
+// The products of every backend against naive loops in double precision, over odd sizes: 1 to 70 columns, rows that
+// touch and rows that are padded.
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/sgd.hpp>
 
@@ -75,15 +75,16 @@ TEMPLATE_TEST_CASE("product is slope(dy W)", "", Cpu, Reference<float>, Referenc
     f.backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, T>{.chain = {}});
     check(dx.values(), plain, out);
     CHECK(dx.kept_in());
-    f.backend.product(dy.rows(), weight.data(), dx.rows(),
-                      Slope<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
+    f.backend.product(
+        dy.rows(), weight.data(), dx.rows(),
+        Slope<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
     check(dx.values(), sloped, out);
     CHECK(dx.kept_in());
   }
 }
 
-TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or through the optimizer with the same bits", "", Cpu,
-                   Reference<float>, Reference<double>) {
+TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or through the optimizer with the same bits",
+                   "", Cpu, Reference<float>, Reference<double>) {
   using T = typename TestType::Scalar;
   Fixture<TestType> f;
   for (Index out = 1; out <= 70; ++out) {
@@ -107,23 +108,27 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
     check(canonical<TestType>({out}, bias_gradient), biases, rows);
 
     constexpr Sgd sgd{.learning_rate = 0.1f, .momentum = 0.5f};
-    auto fused = stored<TestType>(shape, random_doubles(out * in)), state = stored<TestType>(shape, random_doubles(out * in));
+    auto fused = stored<TestType>(shape, random_doubles(out * in)),
+         state = stored<TestType>(shape, random_doubles(out * in));
     auto plain = fused, plain_state = state;
     f.backend.weight_gradient(x.rows(), dy.rows(), UpdateSink<Sgd, T>{sgd, 0.25f, fused.data(), {state.data()}});
-    f.backend.update(UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}}, gradient.data(), static_cast<Index>(plain.size()));
+    f.backend.update(UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}}, gradient.data(),
+                     static_cast<Index>(plain.size()));
     CHECK(canonical<TestType>(shape, fused) == canonical<TestType>(shape, plain));
     CHECK(canonical<TestType>(shape, state) == canonical<TestType>(shape, plain_state));
 
     double squares = 0;
     for (T const g : gradient) squares += static_cast<double>(g) * static_cast<double>(g);
-    CHECK(f.backend.squared_norm(gradient.data(), static_cast<Index>(gradient.size())) == Approx(squares).epsilon(1e-5));
+    CHECK(f.backend.squared_norm(gradient.data(), static_cast<Index>(gradient.size())) ==
+          Approx(squares).epsilon(1e-5));
   }
 }
 
 TEST_CASE("extents that the compiler knows and those at run time give the same bits") {
   Fixture<Cpu> f;
   auto const compare = [&]<Index rows, Index in, Index out>(Fixed<rows> r, Fixed<in> i, Fixed<out> o) {
-    auto const weight = stored<Cpu>({out, in}, random_doubles(out * in)), bias = stored<Cpu>({out}, random_doubles(out));
+    auto const weight = stored<Cpu>({out, in}, random_doubles(out * in)),
+               bias = stored<Cpu>({out}, random_doubles(out));
     auto x = Matrix<Cpu>::random_values(rows, in), dy = Matrix<Cpu>::random_values(rows, out);
     Matrix<Cpu> y{rows, out}, y2{rows, out}, dx{rows, in}, dx2{rows, in};
     Rows const fixed_x{x.rows().data, r, i, Cpu::pitch(in)}, fixed_dx{dx2.rows().data, r, i, Cpu::pitch(in)};

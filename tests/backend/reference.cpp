@@ -8,18 +8,18 @@
 
 using namespace coldpress;
 
-// BLAS really computes the products: these stand in for the library's functions and count. Several releases of xtensor-blas use loops of
-// their own unless HAVE_CBLAS is defined before their headers.
+// BLAS really computes the products: these stand in for the library's functions and count. Several releases of
+// xtensor-blas use loops of their own unless HAVE_CBLAS is defined before their headers.
 namespace {
 int single_products = 0, double_products = 0;
 }
 extern "C" {
-void cblas_sgemm(CBLAS_ORDER, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, CBLAS_INT, CBLAS_INT, CBLAS_INT, float, float const*, CBLAS_INT, float const*,
-                 CBLAS_INT, float, float*, CBLAS_INT) {
+void cblas_sgemm(CBLAS_ORDER, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, CBLAS_INT, CBLAS_INT, CBLAS_INT, float, float const*,
+                 CBLAS_INT, float const*, CBLAS_INT, float, float*, CBLAS_INT) {
   ++single_products;
 }
-void cblas_dgemm(CBLAS_ORDER, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, CBLAS_INT, CBLAS_INT, CBLAS_INT, double, double const*, CBLAS_INT,
-                 double const*, CBLAS_INT, double, double*, CBLAS_INT) {
+void cblas_dgemm(CBLAS_ORDER, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, CBLAS_INT, CBLAS_INT, CBLAS_INT, double, double const*,
+                 CBLAS_INT, double const*, CBLAS_INT, double, double*, CBLAS_INT) {
   ++double_products;
 }
 }
@@ -43,26 +43,28 @@ namespace {
 /// An operation with its type erased, as kernels make them: whole vectors, block by block.
 template <class Op>
 ErasedOp erased(Op const& op) {
-  return {&op,
-          [](void const* self, float* x, ErasedOp::Block block, At at) {
-            for (Index i = 0; i < block.rows; ++i) {
-              for (Index j = 0; j < block.columns; j += cpu::lanes) {
-                float* const p = x + i * block.pitch + j;
-                cpu::store(p, static_cast<Op const*>(self)->value(cpu::load(p), At{at.row + i, at.column + j, at.step}));
-              }
-            }
-          },
-          [](void const* self, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
-            for (Index i = 0; i < block.rows; ++i) {
-              for (Index j = 0; j < block.columns; j += cpu::lanes) {
-                Index const n = i * block.pitch + j;
-                cpu::Vector const from = x ? cpu::load(x + n) : cpu::Vector{};
-                cpu::Vector const s = static_cast<Op const*>(self)->gradient(from, cpu::load(y + n), At{at.row + i, at.column + j, at.step});
-                cpu::store(slope + n, multiply ? cpu::load(slope + n) * s : s);
-              }
-            }
-          },
-          Op::needs_input};
+  return {
+      &op,
+      [](void const* self, float* x, ErasedOp::Block block, At at) {
+        for (Index i = 0; i < block.rows; ++i) {
+          for (Index j = 0; j < block.columns; j += cpu::lanes) {
+            float* const p = x + i * block.pitch + j;
+            cpu::store(p, static_cast<Op const*>(self)->value(cpu::load(p), At{at.row + i, at.column + j, at.step}));
+          }
+        }
+      },
+      [](void const* self, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
+        for (Index i = 0; i < block.rows; ++i) {
+          for (Index j = 0; j < block.columns; j += cpu::lanes) {
+            Index const n = i * block.pitch + j;
+            cpu::Vector const from = x ? cpu::load(x + n) : cpu::Vector{};
+            cpu::Vector const s =
+                static_cast<Op const*>(self)->gradient(from, cpu::load(y + n), At{at.row + i, at.column + j, at.step});
+            cpu::store(slope + n, multiply ? cpu::load(slope + n) * s : s);
+          }
+        }
+      },
+      Op::needs_input};
 }
 
 }  // namespace
@@ -83,9 +85,11 @@ TEST_CASE("the float reference runs chains whose types are erased") {
     auto const as_rows = [&](std::vector<float>& v) { return Rows<float>{v.data(), rows, columns, columns}; };
     backend.map(as_rows(x), as_rows(y), Then<ErasedChain, float>{{ops, 3}, 4});
     backend.map(as_rows(x), as_rows(y2), Then<std::remove_const_t<decltype(typed)>, float>{typed, 4});
-    backend.map_gradient(as_rows(dy), as_rows(dx), Slope<ErasedChain, float>{{ops, 3}, 4, x.data(), columns, y.data(), columns});
-    backend.map_gradient(as_rows(dy), as_rows(dx2),
-                         Slope<std::remove_const_t<decltype(typed)>, float>{typed, 4, x.data(), columns, y2.data(), columns});
+    backend.map_gradient(as_rows(dy), as_rows(dx),
+                         Slope<ErasedChain, float>{{ops, 3}, 4, x.data(), columns, y.data(), columns});
+    backend.map_gradient(
+        as_rows(dy), as_rows(dx2),
+        Slope<std::remove_const_t<decltype(typed)>, float>{typed, 4, x.data(), columns, y2.data(), columns});
     for (std::size_t i = 0; i < x.size(); ++i) {
       CHECK(y[i] == Approx(y2[i]).epsilon(1e-6));
       CHECK(dx[i] == Approx(dx2[i]).epsilon(1e-5).margin(1e-7));
@@ -97,6 +101,7 @@ TEST_CASE("an erased chain of one operation whose slope is a function of the out
   SigmoidOp const sigmoid;
   ErasedOp const op = erased(sigmoid);
   float y[] = {0.25f, 0.5f}, dy[] = {4, 8}, dx[2];
-  Reference<float>{}.map_gradient(Rows<float>{dy, 1, 2, 2}, Rows<float>{dx, 1, 2, 2}, Slope<ErasedChain, float>{{&op, 1}, 0, nullptr, 0, y, 2});
+  Reference<float>{}.map_gradient(Rows<float>{dy, 1, 2, 2}, Rows<float>{dx, 1, 2, 2},
+                                  Slope<ErasedChain, float>{{&op, 1}, 0, nullptr, 0, y, 2});
   CHECK((dx[0] == 0.75f && dx[1] == 2));
 }

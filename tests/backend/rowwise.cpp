@@ -7,8 +7,8 @@
 using namespace coldpress;
 using namespace coldpress::test;
 
-TEMPLATE_TEST_CASE("map and map_gradient apply a chain and its slope, in place or not, and read no padding", "", Cpu, Reference<float>,
-                   Reference<double>) {
+TEMPLATE_TEST_CASE("map and map_gradient apply a chain and its slope, in place or not, and read no padding", "", Cpu,
+                   Reference<float>, Reference<double>) {
   using T = typename TestType::Scalar;
   using Two = Chain<TanHOp, SigmoidOp>;
   Fixture<TestType> f;
@@ -16,7 +16,8 @@ TEMPLATE_TEST_CASE("map and map_gradient apply a chain and its slope, in place o
     Index const rows = row_counts[columns % 6];
     bool const padded = columns % 2 == 0;
     INFO(rows << " x " << columns);
-    auto x = Matrix<TestType>::random_values(rows, columns, padded), dy = Matrix<TestType>::random_values(rows, columns);
+    auto x = Matrix<TestType>::random_values(rows, columns, padded),
+         dy = Matrix<TestType>::random_values(rows, columns);
     Matrix<TestType> y{rows, columns, padded}, dx{rows, columns, padded};
     Doubles values, slopes;
     for (Index i = 0; i < rows; ++i) {
@@ -87,12 +88,12 @@ TEMPLATE_TEST_CASE("normalize, its gradient and the losses", "", Cpu, Reference<
       check(dx.values(), gradient, columns, 1);
       CHECK((y.kept_in() && dx.kept_in()));
       auto const tolerance = sizeof(T) == 4 ? 1e-5 : 1e-12;
-      CHECK(static_cast<double>(f.backend.loss(NegativeLogLikelihood{columns}, kind, x.rows(), y.rows(), labels.data(), dx.rows())) ==
-            Approx(nll).epsilon(tolerance).margin(tolerance));
+      CHECK(static_cast<double>(f.backend.loss(NegativeLogLikelihood{columns}, kind, x.rows(), y.rows(), labels.data(),
+                                               dx.rows())) == Approx(nll).epsilon(tolerance).margin(tolerance));
       check(y.values(), wanted, columns);
       check(dx.values(), nll_gradient, columns, 1);
-      CHECK(static_cast<double>(f.backend.loss(MeanSquaredError{}, kind, x.rows(), x.rows(), targets.data(), dx.rows())) ==
-            Approx(square).epsilon(tolerance));
+      CHECK(static_cast<double>(f.backend.loss(MeanSquaredError{}, kind, x.rows(), x.rows(), targets.data(),
+                                               dx.rows())) == Approx(square).epsilon(tolerance));
       check(x.values(), wanted, columns);  // in place
       check(dx.values(), square_gradient, columns, 2);
       CHECK(dx.kept_in());

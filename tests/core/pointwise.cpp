@@ -20,7 +20,8 @@ struct SquareOp {
   }
 };
 
-static_assert(Pointwise<SquareOp> && Pointwise<ReLUOp> && Pointwise<TanHOp> && Pointwise<SigmoidOp> && Pointwise<DropoutOp>);
+static_assert(Pointwise<SquareOp> && Pointwise<ReLUOp> && Pointwise<TanHOp> && Pointwise<SigmoidOp> &&
+              Pointwise<DropoutOp>);
 static_assert(!Pointwise<int>);
 
 template <class Chain>

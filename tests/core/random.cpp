@@ -19,8 +19,10 @@ bool gives(PhiloxBlock<std::uint32_t> counter, std::uint64_t key, std::vector<st
 // The known-answer vectors of Random123 (tests/kat_vectors, philox4x32 with 10 rounds).
 TEST_CASE("philox gives the known answers of Random123") {
   CHECK(gives({{0, 0, 0, 0}}, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  CHECK(gives({{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}}, 0xffffffffffffffff, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  CHECK(gives({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  CHECK(gives({{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}}, 0xffffffffffffffff,
+              {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  CHECK(gives({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822,
+              {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 TEST_CASE("philox is computed by the compiler too") {
@@ -32,7 +34,8 @@ TEST_CASE("a stream depends on network seed, layer seed and name") {
   std::set<std::uint64_t> keys;
   for (std::uint64_t network : {0, 1, 2}) {
     for (std::uint64_t layer : {0, 1, 42}) {
-      for (char const* name : {"", "linear1-0", "linear1-0-bias", "linear2-0"}) keys.insert(Stream{network, layer, name}.key);
+      for (char const* name : {"", "linear1-0", "linear1-0-bias", "linear2-0"})
+        keys.insert(Stream{network, layer, name}.key);
     }
   }
   CHECK(keys.size() == 36);

@@ -77,7 +77,10 @@ void check_training() {
   Static net{12};
   Static fixed_bits{12};
   Solver<Static, loss, Sgd{.learning_rate = 0.05f, .momentum = 0.9f}, options> solver{net};
-  dynamic::SolverConfig config{.network = dynamic::to_config<Net, in>(), .objective = dynamic::LayerConfig{"loss", loss}, .base_lr = 0.05f, .momentum = 0.9f};
+  dynamic::SolverConfig config{.network = dynamic::to_config<Net, in>(),
+                               .objective = dynamic::LayerConfig{"loss", loss},
+                               .base_lr = 0.05f,
+                               .momentum = 0.9f};
   if (options.clip_gradients > 0) config.clip_gradients = options.clip_gradients;
   auto const backend = dynamic::Backend::like_static();
   auto other = dynamic::Solver::from_config(backend, backend, config, {}, 12);
@@ -107,7 +110,8 @@ void check_training() {
 
 using Mlp = Sequential<Linear{37}, ReLU{}, Linear{10}, LogSoftmax{}>;
 using Deep = Sequential<Flatten{}, Linear{70}, TanH{}, Dropout{.probability = 0.3f}, Linear{33}, Sigmoid{}, Linear{5}>;
-using Chained = Sequential<TanH{}, ReLU{}, Linear{19}, Sigmoid{}, TanH{}, ReLU{}, Reshape{Shape{1, 19}}, Linear{3}, TanH{}>;
+using Chained =
+    Sequential<TanH{}, ReLU{}, Linear{19}, Sigmoid{}, TanH{}, ReLU{}, Reshape{Shape{1, 19}}, Linear{3}, TanH{}>;
 using Nested = Sequential<Sequential<Linear{8}, ReLU{}>{}, Named<"head", Linear{4}>{}, Softmax{}>;
 using Wide = Sequential<Linear{256}, Dropout{.probability = 0.5f}, ReLU{}, Linear{17}>;
 

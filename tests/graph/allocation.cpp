@@ -52,7 +52,8 @@ using namespace coldpress;
 
 namespace {
 
-using Layers = Sequential<Linear{40}, Dropout{.probability = 0.5f}, TanH{}, Linear{30}, Sigmoid{}, Softmax{}, ReLU{}, Linear{7}, LogSoftmax{}>;
+using Layers = Sequential<Linear{40}, Dropout{.probability = 0.5f}, TanH{}, Linear{30}, Sigmoid{}, Softmax{}, ReLU{},
+                          Linear{7}, LogSoftmax{}>;
 constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
 
 template <class F>
@@ -65,7 +66,10 @@ std::size_t calls_in(F f) {
 }  // namespace
 
 TEST_CASE("the counter sees the heap") {
-  CHECK(calls_in([] { std::vector<int> const v(100, 1); CHECK(v[3] == 1); }) > 0);
+  CHECK(calls_in([] {
+          std::vector<int> const v(100, 1);
+          CHECK(v[3] == 1);
+        }) > 0);
   CHECK(calls_in([] { HeapMemory<float> const memory{100}; }) > 0);
 }
 

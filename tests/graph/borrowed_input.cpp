@@ -1,4 +1,5 @@
-// Nothing is read beyond the samples a user gives, whatever their size. They are exactly that long here: the address sanitizer watches.
+// Nothing is read beyond the samples a user gives, whatever their size. They are exactly that long here: the address
+// sanitizer watches.
 #include <coldpress/coldpress.hpp>
 
 #include "support/catch.hpp"

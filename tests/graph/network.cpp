@@ -64,8 +64,10 @@ TEST_CASE("weights are read and written by position and name, in canonical order
   CHECK(net.weight_count == 6);
   std::vector<std::string> names;
   for (int i = 0; i < net.weight_count; ++i) names.emplace_back(net.weight_name(i).view());
-  CHECK(names == std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias", "linear3-0", "linear3-0-bias"});
-  CHECK((net.weight_shape(0) == Shape{21, 18} && net.weight_shape(1) == Shape{21} && net.weight_shape(4) == Shape{5, 19}));
+  CHECK(names == std::vector<std::string>{"linear1-0", "linear1-0-bias", "linear2-0", "linear2-0-bias", "linear3-0",
+                                          "linear3-0-bias"});
+  CHECK((net.weight_shape(0) == Shape{21, 18} && net.weight_shape(1) == Shape{21} &&
+         net.weight_shape(4) == Shape{5, 19}));
   CHECK(Net::weight_index("linear2-0-bias") == 3);
   CHECK_THROWS_AS(Net::weight_index("linear4-0"), ConfigError);
 

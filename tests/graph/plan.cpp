@@ -29,7 +29,8 @@ Planned plan(std::vector<Node> nodes, int output, PlanOptions options) {
 /// A workspace where every cell knows whose value it holds: what is read must be what was written there.
 class Tracer {
  public:
-  Tracer(Planned const& planned, bool training) : p_(planned), owner_(static_cast<std::size_t>(planned.size.workspace), none) {
+  Tracer(Planned const& planned, bool training)
+      : p_(planned), owner_(static_cast<std::size_t>(planned.size.workspace), none) {
     for (int g = 0; g < p_.size.groups; ++g) {
       Group const& group = p_.groups[static_cast<std::size_t>(g)];
       if (group.loss >= 0 && training) continue;
@@ -67,7 +68,8 @@ class Tracer {
   void write(int g, int what) {
     Buffer const& b = buffer(g, what);
     intact_ = intact_ && b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace;
-    for (Index i = 0; intact_ && i < b.size; ++i) owner_[static_cast<std::size_t>(b.offset + i)] = g < 0 ? input_gradient : 3 * g + what;
+    for (Index i = 0; intact_ && i < b.size; ++i)
+      owner_[static_cast<std::size_t>(b.offset + i)] = g < 0 ? input_gradient : 3 * g + what;
   }
   void check(Buffer const& b, int tag) {
     intact_ = intact_ && b.used();
@@ -95,7 +97,8 @@ class Tracer {
     Group const& group = p_.groups[static_cast<std::size_t>(g)];
     if (group.loss >= 0 || !group.needs_gradient) return;
     int const from = group.input;
-    bool const passes = from < 0 ? p_.size.input_gradient.used() : p_.groups[static_cast<std::size_t>(from)].needs_gradient;
+    bool const passes =
+        from < 0 ? p_.size.input_gradient.used() : p_.groups[static_cast<std::size_t>(from)].needs_gradient;
     auto const operands = [&] {
       read(g, gradient);
       if (group.head < 0) return;
@@ -123,11 +126,24 @@ std::vector<Node> random_chain(test::Random& random, bool loss) {
   for (int i = 0; i < length; ++i) {
     Shape const in = nodes.back().shape;
     switch (random.integer(0, 9)) {
-      case 0: case 1: case 2: nodes.push_back(node_of(Linear{random.integer(1, 300)}, i, in)); break;
-      case 3: nodes.push_back(node_of(Softmax{}, i, in)); break;
-      case 4: nodes.push_back(node_of(Flatten{}, i, in)); break;
-      case 5: nodes.push_back(node_of(Dropout{}, i, in)); break;
-      default: nodes.push_back(node_of(TanH{}, i, in)); nodes.back().reads_input = random.integer(0, 1) == 1; break;
+      case 0:
+      case 1:
+      case 2:
+        nodes.push_back(node_of(Linear{random.integer(1, 300)}, i, in));
+        break;
+      case 3:
+        nodes.push_back(node_of(Softmax{}, i, in));
+        break;
+      case 4:
+        nodes.push_back(node_of(Flatten{}, i, in));
+        break;
+      case 5:
+        nodes.push_back(node_of(Dropout{}, i, in));
+        break;
+      default:
+        nodes.push_back(node_of(TanH{}, i, in));
+        nodes.back().reads_input = random.integer(0, 1) == 1;
+        break;
     }
   }
   bool trainable = false;
@@ -139,13 +155,16 @@ std::vector<Node> random_chain(test::Random& random, bool loss) {
 }
 
 template <class Net, bool training = false, auto loss = NoLoss{}>
-constexpr auto const& planned_program = StaticProgram<StaticGraph<Net, Shape{12}>, cpu::Layout, training, false, loss>::planned;
+constexpr auto const& planned_program =
+    StaticProgram<StaticGraph<Net, Shape{12}>, cpu::Layout, training, false, loss>::planned;
 
 // Which layers are one pass.
 using Classifier = Sequential<Linear{5}, ReLU{}, Linear{3}, LogSoftmax{}>;
 static_assert(planned_program<Classifier>.plan.groups == 3);
-static_assert(planned_program<Classifier>.groups[0].head == 1 && planned_program<Classifier>.groups[0].chain_length == 1);
-static_assert(planned_program<Classifier>.groups[1].head == 3 && planned_program<Classifier>.groups[1].chain_length == 0);
+static_assert(planned_program<Classifier>.groups[0].head == 1 &&
+              planned_program<Classifier>.groups[0].chain_length == 1);
+static_assert(planned_program<Classifier>.groups[1].head == 3 &&
+              planned_program<Classifier>.groups[1].chain_length == 0);
 constexpr auto& with_loss = planned_program<Classifier, true, NegativeLogLikelihood{3}>;
 static_assert(with_loss.plan.groups == 3 && with_loss.groups[2].head == 4 && with_loss.groups[2].loss == 5);
 
@@ -164,7 +183,8 @@ static_assert(planned_program<Sequential<Linear{6}>, true, MeanSquaredError{}>.p
 
 using NinePointwise = Sequential<Linear{6}, ReLU{}, ReLU{}, ReLU{}, ReLU{}, ReLU{}, ReLU{}, ReLU{}, ReLU{}, ReLU{}>;
 static_assert(planned_program<NinePointwise>.plan.groups == 2 && planned_program<NinePointwise>.groups[1].head == -1);
-static_assert(planned_program<Sequential<TanH{}, Sigmoid{}>>.plan.groups == 1 && planned_program<Sequential<TanH{}>>.groups[0].head == -1);
+static_assert(planned_program<Sequential<TanH{}, Sigmoid{}>>.plan.groups == 1 &&
+              planned_program<Sequential<TanH{}>>.groups[0].head == -1);
 
 using OnlyViews = Sequential<Reshape{{3, 4}}, Flatten{}>;
 static_assert(planned_program<OnlyViews>.plan.groups == 0 && planned_program<OnlyViews>.plan.output == -1);
@@ -183,7 +203,8 @@ static_assert(planned_program<Sequential<Linear{32}, Softmax{}>>.plan.workspace 
 
 }  // namespace
 
-TEST_CASE("no value is overwritten while it is still read: inference, training with and without a loss, input gradients") {
+TEST_CASE(
+    "no value is overwritten while it is still read: inference, training with and without a loss, input gradients") {
   test::Random random{1};
   for (int number = 0; number < 2000; ++number) {
     bool const training = number % 4 > 0, loss = number % 4 == 2, input_gradient = number % 4 == 3;

@@ -46,5 +46,6 @@ TEST_CASE("a named layer computes what it computed; its name decides its initial
   using Plain = Network<Sequential<Linear{4}>, Shape{5}>;
   CHECK(test::same_bits(Named1{3}.parameters(), Plain{3}.parameters()));
   CHECK(!test::same_bits(Named2{3}.parameters(), Plain{3}.parameters()));
-  CHECK(test::same_bits(test::trained<Named2, MeanSquaredError{}>(6, 1), test::trained<Plain, MeanSquaredError{}>(6, 1)));
+  CHECK(
+      test::same_bits(test::trained<Named2, MeanSquaredError{}>(6, 1), test::trained<Plain, MeanSquaredError{}>(6, 1)));
 }

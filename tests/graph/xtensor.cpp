@@ -40,7 +40,8 @@ TEST_CASE("forward takes expressions, other types and other layouts, in row-majo
   CHECK(test::same_bits(net.forward(xt::xtensor<double, 3>(x)), wanted));
   CHECK(test::same_bits(net.forward(xt::xtensor<float, 3, xt::layout_type::column_major>(x)), wanted));
   xt::xtensor<int, 2> const whole{{1, 2, 3, 4, 5, 6, 7, 8}};
-  CHECK(test::same_bits(net.forward(whole), test::copy_of<float>(net.forward(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}))));
+  CHECK(test::same_bits(net.forward(whole),
+                        test::copy_of<float>(net.forward(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}))));
 }
 
 TEST_CASE("a view of whole samples is used where it lies, one of parts is evaluated") {

@@ -15,7 +15,8 @@ TEMPLATE_TEST_CASE("Linear gives Juice's values", "", Cpu, Reference<float>, Ref
   CHECK(test::copy_of<T>(network.forward_training(x, workspace)) == std::vector<T>{9, 16.5, 24.5});
   auto const dx = network.backward(dy, workspace);
   std::vector<double> const wanted{-.25, 2.4, -1.7, .8};
-  for (Index i = 0; i < 4; ++i) CHECK(static_cast<double>(dx[i]) == Approx(wanted[static_cast<std::size_t>(i)]).epsilon(1e-6));
+  for (Index i = 0; i < 4; ++i)
+    CHECK(static_cast<double>(dx[i]) == Approx(wanted[static_cast<std::size_t>(i)]).epsilon(1e-6));
   CHECK(test::canonical<decltype(network)>(workspace.gradients()) ==
         std::vector<T>{-1, -2, -3, -4, T(.5), 1, T(1.5), 2, T(.2), T(.4), T(.2) * 3, T(.8), -1, T(.5), T(.2)});
 }
@@ -31,5 +32,6 @@ TEST_CASE("Linear sums its gradients over the batch and takes samples of any sha
 }
 
 static_assert(Linear{5}.output_shape({3, 2}) == Shape{5});
-static_assert(Linear{5}.parameters({3, 2})[0].shape == Shape{5, 6} && Linear{5}.parameters({3, 2})[1].shape == Shape{5});
+static_assert(Linear{5}.parameters({3, 2})[0].shape == Shape{5, 6} &&
+              Linear{5}.parameters({3, 2})[1].shape == Shape{5});
 static_assert(Linear{5}.flops({3, 2}) == 60);

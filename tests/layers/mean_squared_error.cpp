@@ -8,12 +8,15 @@ struct Maker {
 };
 }  // namespace
 
-TEST_CASE("MeanSquaredError keeps the laws of losses") { test::check_loss_laws<Maker, TanH{}, Sequential<Sigmoid{}, Softmax{}>{}>(); }
+TEST_CASE("MeanSquaredError keeps the laws of losses") {
+  test::check_loss_laws<Maker, TanH{}, Sequential<Sigmoid{}, Softmax{}>{}>();
+}
 
 TEST_CASE("MeanSquaredError is the sum of squares over the batch, not over values; the gradient is that of the sum") {
   Network<Sequential<Linear{2}>, Shape{2}> network;
   network.write_weight(0, std::vector<float>{1, 0, 0, 1});
-  Solver<decltype(network), MeanSquaredError{}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
+  Solver<decltype(network), MeanSquaredError{}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{
+      network};
   std::vector<float> const x{1, 2, 3, 4}, t{0, 2, 5, 3};
   CHECK(solver.train_minibatch(x, t) == 3.0f);  // (1 + 0 + 4 + 1) / 2
   // dy = 2 (y - t) = {2, 0}, {-4, 2}; dW = dyᵀ x

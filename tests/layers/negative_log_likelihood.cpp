@@ -13,17 +13,20 @@ TEST_CASE("NegativeLogLikelihood keeps the laws of losses") { test::check_loss_l
 TEST_CASE("NegativeLogLikelihood is the mean over the batch; the gradient is -1 at the label of every sample") {
   Network<Sequential<Linear{3}>, Shape{3}> network;
   network.write_weight(0, std::vector<float>{1, 0, 0, 0, 1, 0, 0, 0, 1});
-  Solver<decltype(network), NegativeLogLikelihood{3}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
+  Solver<decltype(network), NegativeLogLikelihood{3}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}>
+      solver{network};
   std::vector<float> const x{-1, -2, -4, -8, -16, -32}, labels{2, 0};
   CHECK(solver.train_minibatch(x, labels) == 6.0f);  // (4 + 8) / 2
-  CHECK(test::canonical<decltype(network)>(solver.gradients()) == std::vector<float>{8, 16, 32, 0, 0, 0, 1, 2, 4, -1, 0, -1});
+  CHECK(test::canonical<decltype(network)>(solver.gradients()) ==
+        std::vector<float>{8, 16, 32, 0, 0, 0, 1, 2, 4, -1, 0, -1});
 }
 
 TEST_CASE("NegativeLogLikelihood after LogSoftmax: the gradient is softmax minus one-hot") {
   using Net = Sequential<Linear{4}, LogSoftmax{}>;
   Network<Net, Shape{1}> network;
   network.write_weight(0, std::vector<float>(4, 0));
-  Solver<decltype(network), NegativeLogLikelihood{4}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
+  Solver<decltype(network), NegativeLogLikelihood{4}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}>
+      solver{network};
   CHECK(solver.train_minibatch(std::vector<float>{1}, std::vector<float>{3}) == Approx(std::log(4.0)));
   CHECK(test::canonical<decltype(network)>(solver.gradients()) ==
         std::vector<float>{.25f, .25f, .25f, -.75f, .25f, .25f, .25f, -.75f});

@@ -1,4 +1,5 @@
-// The laws can fail: layers and losses that are wrong on purpose, each caught by the very check that the right ones pass.
+// The laws can fail: layers and losses that are wrong on purpose, each caught by the very check that the right ones
+// pass.
 #include "support/loss_laws.hpp"
 
 using namespace coldpress;
@@ -6,7 +7,8 @@ using namespace coldpress;
 namespace {
 
 bool mentions(test::Violations const& violations, std::string_view text) {
-  return std::any_of(violations.begin(), violations.end(), [&](auto const& v) { return v.find(text) != std::string::npos; });
+  return std::any_of(violations.begin(), violations.end(),
+                     [&](auto const& v) { return v.find(text) != std::string::npos; });
 }
 
 /// The slope of x² is 2x.
@@ -109,7 +111,9 @@ TEST_CASE("a wrong gradient of a parameter is caught") {
   CHECK(mentions(gradient_violations<WrongParameters{{.output_size = 5}}>(), "gradient of parameter"));
 }
 
-TEST_CASE("a wrong backward is caught") { CHECK(mentions(gradient_violations<WrongBackward{}>(), "gradient of input")); }
+TEST_CASE("a wrong backward is caught") {
+  CHECK(mentions(gradient_violations<WrongBackward{}>(), "gradient of input"));
+}
 
 TEST_CASE("an output that is not written is caught") {
   test::Violations violations;

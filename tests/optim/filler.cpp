@@ -17,7 +17,8 @@ Moments moments(Filler filler, Index fan_in, Index fan_out, int count = 200000) 
   Parameter const parameter{"weight", "-0", {fan_out, fan_in}, filler, fan_in, fan_out};
   Stream const stream{3, 0, "linear1-0"};
   std::vector<double> values;
-  for (int i = 0; i < count; ++i) values.push_back(static_cast<double>(initial_value(parameter, stream, static_cast<std::uint64_t>(i))));
+  for (int i = 0; i < count; ++i)
+    values.push_back(static_cast<double>(initial_value(parameter, stream, static_cast<std::uint64_t>(i))));
   Moments m{*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end()), 0, 0, 0};
   for (double v : values) m.mean += v / count;
   for (double v : values) m.variance += (v - m.mean) * (v - m.mean) / count;
@@ -68,7 +69,8 @@ TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 
 }
 
 TEST_CASE("a network starts with its layers' fillers, by seed and name, the same on every backend") {
-  using Net = Sequential<Linear{.output_size = 20, .weight = Gaussian{.deviation = 0.1f}, .bias = Constant{0.5f}}, ReLU{}, Linear{7}>;
+  using Net = Sequential<Linear{.output_size = 20, .weight = Gaussian{.deviation = 0.1f}, .bias = Constant{0.5f}},
+                         ReLU{}, Linear{7}>;
   Network<Net, Shape{33}> network{5}, same{5}, other{6};
   auto const weight = [](auto const& net, int i) {
     std::vector<float> values(static_cast<std::size_t>(net.weight_shape(i).size()));

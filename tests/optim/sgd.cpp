@@ -1,4 +1,5 @@
-// Training against the formulas of Juice's solver, written out here in double precision, for one layer y = W x + b and Σ (y - t)² / N.
+// Training against the formulas of Juice's solver, written out here in double precision, for one layer y = W x + b and
+// Σ (y - t)² / N.
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
 
@@ -49,8 +50,8 @@ void check_against_hand(Sgd sgd, Index minibatch_size, double tolerance) {
   using T = typename Backend::Scalar;
   using N = Network<Sequential<Linear{out}>, Shape{in}, AnyBatch, Backend>;
   auto network = test::random_network<N>(1);
-  ByHand hand{static_cast<double>(sgd.learning_rate), static_cast<double>(sgd.momentum), static_cast<double>(options.clip_gradients),
-              static_cast<double>(minibatch_size)};
+  ByHand hand{static_cast<double>(sgd.learning_rate), static_cast<double>(sgd.momentum),
+              static_cast<double>(options.clip_gradients), static_cast<double>(minibatch_size)};
   hand.parameters = test::copy_of<double>(test::canonical(network));
   Solver<N, MeanSquaredError{}, Sgd{}, options> solver{network};
   solver.optimizer() = sgd;
@@ -79,9 +80,13 @@ void check_backends(Sgd sgd, Index minibatch_size) {
 
 }  // namespace
 
-TEST_CASE("Sgd follows the formulas without momentum") { check_backends<SolverOptions{}>({.learning_rate = 0.03125f}, 0); }
+TEST_CASE("Sgd follows the formulas without momentum") {
+  check_backends<SolverOptions{}>({.learning_rate = 0.03125f}, 0);
+}
 
-TEST_CASE("Sgd follows the formulas with momentum") { check_backends<SolverOptions{}>({.learning_rate = 0.03125f, .momentum = 0.75f}, 0); }
+TEST_CASE("Sgd follows the formulas with momentum") {
+  check_backends<SolverOptions{}>({.learning_rate = 0.03125f, .momentum = 0.75f}, 0);
+}
 
 TEST_CASE("gradients are divided by minibatch_size where it is set, whatever the samples of the call") {
   check_backends<SolverOptions{}>({.learning_rate = 0.03125f, .momentum = 0.5f}, 8);

@@ -37,7 +37,8 @@ TEST_CASE("a classifier learns sectors") {
   int right = 0;
   for (Index i = 0; i < 500; ++i) {
     auto const row = scores.sample(i);
-    right += std::max_element(row.begin(), row.end()) - row.begin() == static_cast<Index>(labels[static_cast<std::size_t>(i)]);
+    right += std::max_element(row.begin(), row.end()) - row.begin() ==
+             static_cast<Index>(labels[static_cast<std::size_t>(i)]);
   }
   CHECK(right > 490);
 }
@@ -50,7 +51,8 @@ TEST_CASE("the loss and the outputs are those before the update") {
   sectors(random, 9, points, labels);
   auto const scores = test::copy_of<float>(network.forward(points));
   double wanted = 0;
-  for (std::size_t i = 0; i < 9; ++i) wanted -= static_cast<double>(scores[3 * i + static_cast<std::size_t>(labels[i])]) / 9;
+  for (std::size_t i = 0; i < 9; ++i)
+    wanted -= static_cast<double>(scores[3 * i + static_cast<std::size_t>(labels[i])]) / 9;
   CHECK(static_cast<double>(solver.train_minibatch(points, labels)) == Approx(wanted).epsilon(1e-6));
   CHECK(solver.output().batch == 9);
   REQUIRE(solver.output().size() == 27);
@@ -66,9 +68,11 @@ TEST_CASE("what is refused changes nothing") {
   solver.train_minibatch(points, labels);
   auto const parameters = test::copy_of<float>(network.parameters()), velocity = test::copy_of<float>(solver.state(0));
   auto const unchanged = [&] {
-    return test::same_bits(parameters, network.parameters()) && test::same_bits(velocity, solver.state(0)) && solver.step() == 1;
+    return test::same_bits(parameters, network.parameters()) && test::same_bits(velocity, solver.state(0)) &&
+           solver.step() == 1;
   };
-  for (float const bad : {-1.0f, 3.0f, 0.5f, 1e30f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (float const bad :
+       {-1.0f, 3.0f, 0.5f, 1e30f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     for (std::size_t at : {0u, 3u}) {
       auto wrong = labels;
       wrong[at] = bad;

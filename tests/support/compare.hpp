@@ -14,11 +14,13 @@ namespace coldpress::test {
 /// The same bits everywhere: 0 is not -0, and a NaN equals itself.
 template <class A, class B>
 bool same_bits(A const& a, B const& b) {
-  return std::size(a) == std::size(b) && std::memcmp(std::data(a), std::data(b), std::size(a) * sizeof *std::data(a)) == 0;
+  return std::size(a) == std::size(b) &&
+         std::memcmp(std::data(a), std::data(b), std::size(a) * sizeof *std::data(a)) == 0;
 }
 
-/// The largest difference as a multiple of 8 eps sqrt(terms) times the largest reference value: at most 1 is right. `terms`: those of the
-/// longest sum; `largest`: of them, where they cancel out. Infinite where sizes differ or a value is not finite.
+/// The largest difference as a multiple of 8 eps sqrt(terms) times the largest reference value: at most 1 is right.
+/// `terms`: those of the longest sum; `largest`: of them, where they cancel out. Infinite where sizes differ or a value
+/// is not finite.
 template <class A>
 double excess(A const& values, std::span<double const> reference, double terms, double largest = 0) {
   double difference = 0;

@@ -1,5 +1,5 @@
-// The laws that every layer keeps, whatever it computes. A law looks at one network and adds a sentence for every violation; so that a
-// test can demand none of them, or, for a layer that is wrong on purpose, some.
+// The laws that every layer keeps, whatever it computes. A law looks at one network and adds a sentence for every
+// violation; so that a test can demand none of them, or, for a layer that is wrong on purpose, some.
 #pragma once
 
 #include <coldpress/backend/reference.hpp>
@@ -61,7 +61,8 @@ template <class Network>
 Pass<typename Network::T> pass(Network const& network, Index batch, std::uint64_t seed) {
   using T = typename Network::T;
   Random random{seed};
-  auto const x = random.values<T>(batch * Network::input_shape.size()), dy = random.values<T>(batch * Network::output_shape.size());
+  auto const x = random.values<T>(batch * Network::input_shape.size()),
+             dy = random.values<T>(batch * Network::output_shape.size());
   typename Network::TrainingWorkspace workspace;
   Pass<T> made;
   made.output = copy_of<T>(network.forward_training(x, workspace));
@@ -99,8 +100,8 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       double const numeric = difference(values[i]);
       demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-             "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) + ", by differences " +
-                 std::to_string(numeric) + place<N>(batch));
+             "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
+                 ", by differences " + std::to_string(numeric) + place<N>(batch));
     }
   };
   compare(x, dx, "input");
@@ -119,15 +120,20 @@ void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const inferred = copy_of<T>(network.forward(x)), trained = copy_of<T>(network.forward_training(x, workspace));
   network.forward(poison);
   network.forward_training(poison, workspace);
-  network.backward(std::vector<T>(static_cast<std::size_t>((batch + 1) * N::output_shape.size()), poison[0]), workspace);
-  demand(static_cast<Index>(inferred.size()) == batch * N::output_shape.size(), violations, "wrong output size" + place<N>(batch));
-  demand(same_bits(inferred, network.forward(x)), violations, "forward reads what an earlier pass left" + place<N>(batch));
+  network.backward(std::vector<T>(static_cast<std::size_t>((batch + 1) * N::output_shape.size()), poison[0]),
+                   workspace);
+  demand(static_cast<Index>(inferred.size()) == batch * N::output_shape.size(), violations,
+         "wrong output size" + place<N>(batch));
+  demand(same_bits(inferred, network.forward(x)), violations,
+         "forward reads what an earlier pass left" + place<N>(batch));
   demand(same_bits(trained, network.forward_training(x, workspace)), violations,
          "forward_training reads what an earlier pass left" + place<N>(batch));
   auto const dy = Random{seed + 1}.values<T>(batch * N::output_shape.size());
   auto const dx = network.backward(dy, workspace);
-  demand(static_cast<Index>(dx.size()) == batch * in.size(), violations, "wrong size of the input gradient" + place<N>(batch));
-  for (T const value : dx) demand(std::isfinite(value), violations, "an input gradient is not written" + place<N>(batch));
+  demand(static_cast<Index>(dx.size()) == batch * in.size(), violations,
+         "wrong size of the input gradient" + place<N>(batch));
+  for (T const value : dx)
+    demand(std::isfinite(value), violations, "an input gradient is not written" + place<N>(batch));
   for (T const value : workspace.gradients()) {
     demand(std::isfinite(value), violations, "a gradient is not written" + place<N>(batch));
   }
@@ -157,19 +163,23 @@ void fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const text = place<Network<Sequential<layer>, in>>(batch);
   typename decltype(whole)::Workspace inference;
   auto const inferred = copy_of<float>(whole.forward(x, inference));
-  demand(same_bits(inferred, third.forward(second.forward(first.forward(x)))), violations, "fused inference differs" + text);
+  demand(same_bits(inferred, third.forward(second.forward(first.forward(x)))), violations,
+         "fused inference differs" + text);
 
   typename decltype(whole)::TrainingWorkspace all;
   typename decltype(first)::TrainingWorkspace one;
   typename decltype(second)::TrainingWorkspace two;
   typename decltype(third)::TrainingWorkspace three;
   auto const y = copy_of<float>(whole.forward_training(x, all, 7));
-  demand(same_bits(y, third.forward_training(second.forward_training(first.forward_training(x, one, 7), two, 7), three, 7)), violations,
-         "fused forward_training differs" + text);
+  demand(same_bits(
+             y, third.forward_training(second.forward_training(first.forward_training(x, one, 7), two, 7), three, 7)),
+         violations, "fused forward_training differs" + text);
   auto const dx = copy_of<float>(whole.backward(dy, all));
-  demand(same_bits(dx, first.backward(second.backward(third.backward(dy, three), two), one)), violations, "fused backward differs" + text);
+  demand(same_bits(dx, first.backward(second.backward(third.backward(dy, three), two), one)), violations,
+         "fused backward differs" + text);
   auto parts = canonical<decltype(first)>(one.gradients());
-  for (auto const& gradients : {canonical<decltype(second)>(two.gradients()), canonical<decltype(third)>(three.gradients())}) {
+  for (auto const& gradients :
+       {canonical<decltype(second)>(two.gradients()), canonical<decltype(third)>(three.gradients())}) {
     parts.insert(parts.end(), gradients.begin(), gradients.end());
   }
   demand(same_bits(canonical<decltype(whole)>(all.gradients()), parts), violations, "fused gradients differ" + text);
@@ -186,7 +196,8 @@ void backend_law(Index batch, std::uint64_t seed, Violations& violations) {
   for (Node const& node : Fast::Graph::nodes) terms = std::max(terms, node.shape.size());
   auto const compare = [&](auto const& values, auto const& reference, std::string const& what) {
     double const by = excess(values, reference, static_cast<double>(terms));
-    demand(by <= 1, violations, what + " is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+    demand(by <= 1, violations,
+           what + " is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
   };
   compare(fast.output, exact.output, "output");
   compare(fast.input_gradient, exact.input_gradient, "input gradient");
@@ -218,23 +229,27 @@ std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int st
   return result;
 }
 
-/// Training is the same with and without fusion of the update, the same when repeated, and the reference's within the bound.
+/// Training is the same with and without fusion of the update, the same when repeated, and the reference's within the
+/// bound.
 template <class Net, Shape in, Loss auto loss>
 void training_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Fast = Network<Net, in>;
   int constexpr steps = 4;
   auto const fused = trained<Fast, loss>(batch, seed, steps);
-  demand(same_bits(fused, trained<Fast, loss>(batch, seed, steps)), violations, "training is not repeatable" + place<Fast>(batch));
+  demand(same_bits(fused, trained<Fast, loss>(batch, seed, steps)), violations,
+         "training is not repeatable" + place<Fast>(batch));
   demand(same_bits(fused, trained<Fast, loss, SolverOptions{.keep_gradients = true}>(batch, seed, steps)), violations,
          "the fused update differs" + place<Fast>(batch));
   auto const exact = trained<Network<Net, in, AnyBatch, Reference<double>>, loss>(batch, seed, steps);
   Index terms = batch;
   for (Node const& node : Fast::Graph::nodes) terms = std::max(terms, node.shape.size());
   double const by = excess(fused, exact, static_cast<double>(terms)) / steps;
-  demand(by <= 1, violations, "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
-/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones. A new law is one more line.
+/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones. A new law
+/// is one more line.
 template <Layer auto layer, Shape in>
 void laws_at(std::uint64_t seed, Violations& violations) {
   static constexpr Linear before{in.size()};
@@ -251,13 +266,15 @@ void laws_at(std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What the layer does wrong: gradients over twenty random shapes, all laws on two of them, of rank 1 and 3 and longer than a tile is wide.
+/// What the layer does wrong: gradients over twenty random shapes, all laws on two of them, of rank 1 and 3 and longer
+/// than a tile is wide.
 template <Layer auto layer>
 Violations violations_of() {
   Violations violations;
   [&]<int... n>(std::integer_sequence<int, n...>) {
     (gradient_law<Sequential<layer>, law_shape(n)>(1 + n % 4 * 2, n, violations), ...);
-  }(std::make_integer_sequence<int, 20>{});
+  }
+  (std::make_integer_sequence<int, 20>{});
   laws_at<layer, Shape{71}>(100, violations);
   laws_at<layer, Shape{2, 3, 5}>(200, violations);
   return violations;

@@ -15,7 +15,8 @@ std::vector<T> targets_of(Random& random, Index batch, Shape output) {
   return targets;
 }
 
-/// The gradients of training are the central differences of N times the reported loss, for every parameter of the network.
+/// The gradients of training are the central differences of N times the reported loss, for every parameter of the
+/// network.
 template <class Net, Shape in, Loss auto loss>
 void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
@@ -36,12 +37,13 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
     value = middle;
     demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) + ", by differences of N losses " +
-               std::to_string(numeric) + place<N>(batch));
+           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+               ", by differences of N losses " + std::to_string(numeric) + place<N>(batch));
   }
 }
 
-/// The loss in one pass with the softmax before it gives the gradients, within the bound, that the two give one after the other.
+/// The loss in one pass with the softmax before it gives the gradients, within the bound, that the two give one after
+/// the other.
 template <class Net, Shape in, Loss auto loss>
 void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Exact = Network<Net, in, AnyBatch, Reference<double>>;
@@ -78,17 +80,18 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const terms = static_cast<double>(std::max({batch, in.size(), Fast::output_shape.size()}));
   for (bool const fused : {false, true}) {
     double const by = excess(gradients(random_network<Fast>(seed), fused), exact, terms);
-    demand(by <= 1, violations, (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
-                                    " times the bound from the reference" + place<Fast>(batch));
+    demand(by <= 1, violations,
+           (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
+               " times the bound from the reference" + place<Fast>(batch));
   }
 }
 
-/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are given, the other laws
-/// over four batches.
+/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are
+/// given, the other laws over four batches.
 template <class Maker, Layer auto tail, int... n>
 void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
-  (loss_gradient_law<Sequential<Linear{law_shape(n, 30).size()}, tail>, Shape{3}, Maker::make(Shape{law_shape(n, 30).size()})>(
-       1 + n % 5, n, violations),
+  (loss_gradient_law<Sequential<Linear{law_shape(n, 30).size()}, tail>, Shape{3},
+                     Maker::make(Shape{law_shape(n, 30).size()})>(1 + n % 5, n, violations),
    ...);
   using Net = Sequential<Linear{35}, TanH{}, Linear{21}, tail>;
   for (Index const batch : {1, 2, 13, 32}) {

@@ -19,8 +19,11 @@ class Matrix {
  public:
   using T = typename Backend::Scalar;
   Matrix(Index rows, Index columns, bool padded = true)
-      : rows_(rows), columns_(columns), pitch_(padded ? Backend::pitch(columns) : columns),
-        size_(padded ? rows * pitch_ : (rows * columns + 15) / 16 * 16), memory_(static_cast<std::size_t>(size_ + 16), T{0}) {
+      : rows_(rows),
+        columns_(columns),
+        pitch_(padded ? Backend::pitch(columns) : columns),
+        size_(padded ? rows * pitch_ : (rows * columns + 15) / 16 * 16),
+        memory_(static_cast<std::size_t>(size_ + 16), T{0}) {
     for (Index i = 0; i < 16; ++i) memory_[static_cast<std::size_t>(size_ + i)] = canary;
   }
   static Matrix random_values(Index rows, Index columns, bool padded = true) {
@@ -59,14 +62,16 @@ template <class Backend>
 std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
   std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(shape)));
   for (Index e = 0; e < shape.size(); ++e) {
-    memory[static_cast<std::size_t>(Backend::offset(shape, e))] = static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
+    memory[static_cast<std::size_t>(Backend::offset(shape, e))] =
+        static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
   }
   return memory;
 }
 template <class Backend, class T>
 Doubles canonical(Shape shape, std::vector<T> const& memory) {
   Doubles values;
-  for (Index e = 0; e < shape.size(); ++e) values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(shape, e))]));
+  for (Index e = 0; e < shape.size(); ++e)
+    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(shape, e))]));
   return values;
 }
 inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }
@@ -90,4 +95,3 @@ inline void check(Doubles const& values, Doubles const& wanted, Index terms, dou
 inline constexpr Index row_counts[] = {1, 2, 5, 6, 7, 13};
 
 }  // namespace coldpress::test
-

@@ -1,4 +1,5 @@
-// The law of the three worlds: a layer as a type, as a config, and read from a file gives the same bits, forward, backward and trained.
+// The law of the three worlds: a layer as a type, as a config, and read from a file gives the same bits, forward,
+// backward and trained.
 #pragma once
 
 #include "support/catch.hpp"
@@ -23,7 +24,8 @@ inline bool same_bits(std::span<float const> a, std::span<float const> b) {
 template <class Net>
 std::vector<float> all_weights(Net const& net) {
   std::vector<float> all;
-  for (auto const& weight : persist::model_of(net).weights) all.insert(all.end(), weight.values.begin(), weight.values.end());
+  for (auto const& weight : persist::model_of(net).weights)
+    all.insert(all.end(), weight.values.begin(), weight.values.end());
   return all;
 }
 
@@ -31,7 +33,8 @@ template <class Layers, Shape in>
 void check_worlds() {
   using Net = Network<Layers, in>;
   auto const backend = dynamic::Backend::like_static();
-  std::string const path = (std::filesystem::temp_directory_path() / ("coldpress-worlds-" + std::to_string(::getpid()))).string();
+  std::string const path =
+      (std::filesystem::temp_directory_path() / ("coldpress-worlds-" + std::to_string(::getpid()))).string();
   Net net{3};
   INFO(describe(net));
   save(net, path);

@@ -1,5 +1,5 @@
-// What layers and backends say to each other. A backend is a type with the primitives that Cpu (cpu.hpp) and Reference (reference.hpp) list;
-// matrices are Rows, one row a sample, and parameters are in the backend's own layout.
+// What layers and backends say to each other. A backend is a type with the primitives that Cpu (cpu.hpp) and Reference
+// (reference.hpp) list; matrices are Rows, one row a sample, and parameters are in the backend's own layout.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -15,7 +15,8 @@ struct Then {
   Index kept_pitch = 0;
 };
 
-/// What happens to a finished input gradient on its way to memory: it is multiplied by the slope of the chain that made the input.
+/// What happens to a finished input gradient on its way to memory: it is multiplied by the slope of the chain that made
+/// the input.
 template <class Chain, class T>
 struct Slope {
   Chain chain;

@@ -32,7 +32,8 @@ struct Cpu : cpu::Layout {
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
-    cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, cpu::epilogue_of(sink, pitch(dy.columns)));
+    cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch,
+                  cpu::epilogue_of(sink, pitch(dy.columns)));
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
@@ -41,7 +42,8 @@ struct Cpu : cpu::Layout {
     cpu::split<cpu::tile_columns>(cpu::vectors(dy.columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
       cpu::Vector sum[1][w] = {};
       for (Index i = 0; i < dy.rows; ++i) {
-        cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes); });
+        cpu::unroll<w>([&](auto j)
+                           COLDPRESS_INLINE_LAMBDA { sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes); });
       }
       epilogue.finish(sum, 0, v * cpu::lanes);
     });
@@ -78,7 +80,8 @@ struct Cpu : cpu::Layout {
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
     for (Index i = 0; i < y.rows; ++i) cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns);
   }
-  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each row. y may be x.
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
+  /// row. y may be x.
   template <class LossType, class X, class Y, class DX>
   float loss(LossType const& loss, Normalization kind, X x, Y y, float const* target, DX dx) const {
     cpu::Vector total{};

@@ -6,7 +6,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Calls f(i, j) for every vector of a tile: unrolled, or as a loop over rows where the work is long (code size, compile time).
+/// Calls f(i, j) for every vector of a tile: unrolled, or as a loop over rows where the work is long (code size,
+/// compile time).
 template <int h, int w, bool rolled, class F>
 COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
   if constexpr (rolled && h > 1) {
@@ -21,7 +22,7 @@ COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
 template <int h, int w>
 struct Block {
   alignas(64) float values[h * w * lanes];
-  static constexpr ErasedOp::Block extents{h, w * lanes, w * lanes};
+  static constexpr ErasedOp::Block extents{h, w* lanes, w* lanes};
   COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
 };
 
@@ -67,7 +68,8 @@ struct Output {
         Block<h, w> block;
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
         apply(then.chain, block.values, block.extents, {row, column, then.step});
-        for (int i = 0; i < h; ++i) unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
+        for (int i = 0; i < h; ++i)
+          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
       }
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -85,9 +87,10 @@ COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, In
   return slope.chain.gradient(x, load(slope.output + row * slope.output_pitch + column), At{row, column, slope.step});
 }
 
-/// slopes <- the slopes of an erased chain over a block of rows: from the last operation to the first, with the values between them made anew.
-inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block, Index row, Index column,
-                      Index columns) {
+/// slopes <- the slopes of an erased chain over a block of rows: from the last operation to the first, with the values
+/// between them made anew.
+inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block,
+                      Index row, Index column, Index columns) {
   ErasedChain const chain = slope.chain;
   At const at{row, column, slope.step};
   Index const size = block.rows * block.pitch;
@@ -114,7 +117,8 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
   }
 }
 
-/// dx = sum * slope. What lies beyond the columns becomes zero, whatever the slope is there: sums over padding stay right.
+/// dx = sum * slope. What lies beyond the columns becomes zero, whatever the slope is there: sums over padding stay
+/// right.
 template <class Chain>
 struct InputGradient {
   Slope<Chain, float> slope;
@@ -187,9 +191,8 @@ struct Updated {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      step(sink, (row + i) * pitch + column + j * lanes, v);
-    });
+    for_tile<h, w, false>(sum, [&](int i, int j, Vector v)
+                                   COLDPRESS_INLINE_LAMBDA { step(sink, (row + i) * pitch + column + j * lanes, v); });
   }
 };
 

@@ -1,4 +1,5 @@
-// Where the CPU backend puts numbers: the same for every instruction set, so that a network's memory does not depend on it.
+// Where the CPU backend puts numbers: the same for every instruction set, so that a network's memory does not depend on
+// it.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -14,8 +15,11 @@ struct Layout {
     n = (n + 15) / 16 * 16;
     return n % 256 == 0 ? n + 16 : n;
   }
-  /// Floats that a parameter of this (canonical) shape takes. Matrices {out, in} are kept as {in, out} with padded rows.
-  static constexpr Index storage_size(Shape shape) { return shape.rank() == 2 ? shape[1] * pitch(shape[0]) : (shape.size() + 15) / 16 * 16; }
+  /// Floats that a parameter of this (canonical) shape takes. Matrices {out, in} are kept as {in, out} with padded
+  /// rows.
+  static constexpr Index storage_size(Shape shape) {
+    return shape.rank() == 2 ? shape[1] * pitch(shape[0]) : (shape.size() + 15) / 16 * 16;
+  }
 
   /// Floats of scratch that backward needs for a parameter of this shape: a matrix is transposed there.
   static constexpr Index scratch_size(Shape shape) { return shape.rank() == 2 ? shape[0] * pitch(shape[1]) : 0; }

@@ -1,4 +1,5 @@
-// exp, tanh and sigmoid of a vector, within 1.7, 1.9 and 2.7 ulp (2.2 for tanh without FMA); NaN and infinities propagate.
+// exp, tanh and sigmoid of a vector, within 1.7, 1.9 and 2.7 ulp (2.2 for tanh without FMA); NaN and infinities
+// propagate.
 #pragma once
 
 #include <coldpress/backend/vector.hpp>
@@ -9,8 +10,8 @@ namespace detail {
 
 inline constexpr float rounder = 12582912.f;  // 1.5 * 2^23: adding it leaves a rounded integer in the low bits
 
-/// (e^(2a) / 2^n - 1) / 2 for n = floor(2a / ln 2): with r = a - n ln(2)/2 in [0, ln(2)/2] it is r + r^2 q(r), q a minimax polynomial
-/// of degree 4 (relative error 2^-26, by Remez exchange).
+/// (e^(2a) / 2^n - 1) / 2 for n = floor(2a / ln 2): with r = a - n ln(2)/2 in [0, ln(2)/2] it is r + r^2 q(r), q a
+/// minimax polynomial of degree 4 (relative error 2^-26, by Remez exchange).
 COLDPRESS_INLINE Vector half_expm1(Vector a, Vector n) {
   Vector const r = fma(n, splat(-1.597309247e-5f), fma(n, splat(-0.3465576171875f), a));  // the first product is exact
   Vector q = fma(splat(0.0595622974389f), r, splat(0.12737421695f));
@@ -29,7 +30,8 @@ COLDPRESS_INLINE Vector exp(Vector x) {
   Vector const t = fma(x, splat(1.442695041f), splat(-0.5f)) + detail::rounder;
   Vector const p = detail::half_expm1(x * 0.5f, t - detail::rounder);
   Mask const n = (Mask)t - (Mask)splat(detail::rounder), half = n >> 1;
-  return fma(p, splat(2.f), splat(1.f)) * detail::power_of_two(half) * detail::power_of_two(n - half);  // two steps: subnormals
+  return fma(p, splat(2.f), splat(1.f)) * detail::power_of_two(half) *
+         detail::power_of_two(n - half);  // two steps: subnormals
 }
 
 COLDPRESS_INLINE Vector tanh(Vector x) {
@@ -77,9 +79,10 @@ struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Words random(std::uint64_t key, At at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     cpu::Words const zero{}, position = (cpu::Words)cpu::lane_numbers() + (column / 64 * 16 + column % 16);
-    return philox<cpu::Words>({{position, zero + static_cast<std::uint32_t>(at.row), zero + static_cast<std::uint32_t>(at.step),
-                                zero + static_cast<std::uint32_t>(at.step >> 32)}},
-                              key, cpu::detail::WideMultiplyLanes{})
+    return philox<cpu::Words>(
+               {{position, zero + static_cast<std::uint32_t>(at.row), zero + static_cast<std::uint32_t>(at.step),
+                 zero + static_cast<std::uint32_t>(at.step >> 32)}},
+               key, cpu::detail::WideMultiplyLanes{})
         .words[column / 16 % 4];
   }
 };

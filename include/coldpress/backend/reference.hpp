@@ -1,5 +1,5 @@
-// The reference backend: plain xtensor and BLAS, in float or double. The oracle for the other backends, and what numerical gradients are
-// checked with. Needs coldpress::reference (xtensor, xtensor-blas, BLAS).
+// The reference backend: plain xtensor and BLAS, in float or double. The oracle for the other backends, and what
+// numerical gradients are checked with. Needs coldpress::reference (xtensor, xtensor-blas, BLAS).
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -22,7 +22,8 @@ auto vector(T* data, Index count) {
   return xt::adapt(data, shape[0], xt::no_ownership(), shape);
 }
 
-/// What a chain makes of one value, and its slope there. An erased chain is made of operations on blocks of whole vectors of floats.
+/// What a chain makes of one value, and its slope there. An erased chain is made of operations on blocks of whole
+/// vectors of floats.
 template <class Chain, class Real>
 Real value_of(Chain const& chain, Real x, At at) {
   return chain.value(x, at);
@@ -44,7 +45,9 @@ struct ErasedValue {
   Index lane;
   At at;  // of the block
 
-  ErasedValue(float x, At place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} { values[lane] = x; }
+  ErasedValue(float x, At place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
+    values[lane] = x;
+  }
 };
 inline float value_of(ErasedChain const& chain, float x, At at) {
   ErasedValue block{x, at};
@@ -78,7 +81,8 @@ struct Reference {
 
   /// y = then(x Wᵀ + b)
   template <class Chain>
-  void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y, Then<Chain, Real> const& then) const {
+  void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
+              Then<Chain, Real> const& then) const {
     auto const in = detail::matrix(x);
     auto const w = detail::matrix(Rows{weight, y.columns, x.columns, x.columns});
     auto out = detail::matrix(y);
@@ -167,7 +171,8 @@ struct Reference {
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
   template <class LossType>
-  Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Real const* target, Rows<Real> dx) const {
+  Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Real const* target,
+            Rows<Real> dx) const {
     if (kind != Normalization::none) normalize(kind, x, y);
     auto const out = detail::matrix(y);
     auto in = detail::matrix(dx);
@@ -204,7 +209,9 @@ struct Reference {
   }
 
  private:
-  void give(GradientSink<Real> sink, Real const* gradient, Index size) const { std::copy_n(gradient, size, sink.gradient); }
+  void give(GradientSink<Real> sink, Real const* gradient, Index size) const {
+    std::copy_n(gradient, size, sink.gradient);
+  }
   template <class Optimizer>
   void give(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
     update(sink, gradient, size);

@@ -20,7 +20,8 @@ COLDPRESS_INLINE Vector masked(Vector v, Index left, float fill) {
 
 inline void normalize_row(Normalization kind, float const* x, float* y, Index columns) {
   Vector top = splat(-__builtin_inff());
-  for_row(columns, [&](Index c, Index left) { top = maximum(top, masked(load_row(x + c, left), left, -__builtin_inff())); });
+  for_row(columns,
+          [&](Index c, Index left) { top = maximum(top, masked(load_row(x + c, left), left, -__builtin_inff())); });
   Vector const most = splat(maximum(top));
   Vector total{};
   for_row(columns, [&](Index c, Index left) { total += masked(exp(load_row(x + c, left) - most), left, 0); });

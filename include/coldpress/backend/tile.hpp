@@ -1,4 +1,5 @@
-// The register tile: a block of a matrix product, held in registers from the first term to the epilogue. Shapes are arguments.
+// The register tile: a block of a matrix product, held in registers from the first term to the epilogue. Shapes are
+// arguments.
 #pragma once
 
 #include <coldpress/backend/math.hpp>
@@ -6,7 +7,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-// Sums, one row of B and one broadcast fill the registers: 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16 (one more for the product without fma).
+// Sums, one row of B and one broadcast fill the registers: 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16 (one more for the
+// product without fma).
 #if defined __AVX512F__
 inline constexpr int tile_columns = 4, tile_rows = 6;
 #elif defined __AVX2__ && defined __FMA__
@@ -26,8 +28,9 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
-/// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver; calls
-/// f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the compiler.
+/// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
+/// calls f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the
+/// compiler.
 template <int most, Index total, class F>
 COLDPRESS_INLINE void split(Fixed<total>, F f) {
   constexpr Index parts = (total + most - 1) / most;
@@ -58,11 +61,11 @@ struct Left {
   Index row, depth;
 };
 
-/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth alone. The epilogue
-/// takes the sums from the registers. Not inlined: one copy serves every shape.
+/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
+/// alone. The epilogue takes the sums from the registers. Not inlined: one copy serves every shape.
 template <int h, int w, class Epilogue>
-__attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue, Index row,
-                                    Index column) {
+__attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue,
+                                    Index row, Index column) {
   Vector sum[h][w] = {};
   float const* left = a.data + row * a.row;
   b += column;
@@ -78,25 +81,27 @@ __attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b
   local.finish(sum, row, column);
 }
 
-/// epilogue(A B): A is rows x depth, B depth x columns with rows b_pitch apart and readable up to the next multiple of the lanes.
+/// epilogue(A B): A is rows x depth, B depth x columns with rows b_pitch apart and readable up to the next multiple of
+/// the lanes.
 template <class Count, class Columns, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue) {
+void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
+              Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    split<tile_rows>(rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-      tile<h, w>(depth, a, b, b_pitch, epilogue, row, v * lanes);
-    });
+    split<tile_rows>(rows, [&](Index row, auto h)
+                               COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, b_pitch, epilogue, row, v * lanes); });
   });
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
 template <int parts, int w, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue,
-                                        Index column) {
+__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
+                                        Epilogue const& epilogue, Index column) {
   Vector sum[parts][w] = {};
   b += column;
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
     Vector const a = splat(x[k]);
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load(b + p * b_pitch + j * lanes), sum[p][j]); });
+    unroll<w>([&](auto j)
+                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load(b + p * b_pitch + j * lanes), sum[p][j]); });
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
@@ -115,7 +120,8 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
   local.finish(total, 0, column);
 }
 template <class Columns, class Epilogue>
-void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {
+void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch,
+                  Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     if (columns < 32) {
       row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
@@ -126,18 +132,21 @@ void multiply_row(Columns columns, Index depth, float const* x, float const* b, 
 }
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero.
-__attribute__((noinline)) inline void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
-                                                Index to_pitch) {
+__attribute__((noinline)) inline void transpose(Index rows, Index columns, float const* from, Index from_pitch,
+                                                float* to, Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes], next[lanes];
-      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = r0 + r < rows ? load(from + (r0 + r) * from_pitch + c0) : Vector{}; });
+      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
+        t[r] = r0 + r < rows ? load(from + (r0 + r) * from_pitch + c0) : Vector{};
+      });
       for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
         unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
           [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
             next[2 * r] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes)...);
             next[2 * r + 1] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes + lanes / 2)...);
-          }(std::make_integer_sequence<int, lanes>{});
+          }
+          (std::make_integer_sequence<int, lanes>{});
         });
         unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
       }

@@ -5,7 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-// Code that depends on the instruction set lives in a namespace named after it, so that objects built for different ones can be linked.
+// Code that depends on the instruction set lives in a namespace named after it, so that objects built for different
+// ones can be linked.
 #if defined COLDPRESS_LEVEL  // a ready-made level of kernels/cpu
 #define COLDPRESS_ISA COLDPRESS_LEVEL
 #elif defined __AVX512F__
@@ -47,8 +48,8 @@ COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
 
 /// Lane numbers 0, 1, 2, ...
 COLDPRESS_INLINE Mask lane_numbers() {
-  return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }(
-      std::make_integer_sequence<int, lanes>{});
+  return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }
+  (std::make_integer_sequence<int, lanes>{});
 }
 
 /// The first `count` of the values at p, zero in the other lanes; reads nothing beyond.
@@ -57,7 +58,8 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
   auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
   return __builtin_ia32_loadups512_mask(p, Vector{}, mask);
 #elif defined __AVX2__
-  return __builtin_ia32_maskloadps256(reinterpret_cast<Vector const*>(p), lane_numbers() < static_cast<std::int32_t>(count));
+  return __builtin_ia32_maskloadps256(reinterpret_cast<Vector const*>(p),
+                                      lane_numbers() < static_cast<std::int32_t>(count));
 #else
   Vector v{};
   for (int l = 0; l < count; ++l) v[l] = p[l];
@@ -75,13 +77,15 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #endif
 }
 /// As load and store where a whole vector is left of the row, else as the partial ones.
-COLDPRESS_INLINE Vector load_row(float const* p, std::ptrdiff_t left) { return left >= lanes ? load(p) : load_partial(p, left); }
+COLDPRESS_INLINE Vector load_row(float const* p, std::ptrdiff_t left) {
+  return left >= lanes ? load(p) : load_partial(p, left);
+}
 COLDPRESS_INLINE void store_row(float* p, Vector v, std::ptrdiff_t left) {
   left >= lanes ? store(p, v) : store_partial(p, v, left);
 }
 
-/// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler flag and no
-/// control flow decides over the bits.
+/// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler
+/// flag and no control flow decides over the bits.
 COLDPRESS_INLINE Vector fma(Vector a, Vector b, Vector c) {
 #if defined __clang__
 #if defined __FMA__ || defined __aarch64__
@@ -104,7 +108,8 @@ template <int N, class F>
 COLDPRESS_INLINE void unroll(F f) {
   [&]<int... i>(std::integer_sequence<int, i...>) COLDPRESS_INLINE_LAMBDA {
     (f(std::integral_constant<int, i>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
+  }
+  (std::make_integer_sequence<int, N>{});
 }
 
 namespace detail {
@@ -112,7 +117,8 @@ template <int distance>
 COLDPRESS_INLINE Vector rotate(Vector v) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
     return __builtin_shufflevector(v, v, ((l + distance) % lanes)...);
-  }(std::make_integer_sequence<int, lanes>{});
+  }
+  (std::make_integer_sequence<int, lanes>{});
 }
 template <class Combine>
 COLDPRESS_INLINE float reduce(Vector v, Combine combine) {

@@ -1,4 +1,5 @@
-// The fields of a layer by name: what persistence, printing and comparison fold over. Declared once, by BOOST_HANA_ADAPT_STRUCT.
+// The fields of a layer by name: what persistence, printing and comparison fold over. Declared once, by
+// BOOST_HANA_ADAPT_STRUCT.
 #pragma once
 
 #include <boost/hana/accessors.hpp>

@@ -42,8 +42,10 @@ concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L>;
 /// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
 enum class Target { value, label };
 
-/// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient is that of the sum.
-///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled value only.
+/// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient
+/// is that of the sum.
+///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled
+///   value only.
 template <class L>
 concept Loss = requires(L const& loss, Shape in, double y) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -55,7 +57,9 @@ concept Loss = requires(L const& loss, Shape in, double y) {
 };
 
 template <class L>
-constexpr bool has_parameters = requires(L const& layer, Shape in) { layer.parameters(in); };
+constexpr bool has_parameters = requires(L const& layer, Shape in) {
+  layer.parameters(in);
+};
 
 /// The layer's parameters for an input shape; none where it does not say.
 template <Layer L>

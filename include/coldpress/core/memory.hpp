@@ -31,7 +31,8 @@ class HeapMemory {
   HeapMemory() = default;
   explicit HeapMemory(Index size) { reserve(size); }
   HeapMemory(HeapMemory const& other) : HeapMemory(other.size_) { std::copy_n(other.data_, other.size_, data_); }
-  HeapMemory(HeapMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  HeapMemory(HeapMemory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   HeapMemory& operator=(HeapMemory other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -41,7 +42,8 @@ class HeapMemory {
 
   void reserve(Index size) {
     if (size <= size_) return;
-    auto* const fresh = static_cast<T*>(::operator new(static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{alignment}));
+    auto* const fresh =
+        static_cast<T*>(::operator new (static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{alignment}));
     std::fill_n(fresh, size, T{});
     release();
     data_ = fresh;
@@ -53,7 +55,7 @@ class HeapMemory {
 
  private:
   void release() {
-    if (data_) ::operator delete(data_, std::align_val_t{alignment});
+    if (data_) ::operator delete (data_, std::align_val_t{alignment});
   }
   T* data_ = nullptr;
   Index size_ = 0;

@@ -7,7 +7,8 @@
 
 namespace coldpress {
 
-/// How a parameter starts. Made from one of the structs below: Linear{.output_size = 10, .weight = Gaussian{.deviation = 0.01f}}.
+/// How a parameter starts. Made from one of the structs below: Linear{.output_size = 10, .weight = Gaussian{.deviation
+/// = 0.01f}}.
 struct Filler {
   enum class Kind { constant, glorot, xavier, gaussian, juice_bias };
   Kind kind;
@@ -38,7 +39,8 @@ struct JuiceBias {
   constexpr operator Filler() const { return {Filler::Kind::juice_bias, 0, 0}; }
 };
 
-/// One parameter of a layer. Shape and order are canonical (Juice's), fan_in and fan_out those of the initialisers' formulas.
+/// One parameter of a layer. Shape and order are canonical (Juice's), fan_in and fan_out those of the initialisers'
+/// formulas.
 struct Parameter {
   std::string_view name;    // within its layer: "weight", "bias"
   std::string_view suffix;  // Juice's ending of the name in a file: "-0", "-0-bias"

@@ -26,8 +26,8 @@ struct Math {
     return (x < 0 ? e : T{1}) / (1 + e);
   }
   static T fma(T a, T b, T c) { return std::fma(a, b, c); }
-  /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) + column % 16, row,
-  /// step}, so that sixteen neighbours share a word's place and a vector draws at once.
+  /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
+  /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.
   static std::uint32_t random(std::uint64_t key, At at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     return philox<std::uint32_t>({{column / 64 * 16 + column % 16, static_cast<std::uint32_t>(at.row),
@@ -37,8 +37,8 @@ struct Math {
   }
 };
 
-/// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those after it.
-/// `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.
+/// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
+/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.
 template <class Op>
 concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;
@@ -76,7 +76,8 @@ struct Chain<Op, Rest...> {
   __attribute__((always_inline)) T value(T x, At at) const {
     return rest.value(op.value(x, at), at);
   }
-  /// dy/dx of the whole chain. x is read only where needs_input says so. Slopes are multiplied from the last operation to the first.
+  /// dy/dx of the whole chain. x is read only where needs_input says so. Slopes are multiplied from the last operation
+  /// to the first.
   template <class T>
   __attribute__((always_inline)) T gradient(T x, T y, At at) const {
     if constexpr (sizeof...(Rest) == 0) {

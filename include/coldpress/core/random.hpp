@@ -1,4 +1,5 @@
-// Counter-based random numbers: a value depends on a key and a position alone, so every backend draws the same ones in any order.
+// Counter-based random numbers: a value depends on a key and a position alone, so every backend draws the same ones in
+// any order.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace coldpress {
 
-/// Four random words of one position: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
-/// Word is an unsigned 32-bit integer or a vector of them; Multiply gives the high and low half of a product.
+/// Four random words of one position: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC
+/// 2011). Word is an unsigned 32-bit integer or a vector of them; Multiply gives the high and low half of a product.
 template <class Word>
 struct PhiloxBlock {
   Word words[4];
@@ -64,9 +65,10 @@ struct Stream {
   explicit constexpr Stream(std::uint64_t whole_key) : key(whole_key) {}
 
   constexpr PhiloxBlock<std::uint32_t> block(std::uint64_t position, std::uint64_t step = 0) const {
-    return philox(PhiloxBlock<std::uint32_t>{{static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32),
-                                              static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}},
-                  key);
+    return philox(
+        PhiloxBlock<std::uint32_t>{{static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32),
+                                    static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}},
+        key);
   }
   /// Uniform in [0, 1), 24 bits.
   constexpr float uniform(std::uint64_t element, std::uint64_t step = 0) const {

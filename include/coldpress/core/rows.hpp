@@ -13,13 +13,13 @@ struct Rows {
   [[no_unique_address]] Pitch pitch;
 
   T* row(Index i) const { return data + i * pitch; }
-  operator Rows<T const, Count, Columns, Pitch>() const requires(!std::is_const_v<T>) { return {data, rows, columns, pitch}; }
-  /// The same rows for a function that leaves all extents to run time.
-  template <class U>
-    requires std::is_convertible_v<T*, U*>
-  operator Rows<U>() const {
+  operator Rows<T const, Count, Columns, Pitch>() const requires(!std::is_const_v<T>) {
     return {data, rows, columns, pitch};
   }
+  /// The same rows for a function that leaves all extents to run time.
+  template <class U>
+  requires std::is_convertible_v<T*, U*>
+  operator Rows<U>() const { return {data, rows, columns, pitch}; }
 };
 
 template <class T, class Count, class Columns, class Pitch>

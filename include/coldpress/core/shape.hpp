@@ -15,7 +15,8 @@ constexpr void require(bool holds, char const* sentence) {
   if (!holds) throw ShapeError{sentence};
 }
 
-/// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template argument.
+/// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template
+/// argument.
 struct Shape {
   static constexpr int max_rank = 8;
   Index extents[max_rank];

@@ -19,7 +19,9 @@ struct Dataset {
   std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
   std::span<float const> target(Index i) const { return row(targets, target_shape, i); }
   /// `count` samples from `first` on, for a forward pass over all of them.
-  std::span<float const> samples_from(Index first, Index count) const { return row(samples, sample_shape, first, count); }
+  std::span<float const> samples_from(Index first, Index count) const {
+    return row(samples, sample_shape, first, count);
+  }
 
  private:
   static std::span<float const> row(std::vector<float> const& values, Shape const& shape, Index i, Index count = 1) {

@@ -16,7 +16,8 @@ class Adapted final : public Executable {
   static_assert(std::is_same_v<typename Net::T, float>, "adapt: the dynamic API computes in float");
 
   explicit Adapted(Holder&& net) : net_(std::forward<Holder>(net)), gradients_(Net::parameter_size) {
-    for (int i = 0; i < Net::weight_count; ++i) weights_.push_back({std::string{Net::weight_name(i).view()}, Net::weight_shape(i)});
+    for (int i = 0; i < Net::weight_count; ++i)
+      weights_.push_back({std::string{Net::weight_name(i).view()}, Net::weight_shape(i)});
   }
 
   Shape input_shape() const override { return Net::input_shape; }
@@ -25,7 +26,9 @@ class Adapted final : public Executable {
   void read(int buffer, int weight, std::span<float> values) const override {
     Net::read(const_cast<Adapted*>(this)->base(buffer), weight, values);
   }
-  void write(int buffer, int weight, std::span<float const> values) override { Net::write(base(buffer), weight, values); }
+  void write(int buffer, int weight, std::span<float const> values) override {
+    Net::write(base(buffer), weight, values);
+  }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
 
   std::span<float const> forward(std::span<float const> x, Mode mode) override {
@@ -51,8 +54,8 @@ class Adapted final : public Executable {
 
   float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
                         TrainingOptions const& options) override {
-    return std::visit([&](auto const& l, auto const& optimizer) { return train(x, targets, l, optimizer, options); }, loss,
-                      options.optimizer);
+    return std::visit([&](auto const& l, auto const& optimizer) { return train(x, targets, l, optimizer, options); },
+                      loss, options.optimizer);
   }
   std::span<float const> output() const override { return output_; }
   std::uint64_t step() const override { return step_; }
@@ -61,11 +64,12 @@ class Adapted final : public Executable {
 
  private:
   template <class LossType, class Optimizer>
-  float train(std::span<float const> x, std::span<float const> targets, LossType const& loss, Optimizer const& optimizer,
-              TrainingOptions const& options) {
+  float train(std::span<float const> x, std::span<float const> targets, LossType const& loss,
+              Optimizer const& optimizer, TrainingOptions const& options) {
     Index const size = Net::output_shape.size(), width = loss.target_shape(Net::output_shape).size();
     Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
-    require(static_cast<Index>(targets.size()) == batch * width, "train_minibatch: the targets must be as many as the samples");
+    require(static_cast<Index>(targets.size()) == batch * width,
+            "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets);
     auto const y = forward(x, Mode::training);
     Index const pitch = cpu::Layout::pitch(size);  // kernels write whole vectors
@@ -78,9 +82,13 @@ class Adapted final : public Executable {
     for (Index i = 0; i < batch; ++i) std::copy_n(dy.row(i), size, rows + i * size);
     backward_input({rows, static_cast<std::size_t>(batch * size)});
     backward_parameters();
-    double const squared = options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
+    double const squared =
+        options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
     UpdateSink<Optimizer, float> sink{
-        optimizer, gradient_scale(squared, options.clip_gradients, options.minibatch_size > 0 ? options.minibatch_size : batch), base(data), {}};
+        optimizer,
+        gradient_scale(squared, options.clip_gradients, options.minibatch_size > 0 ? options.minibatch_size : batch),
+        base(data),
+        {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
     backend.update(sink, gradients_.data(), Net::parameter_size);
     kept_ = passed_back_ = false;
@@ -89,7 +97,8 @@ class Adapted final : public Executable {
   float* base(int buffer) {
     if (buffer == data) return net_.parameters().data();
     if (buffer == gradient) return gradients_.data();
-    if (static_cast<int>(states_.size()) <= buffer - state) states_.resize(static_cast<std::size_t>(buffer - state) + 1);
+    if (static_cast<int>(states_.size()) <= buffer - state)
+      states_.resize(static_cast<std::size_t>(buffer - state) + 1);
     HeapMemory<float>& memory = states_[static_cast<std::size_t>(buffer - state)];
     memory.reserve(Net::parameter_size);
     return memory.data();
@@ -109,7 +118,8 @@ class Adapted final : public Executable {
 template <class Net>
 Layer Layer::adapt(Net&& net) {
   using Network = std::remove_cvref_t<Net>;
-  return {to_config<typename Network::Type, Network::input_shape>(), std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
+  return {to_config<typename Network::Type, Network::input_shape>(),
+          std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
 }
 
 }  // namespace coldpress::dynamic

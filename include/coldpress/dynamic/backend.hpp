@@ -13,7 +13,8 @@ class Backend {
   explicit Backend(std::string name);
   std::string const& name() const { return name_; }
 
-  /// The level whose results equal, bit for bit, those of a static network compiled with the flags of this translation unit.
+  /// The level whose results equal, bit for bit, those of a static network compiled with the flags of this translation
+  /// unit.
   static Backend like_static() {
 #if defined __AVX512F__ && defined __AVX512VL__
     return Backend{"cpu:v4"};

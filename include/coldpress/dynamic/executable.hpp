@@ -44,7 +44,8 @@ class Executable {
     std::string other_name = {};  // what a WeightConfig calls it; files may use either
   };
   virtual std::vector<Weight> const& weights() const = 0;
-  /// The buffers that are laid out like the parameters: 0 the parameters, 1 the gradients, 2 and on the optimizer's state.
+  /// The buffers that are laid out like the parameters: 0 the parameters, 1 the gradients, 2 and on the optimizer's
+  /// state.
   static constexpr int data = 0, gradient = 1, state = 2;
   virtual void read(int buffer, int weight, std::span<float> values) const = 0;
   virtual void write(int buffer, int weight, std::span<float const> values) = 0;

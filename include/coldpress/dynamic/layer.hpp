@@ -9,15 +9,18 @@ namespace coldpress::dynamic {
 
 class Layer {
  public:
-  /// Builds what a config describes; weights start as their fillers and the seed say. `input`: shape of one sample, where the config
-  /// does not say it. Throws ConfigError, ShapeError or UnsupportedError with the layer's name.
-  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {}, std::uint64_t seed = 0);
-  /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. See adapter.hpp.
+  /// Builds what a config describes; weights start as their fillers and the seed say. `input`: shape of one sample,
+  /// where the config does not say it. Throws ConfigError, ShapeError or UnsupportedError with the layer's name.
+  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
+                           std::uint64_t seed = 0);
+  /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. See
+  /// adapter.hpp.
   template <class Net>
   static Layer adapt(Net&& net);
   /// A network from a file that Juice or coldpress wrote; defined in coldpress::persist. All or nothing.
   static Layer load(Backend const& backend, std::string const& path);
-  /// Writes config and weights as Juice does; defined in coldpress::persist. The file is the old one or the new one, never half.
+  /// Writes config and weights as Juice does; defined in coldpress::persist. The file is the old one or the new one,
+  /// never half.
   void save(std::string const& path) const;
 
   Layer(LayerConfig config, std::unique_ptr<Executable> executable);
@@ -28,21 +31,27 @@ class Layer {
   LayerConfig const& config() const { return config_; }
   std::string const& name() const { return config_.name; }
 
-  /// Inputs have the batch as first extent, any batch; they are kept until backward. A loss layer takes predictions and targets. The
-  /// outputs are the layer's own and change with the next call.
+  /// Inputs have the batch as first extent, any batch; they are kept until backward. A loss layer takes predictions and
+  /// targets. The outputs are the layer's own and change with the next call.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
   }
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
-  /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights. A loss layer takes none.
+  /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights. A loss
+  /// layer takes none.
   std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
-  SharedTensor const& backward(SharedTensor const& output_gradient) { return backward(std::span{&output_gradient, 1})[0]; }
+  SharedTensor const& backward(SharedTensor const& output_gradient) {
+    return backward(std::span{&output_gradient, 1})[0];
+  }
   std::span<SharedTensor const> backward_input(std::span<SharedTensor const> output_gradients = {});
-  SharedTensor const& backward_input(SharedTensor const& output_gradient) { return backward_input(std::span{&output_gradient, 1})[0]; }
+  SharedTensor const& backward_input(SharedTensor const& output_gradient) {
+    return backward_input(std::span{&output_gradient, 1})[0];
+  }
   void backward_parameters();
 
-  /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond counts.
+  /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
+  /// counts.
   std::span<float const> forward(std::span<float const> x) {
     send_weights();
     kept_inputs_.clear();
@@ -63,7 +72,9 @@ class Layer {
   std::vector<SharedTensor> const& learnable_weights_data() const { return weights_data_; }
   std::vector<SharedTensor> const& learnable_weights_gradients() const { return weights_gradients_; }
   std::vector<std::string> const& learnable_weights_names() const { return weights_names_; }
-  std::vector<std::optional<float>> learnable_weights_lr() const { return std::vector<std::optional<float>>(weights_names_.size(), 1.0f); }
+  std::vector<std::optional<float>> learnable_weights_lr() const {
+    return std::vector<std::optional<float>>(weights_names_.size(), 1.0f);
+  }
   /// Every weight loses its gradient, which therefore must be the whole update by now.
   void update_weights();
   void clear_weights_gradients();
@@ -72,8 +83,8 @@ class Layer {
   Shape input_shape() const;
   Shape output_shape() const;
 
-  /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were written through
-  /// tensors reach it with send_weights(); tensors learn of other changes through weights_changed().
+  /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were
+  /// written through tensors reach it with send_weights(); tensors learn of other changes through weights_changed().
   Executable& executable() const;
   void send_weights() const;
   void weights_changed() const;

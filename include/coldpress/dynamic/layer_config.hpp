@@ -23,7 +23,8 @@ struct WeightConfig {
   bool operator==(WeightConfig const&) const = default;
 };
 
-/// An input of a container. `shape` is that of one sample; the batch that Juice's files put before it is kept only to be written again.
+/// An input of a container. `shape` is that of one sample; the batch that Juice's files put before it is kept only to
+/// be written again.
 struct ShapedInput {
   std::string name;
   Shape shape;

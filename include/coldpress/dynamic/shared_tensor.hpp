@@ -1,5 +1,6 @@
-// A tensor that several owners share, as Juice's: it follows where it is read. A weight lives in its network, in a layout of the
-// network's own; reading it here brings the canonical values over, writing it sends them back before the network runs next.
+// A tensor that several owners share, as Juice's: it follows where it is read. A weight lives in its network, in a
+// layout of the network's own; reading it here brings the canonical values over, writing it sends them back before the
+// network runs next.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -33,11 +34,12 @@ class SharedTensor {
     require(count(shape) == size(), "reshape: the shapes must have equally many values");
     state_->shape = std::move(shape);
   }
-  /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first extent says. A
-  /// sample alone needs no such extent.
+  /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first
+  /// extent says. A sample alone needs no such extent.
   void check_samples(Index sample) const {
     require(size() % sample == 0, "network: the input must be a whole number of samples, at least one");
-    require(size() == sample || shape()[0] == size() / sample, "network: a tensor's first extent must be the number of its samples");
+    require(size() == sample || shape()[0] == size() / sample,
+            "network: a tensor's first extent must be the number of its samples");
   }
   std::span<float const> read() const {
     if (state_->behind) state_->home->pull(state_->values), state_->behind = false;
@@ -65,7 +67,8 @@ class SharedTensor {
     if (state_.use_count() > 1) send_home(), read();
     state_->home = nullptr;
   }
-  /// For what a layer makes anew in every call: another shape, in the same memory unless somebody else holds the tensor.
+  /// For what a layer makes anew in every call: another shape, in the same memory unless somebody else holds the
+  /// tensor.
   void remake(std::span<Index const> shape) {
     if (std::equal(shape.begin(), shape.end(), state_->shape.begin(), state_->shape.end())) return;
     if (state_.use_count() > 1) {
@@ -81,13 +84,15 @@ class SharedTensor {
   static Index count(std::span<Index const> shape) {
     Index n = 1;
     for (Index extent : shape) {
-      require(extent > 0 && n <= (Index{1} << 40) / extent, "shared tensor: extents must be at least 1, and at most 2^40 values");
+      require(extent > 0 && n <= (Index{1} << 40) / extent,
+              "shared tensor: extents must be at least 1, and at most 2^40 values");
       n *= extent;
     }
     return n;
   }
   struct State {
-    explicit State(std::vector<Index> extents) : values(static_cast<std::size_t>(count(extents))), shape(std::move(extents)) {}
+    explicit State(std::vector<Index> extents)
+        : values(static_cast<std::size_t>(count(extents))), shape(std::move(extents)) {}
     std::vector<float> values;
     std::vector<Index> shape;
     Home* home = nullptr;

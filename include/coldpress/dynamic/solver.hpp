@@ -10,14 +10,15 @@ class Solver {
   /// Builds network and objective of the config. Throws ConfigError where one is missing or a number makes no sense.
   static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
                             std::optional<Shape> input = {}, std::uint64_t seed = 0);
-  static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {}, std::uint64_t seed = 0) {
+  static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
+                            std::uint64_t seed = 0) {
     return from_config(backend, backend, std::move(config), input, seed);
   }
   /// Trains a network that is there already; the config's own is not looked at.
   Solver(Layer network, SolverConfig config);
 
-  /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws DataError for
-  /// targets that mean nothing; then nothing has changed.
+  /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws
+  /// DataError for targets that mean nothing; then nothing has changed.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets);
   /// The same on samples one after another; returns the mean loss before the step.
   float train_minibatch(std::span<float const> x, std::span<float const> targets);

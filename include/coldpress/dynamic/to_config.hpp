@@ -58,8 +58,8 @@ SolverConfig to_solver_config(Solver const& solver) {
   return config;
 }
 
-/// Whether two configs describe the same function: the same layers in the same order with the same fields. Names, batch, wiring in
-/// place, and how weights start are not compared; nested containers count as their layers.
+/// Whether two configs describe the same function: the same layers in the same order with the same fields. Names,
+/// batch, wiring in place, and how weights start are not compared; nested containers count as their layers.
 bool same_network(LayerConfig const& a, LayerConfig const& b);
 /// The first difference, as a sentence; empty if there is none.
 std::string difference(LayerConfig const& a, LayerConfig const& b);

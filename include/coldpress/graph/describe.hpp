@@ -17,7 +17,8 @@ struct LayerRow {
   Index flops = 0;  // of one sample's forward pass
 };
 
-/// The table of an inference plan. `rows` are those of nodes 1 and on; sizes are of one sample and of `scalar_size` bytes a value.
+/// The table of an inference plan. `rows` are those of nodes 1 and on; sizes are of one sample and of `scalar_size`
+/// bytes a value.
 inline std::string describe(std::span<LayerRow const> rows, std::span<Node const> nodes, std::span<Group const> groups,
                             std::span<int const> group_of, PlanSize const& plan, std::size_t scalar_size) {
   std::vector<std::vector<std::string>> table{{"layer", "shape", "parameters", "FLOPs", "bytes", "group", "buffer"}};
@@ -37,8 +38,8 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
       buffer = view ? "a view" : !last ? "registers" : bytes(value.offset) + " + " + bytes(value.pitch);
       if (last && !view) values += value.pitch;
     }
-    table.push_back({row.name, to_string(nodes[i].shape), std::to_string(row.parameters), std::to_string(row.flops), bytes(values),
-                     g < 0 ? "" : std::to_string(g + 1), buffer});
+    table.push_back({row.name, to_string(nodes[i].shape), std::to_string(row.parameters), std::to_string(row.flops),
+                     bytes(values), g < 0 ? "" : std::to_string(g + 1), buffer});
   }
   table.push_back({"all", "", std::to_string(parameters), std::to_string(flops), bytes(parameters + plan.workspace),
                    std::to_string(plan.groups), bytes(plan.workspace) + " (" + bytes(plan.sum) + " without reuse)"});
@@ -59,8 +60,8 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
   return text;
 }
 
-/// The table of a static network: layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass), and where in the
-/// workspace the value of a sample starts and how much it takes, in bytes.
+/// The table of a static network: layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass),
+/// and where in the workspace the value of a sample starts and how much it takes, in bytes.
 template <class Net>
 std::string describe(Net const&) {
   using Graph = typename Net::Graph;
@@ -69,12 +70,15 @@ std::string describe(Net const&) {
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (
         [&] {
-          LayerRow row{std::string{Graph::names[i + 1].view()}, 0, flops_of(Graph::template layer<i + 1>, Graph::nodes[i].shape)};
-          for (Parameter const& p : parameters_of(Graph::template layer<i + 1>, Graph::nodes[i].shape)) row.parameters += p.shape.size();
+          LayerRow row{std::string{Graph::names[i + 1].view()}, 0,
+                       flops_of(Graph::template layer<i + 1>, Graph::nodes[i].shape)};
+          for (Parameter const& p : parameters_of(Graph::template layer<i + 1>, Graph::nodes[i].shape))
+            row.parameters += p.shape.size();
           rows.push_back(row);
         }(),
         ...);
-  }(std::make_integer_sequence<int, Graph::size - 1>{});
+  }
+  (std::make_integer_sequence<int, Graph::size - 1>{});
   return describe(rows, Program::planned.nodes, Program::planned.groups, Program::planned.group_of, Program::plan(),
                   sizeof(typename Net::T));
 }

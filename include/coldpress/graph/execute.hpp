@@ -1,5 +1,5 @@
-// Runs a plan: forward, backward and a whole training step, each written once for static and dynamic networks. A Program says what the
-// groups are (as constants where the compiler knows them); everything else is a Run.
+// Runs a plan: forward, backward and a whole training step, each written once for static and dynamic networks. A
+// Program says what the groups are (as constants where the compiler knows them); everything else is a Run.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -35,8 +35,8 @@ struct UpdateSinks {
 };
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
-///   Program: nodes(), group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none), chain(g, seed), loss(f);
-///   columns(g), offsets(g), passes_gradient(g). In a static program g is a constant.
+///   Program: nodes(), group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none),
+///   chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g). In a static program g is a constant.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -70,7 +70,8 @@ struct Run {
   auto then(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
-    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, group.kept.used() ? at(group.kept) : nullptr, group.kept.pitch};
+    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, group.kept.used() ? at(group.kept) : nullptr,
+                                                         group.kept.pitch};
   }
   /// The slope of group g's chain; none for the network's input.
   template <class G>
@@ -82,8 +83,14 @@ struct Run {
     bool const from_input = group.head < 0 && group.chain_needs_input;  // then the chain's input is the group's
     auto const x = value(program.input(g));
     Buffer const& kept = group.kept;
-    return Result{chain, step, from_input ? x.data : kept.used() ? at(kept) : nullptr, from_input ? Index{x.pitch} : kept.pitch,
-                  at(group.value), group.value.pitch};
+    return Result{chain,
+                  step,
+                  from_input    ? x.data
+                  : kept.used() ? at(kept)
+                                : nullptr,
+                  from_input ? Index{x.pitch} : kept.pitch,
+                  at(group.value),
+                  group.value.pitch};
   }
   template <class G>
   auto parameters_of(G g) const {
@@ -161,8 +168,9 @@ void seed_gradient(Run const& run, Output output, T const* dy) {
 /// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
 enum class Pass { both, inputs, parameters };
 
-/// Passes gradients from the last group to the first. sinks(offsets) says where those of a layer's parameters go; a layer's input gradient
-/// is computed before its parameters may change. What nobody needs is not computed, and in a static network not even compiled.
+/// Passes gradients from the last group to the first. sinks(offsets) says where those of a layer's parameters go; a
+/// layer's input gradient is computed before its parameters may change. What nobody needs is not computed, and in a
+/// static network not even compiled.
 template <class Run, class Sinks>
 void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {

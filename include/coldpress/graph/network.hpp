@@ -12,7 +12,8 @@
 
 namespace coldpress {
 
-/// Values of a minibatch, one sample after another. A view: it lives as long as the workspace it is in and until that is used again.
+/// Values of a minibatch, one sample after another. A view: it lives as long as the workspace it is in and until that
+/// is used again.
 template <class T>
 struct Samples {
   std::span<T const> values;
@@ -36,11 +37,12 @@ struct SamplesOf {
   std::span<T const> values;
   explicit SamplesOf(X const& x) requires requires {
     { std::data(x) } -> std::convertible_to<T const*>;
-  } : values(std::data(x), std::size(x)) {}
+  } : values(std::data(x), std::size(x)) {
+  }
 };
 
-/// Net: Sequential<...>. `in`: shape of one sample. The batch is Batch<N> (everything inside the object) or known at run time.
-/// Throws ShapeError where an input is no whole number of samples.
+/// Net: Sequential<...>. `in`: shape of one sample. The batch is Batch<N> (everything inside the object) or known at
+/// run time. Throws ShapeError where an input is no whole number of samples.
 template <class Net, Shape in, class BatchSize = AnyBatch, class BackendType = Cpu>
 class Network {
   static_assert(Net{}.output_shape(in).size() > 0);  // first of all, for a short error: shapes are checked here
@@ -96,7 +98,8 @@ class Network {
     require(step > 0, "forward_training: steps start at 1");
     SamplesOf<X, T> const samples{x};
     if constexpr (requires { samples.borrowed(); }) {
-      require(samples.borrowed(), "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
+      require(samples.borrowed(),
+              "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
     }
     auto const run = start(Training{}, samples.values, workspace, step);
     workspace.input_ = samples.values;
@@ -104,8 +107,8 @@ class Network {
     coldpress::forward(run);
     return output(run);
   }
-  /// From the gradient of the output to that of the input, which is returned; parameters' gradients are in the workspace. The input
-  /// given to forward_training must still be there.
+  /// From the gradient of the output to that of the input, which is returned; parameters' gradients are in the
+  /// workspace. The input given to forward_training must still be there.
   template <class DY>
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
     SamplesOf<DY, T> const gradient{dy};
@@ -114,7 +117,9 @@ class Network {
     require(static_cast<Index>(gradient.values.size()) == run.batch * output_shape.size(),
             "backward: the gradient must have as many values as the output");
     seed_gradient(run, Training::output(), gradient.values.data());
-    coldpress::backward(run, [&](Index const* offsets) { return GradientSinks<T>{workspace.gradients_.data(), offsets}; });
+    coldpress::backward(run, [&](Index const* offsets) {
+      return GradientSinks<T>{workspace.gradients_.data(), offsets};
+    });
     Buffer const& dx = Training::plan().input_gradient;
     return {{run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)}, run.batch};
   }
@@ -178,8 +183,8 @@ class Network {
     Backend backend{};
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
     static constexpr Program program{};
-    return Run<Program, Backend, std::remove_const_t<decltype(batch)>>{program, backend,        parameters_.data(), workspace.values(),
-                                                                       samples.data(), batch, seed_, step};
+    return Run<Program, Backend, std::remove_const_t<decltype(batch)>>{
+        program, backend, parameters_.data(), workspace.values(), samples.data(), batch, seed_, step};
   }
 
  private:
@@ -190,7 +195,8 @@ class Network {
   }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
-    require(static_cast<Index>(size) == weight_shape(i).size(), "network: a weight must be given as many values as its shape has");
+    require(static_cast<Index>(size) == weight_shape(i).size(),
+            "network: a weight must be given as many values as its shape has");
   }
   Memory<T, Batch, parameter_size> parameters_;
   Workspace workspace_;

@@ -1,4 +1,5 @@
-// A network as flat data: nodes in topological order, each with the indices of its inputs. Node 0 is the network's input.
+// A network as flat data: nodes in topological order, each with the indices of its inputs. Node 0 is the network's
+// input.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -12,12 +13,12 @@ struct Node {
   enum class Kind { input, view, pointwise, compute, loss };
   Kind kind = Kind::input;
   int inputs[max_inputs] = {-1, -1};
-  Shape shape{};                 // of one sample of its output
-  bool parameters = false;       // has some
-  bool reads_input = false;      // its gradient needs its input,
-  bool reads_output = false;     // or its output
-  bool in_place = false;         // may write over its input, forward and backward
-  bool normalizes = false;       // turns a row into probabilities: one pass with the loss after it
+  Shape shape{};              // of one sample of its output
+  bool parameters = false;    // has some
+  bool reads_input = false;   // its gradient needs its input,
+  bool reads_output = false;  // or its output
+  bool in_place = false;      // may write over its input, forward and backward
+  bool normalizes = false;    // turns a row into probabilities: one pass with the loss after it
 };
 
 /// The node of a layer whose input is node `input` with shape `in`.

@@ -1,5 +1,5 @@
-// The plan: which layers are computed in one pass, and where each value lives. One function, run by the compiler for a static network and
-// at run time for a dynamic one.
+// The plan: which layers are computed in one pass, and where each value lives. One function, run by the compiler for a
+// static network and at run time for a dynamic one.
 #pragma once
 
 #include <coldpress/graph/node.hpp>
@@ -8,7 +8,8 @@
 
 namespace coldpress {
 
-/// A value in the workspace: `offset` floats a sample from its start, rows `pitch` apart. Live from step `first` to step `last`.
+/// A value in the workspace: `offset` floats a sample from its start, rows `pitch` apart. Live from step `first` to
+/// step `last`.
 struct Buffer {
   Index offset = -1, pitch = 0, size = 0;
   int first = -1, last = -1;
@@ -36,21 +37,23 @@ struct Group {
 struct PlanOptions {
   bool training = false;        // keep what backward needs
   bool input_gradient = false;  // the network's input has a gradient too
-  bool keep_gradients = false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
+  bool keep_gradients =
+      false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
   Index (*pitch)(Index) = nullptr;
 };
 
 struct PlanSize {
   int groups = 0;
-  int output = -1;        // group that holds the network's output; -1: the input itself
-  Index workspace = 0;    // floats a sample
-  Index sum = 0;          // the same without any reuse
+  int output = -1;             // group that holds the network's output; -1: the input itself
+  Index workspace = 0;         // floats a sample
+  Index sum = 0;               // the same without any reuse
   Buffer input_gradient = {};  // rows as the user sees them
 };
 
 namespace detail {
 
-/// Groups the nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a loss joins a softmax.
+/// Groups the nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a loss joins a
+/// softmax.
 constexpr int group_nodes(std::span<Node const> nodes, int output, std::span<Group> groups, std::span<int> group_of) {
   int count = 0;
   auto const readers = [&](int value) {  // of a value through all its views
@@ -83,7 +86,8 @@ constexpr int group_nodes(std::span<Node const> nodes, int output, std::span<Gro
     Group* const maker = before < 0 ? nullptr : &groups[before];
     bool const alone = maker && maker->loss < 0 && readers(source) == 1;
     bool const joins_chain = node.kind == Node::Kind::pointwise && alone && source != output_value &&
-                             maker->chain_length < max_chain_length && (maker->head < 0 || !nodes[maker->head].normalizes);
+                             maker->chain_length < max_chain_length &&
+                             (maker->head < 0 || !nodes[maker->head].normalizes);
     bool const joins_loss = node.kind == Node::Kind::loss && alone && maker->head >= 0 && nodes[maker->head].normalizes;
     if (!joins_chain && !joins_loss) {
       group_of[i] = count;
@@ -139,8 +143,8 @@ class Arena {
 
 }  // namespace detail
 
-/// Plans the nodes, of which `output` is the network's result. Writes groups and, for every node, the group that makes its value;
-/// both spans are as long as nodes.
+/// Plans the nodes, of which `output` is the network's result. Writes groups and, for every node, the group that makes
+/// its value; both spans are as long as nodes.
 constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOptions options, std::span<Group> groups,
                              std::span<int> group_of) {
   PlanSize plan{.groups = detail::group_nodes(nodes, output, groups, group_of), .output = group_of[output]};
@@ -148,12 +152,15 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
   groups = groups.first(count);
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
   auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
-  auto const backward = [&](int g) { return groups[g].loss >= 0 ? g : 2 * count - g; };  // the step at which a group passes gradients on
+  auto const backward = [&](int g) {
+    return groups[g].loss >= 0 ? g : 2 * count - g;
+  };  // the step at which a group passes gradients on
 
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    group.needs_gradient = options.training && (options.input_gradient || (group.input >= 0 && groups[group.input].needs_gradient) ||
-                                                (group.head >= 0 && nodes[group.head].parameters));
+    group.needs_gradient =
+        options.training && (options.input_gradient || (group.input >= 0 && groups[group.input].needs_gradient) ||
+                             (group.head >= 0 && nodes[group.head].parameters));
     if (group.output < 0) continue;  // a loss of its own: no value
     Index const pitch = g == plan.output ? nodes[output].shape.size() : padded(group.output);  // the user's rows touch
     int last_read = g, first_consumer = -1, last_consumer = -1;
@@ -161,14 +168,16 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
       if (groups[c].input != g) continue;
       if (first_consumer < 0) first_consumer = c;
       last_consumer = c;
-      bool const again = options.training && (groups[c].head >= 0 ? nodes[groups[c].head].reads_input : groups[c].chain_needs_input);
+      bool const again =
+          options.training && (groups[c].head >= 0 ? nodes[groups[c].head].reads_input : groups[c].chain_needs_input);
       int const read = again ? (options.keep_gradients ? end : backward(c)) : c;
       if (read > last_read) last_read = read;
     }
     // The slope of the chain is applied where the last contribution to its gradient arrives.
     int const slope = first_consumer < 0 ? count : backward(first_consumer);
     if (options.training && group.chain_length > 0 && slope > last_read) last_read = slope;
-    if (options.training && group.head >= 0 && nodes[group.head].reads_output && backward(g) > last_read) last_read = backward(g);
+    if (options.training && group.head >= 0 && nodes[group.head].reads_output && backward(g) > last_read)
+      last_read = backward(g);
     group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = g == plan.output ? end : last_read};
     if (options.training && group.head >= 0 && group.chain_needs_input) {
       group.kept = {.pitch = padded(group.output), .size = padded(group.output), .first = g, .last = slope};
@@ -186,7 +195,8 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
     if (group.input < 0 || group.output < 0) return false;
     bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0);
     Buffer const& from = groups[group.input].value;
-    bool const slope_after = options.training && group.loss >= 0 && groups[group.input].chain_length > 0;  // it reads the value
+    bool const slope_after =
+        options.training && group.loss >= 0 && groups[group.input].chain_length > 0;  // it reads the value
     return may && !slope_after && from.last == g && from.pitch == group.value.pitch;
   };
   for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end

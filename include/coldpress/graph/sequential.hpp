@@ -26,7 +26,8 @@ struct FixedString {
   constexpr std::string_view view() const { return {text, n - 1}; }
 };
 
-/// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1, relu1, linear2, ...
+/// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1,
+/// relu1, linear2, ...
 template <FixedString text, Layer auto layer>
 struct Named {
   static constexpr std::string_view given_name = text.view();

@@ -41,7 +41,8 @@ struct StaticGraph {
     n[0] = Node{.shape = in};
     ((n[i + 1] = node_of(layer<i + 1>, i, n[i].shape)), ...);
     return n;
-  }(std::make_integer_sequence<int, Layers::size>{});
+  }
+  (std::make_integer_sequence<int, Layers::size>{});
 
   static constexpr std::array<Name, size> names = []<int... i>(std::integer_sequence<int, i...>) {
     std::array<std::string_view, size> const types{"", Layers::template at<i>::value.name...};
@@ -58,12 +59,14 @@ struct StaticGraph {
       for (int j = 1; j < k; ++j) require(n[j].view() != n[k].view(), "sequential: two layers have the same name");
     }
     return n;
-  }(std::make_integer_sequence<int, Layers::size>{});
+  }
+  (std::make_integer_sequence<int, Layers::size>{});
 
   /// Parameters of all layers in order, and the first one of each node.
   static constexpr int parameter_count = []<int... i>(std::integer_sequence<int, i...>) {
     return (0 + ... + static_cast<int>(parameters_of(layer<i + 1>, nodes[i].shape).size()));
-  }(std::make_integer_sequence<int, Layers::size>{});
+  }
+  (std::make_integer_sequence<int, Layers::size>{});
 
   struct Parameters {
     std::array<Parameter, parameter_count> list{};
@@ -81,7 +84,8 @@ struct StaticGraph {
         ...);
     all.first[size] = n;
     return all;
-  }(std::make_integer_sequence<int, Layers::size>{});
+  }
+  (std::make_integer_sequence<int, Layers::size>{});
 };
 
 }  // namespace coldpress

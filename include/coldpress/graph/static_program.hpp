@@ -23,9 +23,11 @@ struct StaticProgram {
   static constexpr Planned planned = [] {
     Planned p{};
     for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
-    if constexpr (has_loss) p.nodes[Graph::size] = node_of(loss_value, Graph::size - 1, Graph::nodes[Graph::size - 1].shape);
-    p.plan = make_plan(p.nodes, Graph::size - 1, {.training = training, .input_gradient = input_gradient, .pitch = Backend::pitch},
-                       p.groups, p.group_of);
+    if constexpr (has_loss)
+      p.nodes[Graph::size] = node_of(loss_value, Graph::size - 1, Graph::nodes[Graph::size - 1].shape);
+    p.plan = make_plan(p.nodes, Graph::size - 1,
+                       {.training = training, .input_gradient = input_gradient, .pitch = Backend::pitch}, p.groups,
+                       p.group_of);
     return p;
   }();
   /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
@@ -38,7 +40,8 @@ struct StaticProgram {
     for (int i = 0; i < Graph::parameter_count; ++i) {
       Shape const shape = Graph::parameters.list[i].shape;
       m.offsets[i + 1] = m.offsets[i] + Backend::storage_size(shape);
-      bool const transposed = training && (input_gradient || planned.groups[planned.group_of[Graph::parameters.node[i]]].input >= 0);
+      bool const transposed =
+          training && (input_gradient || planned.groups[planned.group_of[Graph::parameters.node[i]]].input >= 0);
       if (transposed && Backend::scratch_size(shape) > m.scratch) m.scratch = Backend::scratch_size(shape);
     }
     return m;
@@ -53,13 +56,13 @@ struct StaticProgram {
 
   template <class F>
   static void for_each_group(F f) {
-    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<g>{}), ...); }(std::make_integer_sequence<int, planned.plan.groups>{});
+    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<g>{}), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <class F>
   static void for_each_group_reversed(F f) {
-    [&]<int... g>(std::integer_sequence<int, g...>) {
-      (f(Number<planned.plan.groups - 1 - g>{}), ...);
-    }(std::make_integer_sequence<int, planned.plan.groups>{});
+    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<planned.plan.groups - 1 - g>{}), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <int g>
   static constexpr auto input(Number<g>) {
@@ -102,7 +105,8 @@ struct StaticProgram {
     } else {
       return [&]<int... n>(std::integer_sequence<int, n...>) {
         return chain_of(Graph::template layer<planned.groups[g].chain[n]>.op(key<planned.groups[g].chain[n]>(seed))...);
-      }(std::make_integer_sequence<int, planned.groups[g].chain_length>{});
+      }
+      (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
   }
   template <class F>

@@ -5,7 +5,8 @@
 
 namespace coldpress {
 
-/// y = m x / (1 - p) in training, where m is 0 with probability p and else 1; y = x in inference. Step, sample and feature alone decide.
+/// y = m x / (1 - p) in training, where m is 0 with probability p and else 1; y = x in inference. Step, sample and
+/// feature alone decide.
 struct DropoutOp {
   static constexpr bool needs_input = false, heavy = true;
   std::uint64_t key;
@@ -26,7 +27,8 @@ struct DropoutOp {
   }
 };
 
-/// Zeroes each value with `probability` while training and scales the others by 1 / (1 - probability); does nothing in inference.
+/// Zeroes each value with `probability` while training and scales the others by 1 / (1 - probability); does nothing in
+/// inference.
 struct Dropout {
   static constexpr std::string_view name = "dropout";
   float probability = 0.75f;

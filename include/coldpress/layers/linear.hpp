@@ -4,8 +4,8 @@
 
 namespace coldpress {
 
-/// y = x Wᵀ + b, with W of shape {output_size, features} and b of shape {output_size}. Takes samples of any shape; features is the
-/// number of their values.
+/// y = x Wᵀ + b, with W of shape {output_size, features} and b of shape {output_size}. Takes samples of any shape;
+/// features is the number of their values.
 struct Linear {
   static constexpr std::string_view name = "linear";
   Index output_size = 10;
@@ -24,7 +24,9 @@ struct Linear {
   }
   constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
 
-  void forward(auto& backend, auto x, auto const& p, auto y, auto const& then) const { backend.affine(x, p[0], p[1], y, then); }
+  void forward(auto& backend, auto x, auto const& p, auto y, auto const& then) const {
+    backend.affine(x, p[0], p[1], y, then);
+  }
   void backward_input(auto& backend, auto, auto, auto const& p, auto dy, auto dx, auto const& slope) const {
     backend.product(dy, p[0], dx, slope);
   }

@@ -4,8 +4,9 @@
 
 namespace coldpress {
 
-/// -Σ y[label] / N for log-probabilities y of num_classes classes; the target is the class, from 0, as a number. The gradient is -1 at
-/// the label (that of the sum). After Softmax it is Juice's -p[label]; after LogSoftmax the usual cross entropy.
+/// -Σ y[label] / N for log-probabilities y of num_classes classes; the target is the class, from 0, as a number. The
+/// gradient is -1 at the label (that of the sum). After Softmax it is Juice's -p[label]; after LogSoftmax the usual
+/// cross entropy.
 struct NegativeLogLikelihood {
   static constexpr std::string_view name = "negative_log_likelihood";
   Index num_classes = 10;

@@ -6,7 +6,8 @@
 
 namespace coldpress {
 
-/// v <- learning_rate scale g + momentum v;  w <- w - v. `scale` is 1 / minibatch size, and the factor of clipping where it applies.
+/// v <- learning_rate scale g + momentum v;  w <- w - v. `scale` is 1 / minibatch size, and the factor of clipping
+/// where it applies.
 struct Sgd {
   static constexpr std::string_view name = "sgd";
   static constexpr int states = 1;  // velocity, from 0

@@ -12,18 +12,20 @@ struct SolverOptions {
   bool operator==(SolverOptions const&) const = default;
 };
 
-/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size (Juice's order).
+/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
+/// (Juice's order).
 inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
   double const norm = std::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
 
-/// Forward, loss, backward and update of one minibatch; shared by static and dynamic solvers. Returns the mean loss before the update.
-/// `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
+/// Forward, loss, backward and update of one minibatch; shared by static and dynamic solvers. Returns the mean loss
+/// before the update. `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot
+/// be fused, else null or nullptr_t.
 template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
-T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip, Gradients gradients,
-             Index size) {
+T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip,
+             Gradients gradients, Index size) {
   forward(run, true);
   T const loss = loss_and_gradient(run, target);
   sink.scale = gradient_scale(0, 0, minibatch_size);
@@ -44,7 +46,8 @@ template <class LossType, class T>
 void check_targets(LossType const& loss, std::span<T const> targets) {
   if constexpr (LossType::target == Target::label) {
     for (T const label : targets) {
-      if (!(label >= 0 && label < static_cast<T>(loss.num_classes)) || label != static_cast<T>(static_cast<Index>(label))) {
+      if (!(label >= 0 && label < static_cast<T>(loss.num_classes)) ||
+          label != static_cast<T>(static_cast<Index>(label))) {
         throw DataError{"a label must be a whole number, from 0 and below the number of classes"};
       }
     }
@@ -71,8 +74,9 @@ class Solver {
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
 
-  /// One step on a minibatch: samples, and as many targets. Returns the mean loss before the update. Throws ShapeError, DataError; then
-  /// nothing has changed. Gradients are divided by the samples of the call, or by minibatch_size where that is set.
+  /// One step on a minibatch: samples, and as many targets. Returns the mean loss before the update. Throws ShapeError,
+  /// DataError; then nothing has changed. Gradients are divided by the samples of the call, or by minibatch_size where
+  /// that is set.
   template <class X, class Y>
   T train_minibatch(X const& x, Y const& y) {
     SamplesOf<X, T> const samples{x};
@@ -84,7 +88,8 @@ class Solver {
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     Index const minibatch = minibatch_size > 0 ? minibatch_size : Index{run.batch};
-    T const mean = train_step(run, targets.values.data(), sink, minibatch, options.clip_gradients, kept_gradients(), Net::parameter_size);
+    T const mean = train_step(run, targets.values.data(), sink, minibatch, options.clip_gradients, kept_gradients(),
+                              Net::parameter_size);
     ++step_;
     auto const out = run.value(Program::output());
     output_ = {{out.data, static_cast<std::size_t>(out.rows * out.columns)}, out.rows};
@@ -94,7 +99,9 @@ class Solver {
   /// The network's outputs in the last step.
   Samples<T> output() const { return output_; }
   /// Of the last step, laid out as Net::parameters(); only where the update is not fused.
-  std::span<T const> gradients() const requires(!fused) { return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)}; }
+  std::span<T const> gradients() const requires(!fused) {
+    return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
+  }
   void reserve(Index batch) { workspace_.reserve(batch); }
 
   Optimizer& optimizer() { return optimizer_; }
@@ -105,7 +112,9 @@ class Solver {
   // What a checkpoint needs beside the parameters. state(s) is laid out as Net::parameters().
   std::uint64_t step() const { return step_; }
   void set_step(std::uint64_t step) { step_ = step; }
-  std::span<T> state(int s) { return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)}; }
+  std::span<T> state(int s) {
+    return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
+  }
 
   static constexpr Shape target_shape = loss.target_shape(Net::output_shape);
 

@@ -8,11 +8,12 @@
 namespace coldpress {
 namespace persist {
 
-/// The weights of a model in the order of its config's layers, each as the network wants it. Throws FormatError where one is missing (a
-/// missing bias is zero), is of another shape, or belongs to no layer.
+/// The weights of a model in the order of its config's layers, each as the network wants it. Throws FormatError where
+/// one is missing (a missing bias is zero), is of another shape, or belongs to no layer.
 std::vector<std::vector<float>> weights_in_order(Model const& model);
 
-/// As above, after a check that the model's config is `expected`; throws MismatchError, which names the first difference.
+/// As above, after a check that the model's config is `expected`; throws MismatchError, which names the first
+/// difference.
 std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected);
 
 /// What every network has: names and shapes of weights, and values to read.
@@ -32,11 +33,16 @@ std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
 
 /// `batch`: the first extent of shapes in the file, for Juice; 0: the network's own, or 1.
 template <class Net>
-Model model_of(Net const& net, Index batch = 0) requires requires { typename Net::Graph; } {
+Model model_of(Net const& net, Index batch = 0) requires requires {
+  typename Net::Graph;
+}
+{
   return {.name = "network",
           .config = dynamic::to_config<typename Net::Type, Net::input_shape>(),
           .weights = tensors_of(net, [](Net const& n, int i, auto values) { n.read_weight(i, values); }),
-          .batch = batch > 0 ? batch : Net::Batch::capacity > 0 ? Net::Batch::capacity : 1};
+          .batch = batch > 0                  ? batch
+                   : Net::Batch::capacity > 0 ? Net::Batch::capacity
+                                              : 1};
 }
 Model model_of(dynamic::Layer const& layer, Index batch = 1);
 
@@ -51,18 +57,27 @@ void load_model(Net& net, Model const& model) {
   }
 }
 /// Builds the network that a model describes. `input`: shape of one sample, where the model does not say.
-dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {}, std::uint64_t seed = 0);
+dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {},
+                        std::uint64_t seed = 0);
 
 /// The name of an optimizer's state of a weight in a checkpoint.
-inline std::string state_name(int state, std::string const& weight) { return weight + "/state" + std::to_string(state); }
+inline std::string state_name(int state, std::string const& weight) {
+  return weight + "/state" + std::to_string(state);
+}
 
-/// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's to add.
+/// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's
+/// to add.
 template <class Solver>
-Checkpoint checkpoint_of(Solver& solver) requires requires { Solver::objective; } {
+Checkpoint checkpoint_of(Solver& solver) requires requires {
+  Solver::objective;
+}
+{
   using Net = std::remove_cvref_t<decltype(solver.network())>;
-  Checkpoint checkpoint{.model = model_of(solver.network()), .random_state = {solver.network().seed()}, .iteration = solver.step()};
+  Checkpoint checkpoint{
+      .model = model_of(solver.network()), .random_state = {solver.network().seed()}, .iteration = solver.step()};
   for (int s = 0; s < Solver::Optimizer::states; ++s) {
-    auto tensors = tensors_of(solver.network(), [&](Net const&, int i, auto values) { Net::read(solver.state(s).data(), i, values); });
+    auto tensors = tensors_of(solver.network(),
+                              [&](Net const&, int i, auto values) { Net::read(solver.state(s).data(), i, values); });
     for (NamedTensor& tensor : tensors) {
       tensor.name = state_name(s, tensor.name);
       checkpoint.optimizer_state.push_back(std::move(tensor));
@@ -101,8 +116,8 @@ template <class Net>
 void save(Net const& net, std::string const& path, Index batch = 0) {
   persist::write_model(path, persist::model_of(net, batch));
 }
-/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError where the file's config
-/// is not the type.
+/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError
+/// where the file's config is not the type.
 template <class Net>
 Net load(std::string const& path) {
   Net net;
