@@ -27,7 +27,8 @@ TrainingOptions options_of(SolverConfig const& config) {
     throw error;
   };
   check(std::isfinite(config.base_lr) && config.base_lr >= 0, "base_lr", "must be a finite number of at least 0");
-  check(std::isfinite(config.momentum) && config.momentum >= 0, "momentum", "must be a finite number of at least 0");
+  check(std::isfinite(config.momentum) && config.momentum >= 0 && config.momentum < 1, "momentum",
+        "must be at least 0 and below 1");
   check(!config.minibatch_size || *config.minibatch_size > 0, "minibatch_size", "must be at least 1");
   check(!config.clip_gradients || (std::isfinite(*config.clip_gradients) && *config.clip_gradients > 0),
         "clip_gradients", "must be a finite number above 0");

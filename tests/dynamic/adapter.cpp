@@ -1,6 +1,7 @@
 // A static network behind the dynamic API: owned or borrowed, trained, moved, and refused where a dynamic one is.
 #include "tensors.hpp"
 
+#include <coldpress/backend/reference.hpp>
 #include <coldpress/dynamic/adapter.hpp>
 
 namespace {
@@ -95,4 +96,19 @@ TEST_CASE("it moves, and its tensors outlive it") {
   moved = Net::adapt(Static{2});
   CHECK(same_bits(values_of(tensors), w));
   CHECK_FALSE(same_bits(values_of(moved.forward(x)), y));
+}
+
+TEST_CASE("an adapted network of the reference backend trains as the fast one does") {
+  using Layers = Sequential<Linear{6}, TanH{}, Linear{3}>;
+  Network<Layers, Shape{4}> fast{3};
+  Network<Layers, Shape{4}, AnyBatch, Reference<float>> exact{3};
+  dynamic::SolverConfig const config{.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0.1f};
+  dynamic::Solver a{dynamic::Layer::adapt(fast), config}, b{dynamic::Layer::adapt(exact), config};
+  std::vector<float> x(20), t(15);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) / 7;
+  for (std::size_t i = 0; i < t.size(); ++i) t[i] = static_cast<float>(i % 5) / 5;
+  for (int step = 0; step < 5; ++step) {
+    float const loss = a.train_minibatch(x, t);
+    CHECK(b.train_minibatch(x, t) == Approx(loss).epsilon(1e-5));
+  }
 }

@@ -15,7 +15,7 @@ bool mentions(test::Violations const& violations, std::string_view text) {
 struct WrongSlope {
   static constexpr std::string_view name = "wrong_slope";
   struct Op {
-    static constexpr bool needs_input = true;
+    static constexpr bool needs_input = true, heavy = false;
     template <class T>
     constexpr T value(T x, At) const {
       return x * x;
@@ -34,7 +34,7 @@ struct WrongSlope {
 struct UndeclaredInput {
   static constexpr std::string_view name = "undeclared_input";
   struct Op {
-    static constexpr bool needs_input = false;
+    static constexpr bool needs_input = false, heavy = false;
     template <class T>
     constexpr T value(T x, At) const {
       return x * x;

@@ -57,7 +57,7 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
 #if defined __AVX512F__
   auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
   return __builtin_ia32_loadups512_mask(p, Vector{}, mask);
-#elif defined __AVX2__
+#elif defined __AVX2__ && defined __FMA__
   return __builtin_ia32_maskloadps256(reinterpret_cast<Vector const*>(p),
                                       lane_numbers() < static_cast<std::int32_t>(count));
 #else
@@ -70,7 +70,7 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #if defined __AVX512F__
   auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
   __builtin_ia32_storeups512_mask(p, v, mask);
-#elif defined __AVX2__
+#elif defined __AVX2__ && defined __FMA__
   __builtin_ia32_maskstoreps256(reinterpret_cast<Vector*>(p), lane_numbers() < static_cast<std::int32_t>(count), v);
 #else
   for (int l = 0; l < count; ++l) p[l] = v[l];

@@ -44,6 +44,7 @@ concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;
   { op.gradient(x, x, at) } -> std::same_as<double>;
   { Op::needs_input } -> std::convertible_to<bool>;
+  { Op::heavy } -> std::convertible_to<bool>;
 };
 
 /// Pointwise operations one after the other. Longer chains than max_length are cut by the plan.

@@ -13,6 +13,7 @@ template <class Holder>
 class Adapted final : public Executable {
  public:
   using Net = std::remove_reference_t<Holder>;
+  static_assert(!std::is_const_v<Net>, "adapt: the network must not be const, since the dynamic API can train it");
   static_assert(std::is_same_v<typename Net::T, float>, "adapt: the dynamic API computes in float");
 
   explicit Adapted(Holder&& net) : net_(std::forward<Holder>(net)), gradients_(Net::parameter_size) {
@@ -72,7 +73,7 @@ class Adapted final : public Executable {
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets);
     auto const y = forward(x, Mode::training);
-    Index const pitch = cpu::Layout::pitch(size);  // kernels write whole vectors
+    Index const pitch = Net::Backend::pitch(size);  // kernels write whole rows
     loss_gradient_.reserve(batch * (pitch + size));
     Rows<float> const dy{loss_gradient_.data(), batch, size, pitch};
     float* const rows = loss_gradient_.data() + batch * pitch;

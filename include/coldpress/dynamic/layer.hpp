@@ -13,8 +13,9 @@ class Layer {
   /// where the config does not say it. Throws ConfigError, ShapeError or UnsupportedError with the layer's name.
   static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
                            std::uint64_t seed = 0);
-  /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. See
-  /// adapter.hpp.
+  /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. Who
+  /// changes a borrowed network himself calls weights_changed(), and send_weights() before he reads what was written
+  /// through tensors. See adapter.hpp.
   template <class Net>
   static Layer adapt(Net&& net);
   /// A network from a file that Juice or coldpress wrote; defined in coldpress::persist. All or nothing.

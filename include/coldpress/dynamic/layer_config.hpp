@@ -13,9 +13,6 @@ namespace coldpress::dynamic {
 
 struct LayerConfig;
 
-/// How a weight is shared by name: shapes must be equal, or only the number of values.
-enum class DimCheckMode { strict, permissive };
-
 /// Options of one weight of a layer, in the order of the layer's weights.
 struct WeightConfig {
   std::string name = {};

@@ -7,7 +7,8 @@ namespace coldpress::dynamic {
 
 class Solver {
  public:
-  /// Builds network and objective of the config. Throws ConfigError where one is missing or a number makes no sense.
+  /// Builds network and objective of the config. The objective is computed where the network is: Juice's second backend
+  /// is taken and not used. Throws ConfigError where one is missing or a number makes no sense.
   static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
                             std::optional<Shape> input = {}, std::uint64_t seed = 0);
   static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
@@ -18,7 +19,7 @@ class Solver {
   Solver(Layer network, SolverConfig config);
 
   /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws
-  /// DataError for targets that mean nothing; then nothing has changed.
+  /// DataError for labels that are no class; then nothing has changed.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets);
   /// The same on samples one after another; returns the mean loss before the step.
   float train_minibatch(std::span<float const> x, std::span<float const> targets);

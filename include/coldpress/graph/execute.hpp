@@ -194,7 +194,8 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
                 layer.backward_input(run.backend, x, y, p, dy, dx, slope);
               } else {
                 layer.backward_input(run.backend, x, y, p, dy, dx);
-                if (!detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+                run.backend.map_gradient(dx, dx,
+                                         slope);  // also without a chain: what lies beyond the columns becomes zero
               }
             }
           }

@@ -35,10 +35,13 @@ struct Samples {
 template <class X, class T>
 struct SamplesOf {
   std::span<T const> values;
-  explicit SamplesOf(X const& x) requires requires {
-    { std::data(x) } -> std::convertible_to<T const*>;
-  } : values(std::data(x), std::size(x)) {
-  }
+  static_assert(
+      requires(X const& x) {
+        { std::data(x) } -> std::convertible_to<T const*>;
+      },
+      "network: samples must be contiguous numbers of the network's type (float); coldpress/xtensor.hpp takes xtensor "
+      "expressions too");
+  explicit SamplesOf(X const& x) : values(std::data(x), std::size(x)) {}
 };
 
 /// Net: Sequential<...>. `in`: shape of one sample. The batch is Batch<N> (everything inside the object) or known at
@@ -88,6 +91,10 @@ class Network {
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
     SamplesOf<X, T> const samples{x};
+    if constexpr (requires { samples.borrowed(); }) {
+      require(Inference::plan().output >= 0 || samples.borrowed(),
+              "forward: a network of views needs an array, not an expression");
+    }
     auto const run = start(Inference{}, samples.values, workspace, 0);
     coldpress::forward(run);
     return output(run);
@@ -178,6 +185,7 @@ class Network {
   auto start(Program const&, std::span<T const> samples, Space& workspace, std::uint64_t step) const {
     Index const size = in.size(), count = static_cast<Index>(samples.size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
+    require(parameter_size == 0 || parameters_.data() != nullptr, "network: has been moved from");
     auto const batch = Batch::count(count / size);
     workspace.reserve(batch);
     Backend backend{};
@@ -210,6 +218,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::memory.scratch); }
   T* values() { return values_.data() + Program::memory.scratch; }
+  T const* values() const { return values_.data() + Program::memory.scratch; }
   T* scratch() { return values_.data(); }
 
  private:

@@ -32,6 +32,14 @@ constexpr Node node_of(L const& layer, int input, Shape in) {
     node.reads_input = decltype(layer.op(0))::needs_input;
     node.in_place = true;
   } else {
+    static_assert(
+        requires {
+          L::backward_reads_input;
+          L::backward_reads_output;
+        },
+        "layer: needs op(key) that gives a Pointwise operation, or is_view, or forward, backward_input, "
+        "backward_reads_input "
+        "and backward_reads_output");
     node.kind = Node::Kind::compute;
     node.reads_input = L::backward_reads_input;
     node.reads_output = L::backward_reads_output;

@@ -7,6 +7,7 @@ namespace coldpress {
 
 template <Layer auto... layers>
 struct Sequential {
+  static constexpr bool is_container = true;
   static constexpr std::string_view name = "sequential";
 
   constexpr Shape output_shape(Shape in) const {
@@ -30,6 +31,9 @@ struct FixedString {
 /// relu1, linear2, ...
 template <FixedString text, Layer auto layer>
 struct Named {
+  static_assert(
+      requires { layer.output_shape({}); } && !requires { layer.inner; } && !requires { layer.is_container; },
+      "Named: takes a single layer, neither a Sequential nor a Named");
   static constexpr std::string_view given_name = text.view();
   static constexpr auto inner = layer;
   static constexpr std::string_view name = std::remove_cvref_t<decltype(layer)>::name;

@@ -54,7 +54,8 @@ void check_targets(LossType const& loss, std::span<T const> targets) {
   }
 }
 
-/// Trains `Net`, a Network, which it borrows. `optimizer()` may be changed between steps (learning rate).
+/// Trains `Net`, a Network, which it borrows: the network must neither move nor die before it. `optimizer()` may be
+/// changed between steps (learning rate).
 template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
   static_assert(loss.target_shape(Net::output_shape).size() > 0);  // first of all, for a short error
@@ -81,23 +82,28 @@ class Solver {
   T train_minibatch(X const& x, Y const& y) {
     SamplesOf<X, T> const samples{x};
     SamplesOf<Y, T> const targets{y};
-    auto const run = net_.start(Program{}, samples.values, workspace_, step_ + 1);
-    require(static_cast<Index>(targets.values.size()) == run.batch * target_shape.size(),
+    require(targets.values.size() * static_cast<std::size_t>(Net::input_shape.size()) ==
+                samples.values.size() * static_cast<std::size_t>(target_shape.size()),
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets.values);
+    auto const run = net_.start(Program{}, samples.values, workspace_, step_ + 1);
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     Index const minibatch = minibatch_size > 0 ? minibatch_size : Index{run.batch};
     T const mean = train_step(run, targets.values.data(), sink, minibatch, options.clip_gradients, kept_gradients(),
                               Net::parameter_size);
     ++step_;
-    auto const out = run.value(Program::output());
-    output_ = {{out.data, static_cast<std::size_t>(out.rows * out.columns)}, out.rows};
+    batch_ = run.batch;
     return mean;
   }
 
-  /// The network's outputs in the last step.
-  Samples<T> output() const { return output_; }
+  /// The network's outputs in the last step; none before the first.
+  Samples<T> output() const {
+    if (batch_ == 0) return {};
+    Index const offset = Program::group(Program::output()).value.offset;
+    return {{workspace_.values() + offset * batch_, static_cast<std::size_t>(batch_ * Net::output_shape.size())},
+            batch_};
+  }
   /// Of the last step, laid out as Net::parameters(); only where the update is not fused.
   std::span<T const> gradients() const requires(!fused) {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
@@ -131,7 +137,7 @@ class Solver {
   typename Net::template BasicWorkspace<Program> workspace_;
   Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
   Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
-  Samples<T> output_{};
+  Index batch_ = 0;  // of the last step
   std::uint64_t step_ = 0;
 };
 
