@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 // One system call moves at most 2 GiB less a page.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+constexpr std::size_t most_of_a_stream = std::size_t{1} << 30;  // pipes and devices do not say how much comes
 
 /// Where `path` leads, through symbolic links, also where nothing is there yet.
 fs::path resolve(std::string const& path) {
@@ -151,6 +152,7 @@ std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes)
   if (!file) refuse(path, "cannot open", errno);
   struct stat status;
   if (::fstat(file.number(), &status) != 0) refuse(path, "cannot read", errno);
+  if (!S_ISREG(status.st_mode)) max_bytes = std::min(max_bytes, most_of_a_stream);
 
   auto const refuse_size = [&](std::string const& size) {
     FileError error{"is " + size + " bytes, the most read here is " + std::to_string(max_bytes)};

@@ -14,7 +14,8 @@ namespace coldpress {
 /// died are removed. Throws FileError with the system's reason; `path` is then as it was and no temporary remains.
 void write_atomically(std::string const& path, std::span<std::byte const> bytes);
 
-/// The content of `path`. Throws FileError where it cannot be read or is larger than `max_bytes`.
+/// The content of `path`. Throws FileError where it cannot be read or is larger than `max_bytes`, or than 1 GiB if it
+/// is no regular file.
 std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes);
 
 }  // namespace coldpress
