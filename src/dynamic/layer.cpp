@@ -5,6 +5,7 @@
 #include "runtime_cpu.hpp"
 #include "runtime_reference.hpp"
 
+#include <coldpress/dynamic/separate_loss.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
 namespace coldpress::dynamic {
@@ -71,15 +72,9 @@ struct Layer::LossLayer {
     Index const size = static_cast<Index>(y.size()) / batch, width = l.target_shape(Shape{size}).size();
     require(static_cast<Index>(target.size()) == batch * width, "loss: the targets must be as many as the samples");
     check_targets(l, target);
-    Index const pitch = Primitives::pitch(size);  // kernels write whole vectors
-    memory.reserve(batch * (pitch + size));
-    float *const padded = memory.data(), *const rows = padded + batch * pitch;
-    Rows<float> const scores{const_cast<float*>(y.data()), batch, size, size};
-    float const mean =
-        primitives.loss(l, Normalization::none, scores, scores, target.data(), {padded, batch, size, pitch});
-    for (Index i = 0; i < batch; ++i) std::copy_n(padded + i * pitch, size, rows + i * size);
-    gradient = {rows, y.size()};
-    return mean;
+    auto const loss_now = separate_loss(l, primitives, y, target, batch, memory);
+    gradient = loss_now.gradient;
+    return loss_now.mean;
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/dynamic/layer.hpp>
+#include <coldpress/dynamic/separate_loss.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/solver.hpp>
@@ -67,21 +68,15 @@ class Adapted final : public Executable {
   template <class LossType, class Optimizer>
   float train(std::span<float const> x, std::span<float const> targets, LossType const& loss,
               Optimizer const& optimizer, TrainingOptions const& options) {
-    Index const size = Net::output_shape.size(), width = loss.target_shape(Net::output_shape).size();
+    Index const width = loss.target_shape(Net::output_shape).size();
     Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
     require(static_cast<Index>(targets.size()) == batch * width,
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets);
     auto const y = forward(x, Mode::training);
-    Index const pitch = Net::Backend::pitch(size);  // kernels write whole rows
-    loss_gradient_.reserve(batch * (pitch + size));
-    Rows<float> const dy{loss_gradient_.data(), batch, size, pitch};
-    float* const rows = loss_gradient_.data() + batch * pitch;
-    Rows<float> const scores{const_cast<float*>(y.data()), batch, size, size};
     typename Net::Backend const backend{};
-    float const mean = backend.loss(loss, Normalization::none, scores, scores, targets.data(), dy);
-    for (Index i = 0; i < batch; ++i) std::copy_n(dy.row(i), size, rows + i * size);
-    backward_input({rows, static_cast<std::size_t>(batch * size)});
+    auto const [mean, gradient_of_output] = separate_loss(loss, backend, y, targets, batch, loss_gradient_);
+    backward_input(gradient_of_output);
     backward_parameters();
     double const squared =
         options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
