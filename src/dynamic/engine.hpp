@@ -60,6 +60,21 @@ class Engine final : public Executable {
     coldpress::forward(run);
     return remember(run);
   }
+  std::span<float const> stream(std::span<float const> x) override {
+    require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
+    auto run = start(inference_, x, 0);
+    require(streams_ == 0 || streams_ == run.batch, "step: the batch may change only after reset");
+    carried_.reserve(inference_.program.plan().state * run.batch);
+    streams_ = run.batch;
+    run.state = carried_.data();
+    input_ = {}, passed_back_ = false;
+    coldpress::forward(run);
+    return remember(run);
+  }
+  void reset() override {
+    std::fill_n(carried_.data(), carried_.size(), 0.0f);
+    streams_ = 0;
+  }
   std::span<float const> backward_input(std::span<float const> dy) override {
     auto const run = resume();
     require(static_cast<Index>(dy.size()) == run.batch * output_shape().size(),
@@ -124,8 +139,8 @@ class Engine final : public Executable {
   using EngineRun = Run<Program, Backend, Index>;
 
   Index place(int weight, Index element) const {
-    Shape const& shape = weights_[static_cast<std::size_t>(weight)].shape;
-    return inference_.program.offset(weight) + Backend::offset(shape, element);
+    return inference_.program.offset(weight) +
+           Backend::offset(graph_->parameters[static_cast<std::size_t>(weight)], element);
   }
   void check(int weight, std::size_t values) const {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
@@ -173,7 +188,8 @@ class Engine final : public Executable {
   Backend backend_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
-  HeapMemory<float> parameters_;
+  HeapMemory<float> parameters_, carried_;
+  Index streams_ = 0;  // sequences that are under way
   std::vector<Weight> weights_;
   std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
   std::unique_ptr<Space> trained_;

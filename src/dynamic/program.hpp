@@ -25,16 +25,16 @@ class Program {
     group_of_.resize(nodes_.size());
     plan_ = make_plan(nodes_, output, options, groups_, group_of_);
     offsets_.push_back(0);
-    for (Parameter const& p : graph.parameters) offsets_.push_back(offsets_.back() + Backend::storage_size(p.shape));
+    for (Parameter const& p : graph.parameters) offsets_.push_back(offsets_.back() + Backend::storage_size(p));
     for (int g = 0; g < plan_.groups; ++g) {
       Group const& group = groups_[static_cast<std::size_t>(g)];
-      bool const transposes = options.training && group.head >= 0 && (group.input >= 0 || options.input_gradient);
-      if (transposes) {
-        for (int k = graph.first_parameter[static_cast<std::size_t>(group.head)];
-             k < graph.first_parameter[static_cast<std::size_t>(group.head) + 1]; ++k) {
-          scratch_ = std::max(scratch_, Backend::scratch_size(graph.parameters[static_cast<std::size_t>(k)].shape));
-        }
-      }
+      head(
+          g,
+          [&](auto const& layer) {
+            Extent const extent{options.training, options.training && passes_gradient(g)};
+            scratch_ = std::max(scratch_, scratch_of<Backend>(layer, head_input(g), extent));
+          },
+          [] {});
       first_op_.push_back(ops_.size());
       for (int i = 0; i < group.chain_length; ++i) add_op(backend, static_cast<std::size_t>(group.chain[i]), seed);
     }
@@ -80,6 +80,16 @@ class Program {
           if constexpr (ComputeLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
         },
         graph_.layers[static_cast<std::size_t>(head)]);
+  }
+  Shape head_input(int g) const {
+    return nodes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(group(g).head)].inputs[0])].shape;
+  }
+  std::uint64_t head_key(int g, std::uint64_t seed) const {
+    auto const node = static_cast<std::size_t>(group(g).head);
+    std::uint64_t key = 0;
+    head(
+        g, [&](auto const& layer) { key = layer_key(layer, seed, graph_.names[node]); }, [] {});
+    return key;
   }
   ErasedChain chain(int g, std::uint64_t) const {
     if (g < 0) return {nullptr, 0};

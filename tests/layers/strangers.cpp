@@ -35,8 +35,8 @@ struct Reverse {
   static constexpr std::string_view name = "reverse";
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   constexpr Shape output_shape(Shape in) const { return in; }
-  void forward(auto&, auto x, auto const&, auto y) const { reverse(x, y); }
-  void backward_input(auto&, auto, auto, auto const&, auto dy, auto dx) const { reverse(dy, dx); }
+  void forward(auto const&, auto const& pass) const { reverse(pass.x, pass.y); }
+  void backward_input(auto const&, auto const& pass) const { reverse(pass.dy, pass.dx); }
   static void reverse(auto from, auto to) {
     for (Index i = 0; i < from.rows; ++i) {
       for (Index c = 0; c < from.columns; ++c) to.row(i)[c] = from.row(i)[from.columns - 1 - c];

@@ -52,9 +52,9 @@ struct UndeclaredInput {
 /// Linear whose bias gradient is that of the weights' first column.
 struct WrongParameters : Linear {
   static constexpr std::string_view name = "wrong_parameters";
-  void backward_parameters(auto& backend, auto x, auto dy, auto const& sinks) const {
-    backend.weight_gradient(x, dy, sinks[0]);
-    backend.sum_rows(x, sinks[1]);
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);
+    backend.sum_rows(pass.x, pass.sinks[1]);
   }
   bool operator==(WrongParameters const&) const = default;
 };
@@ -62,8 +62,8 @@ struct WrongParameters : Linear {
 /// Softmax with the gradient of log softmax.
 struct WrongBackward : Softmax {
   static constexpr std::string_view name = "wrong_backward";
-  void backward_input(auto& backend, auto, auto y, auto const&, auto dy, auto dx) const {
-    backend.normalize_gradient(Normalization::log_softmax, y, dy, dx);
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.normalize_gradient(Normalization::log_softmax, pass.y, pass.dy, pass.dx);
   }
   bool operator==(WrongBackward const&) const = default;
 };
@@ -73,8 +73,8 @@ struct Idle {
   static constexpr std::string_view name = "idle";
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   constexpr Shape output_shape(Shape in) const { return in; }
-  void forward(auto&, auto, auto const&, auto) const {}
-  void backward_input(auto&, auto, auto, auto const&, auto, auto) const {}
+  void forward(auto const&, auto const&) const {}
+  void backward_input(auto const&, auto const&) const {}
   bool operator==(Idle const&) const = default;
 };
 

@@ -60,9 +60,9 @@ class Matrix {
 /// A parameter in the backend's layout, from and to canonical order.
 template <class Backend>
 std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
-  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(shape)));
+  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(Parameter{.shape = shape})));
   for (Index e = 0; e < shape.size(); ++e) {
-    memory[static_cast<std::size_t>(Backend::offset(shape, e))] =
+    memory[static_cast<std::size_t>(Backend::offset(Parameter{.shape = shape}, e))] =
         static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
   }
   return memory;
@@ -71,7 +71,7 @@ template <class Backend, class T>
 Doubles canonical(Shape shape, std::vector<T> const& memory) {
   Doubles values;
   for (Index e = 0; e < shape.size(); ++e)
-    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(shape, e))]));
+    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(Parameter{.shape = shape}, e))]));
   return values;
 }
 inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }
@@ -82,7 +82,7 @@ struct Fixture {
   Backend backend{};
   std::vector<T> scratch;
   Fixture() {
-    scratch.resize(static_cast<std::size_t>(Backend::scratch_size({80, 80}) * 2 + 16));
+    scratch.resize(static_cast<std::size_t>(Backend::product_scratch(80, 80) * 2 + 16));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
   }
 };

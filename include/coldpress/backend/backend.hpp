@@ -27,10 +27,40 @@ struct Slope {
   Index output_pitch = 0;
 };
 
+/// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i.
+template <class X, class P, class Y, class Chain, class T>
+struct ForwardPass {
+  Shape in;  // of one sample
+  X x;
+  P p;
+  Y y;
+  Then<Chain, T> then;
+  T* memory;           // memory_of(layer) values a sample, kept until backward
+  T* state;            // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
+  std::uint64_t key;   // of the layer's random numbers
+  std::uint64_t step;  // 0: inference
+};
+
+/// What its backward functions are given: dx = slope(...); sinks[i] takes the gradient of parameter i.
+template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+struct BackwardPass {
+  Shape in;
+  X x;
+  P p;
+  Y y;
+  DY dy;
+  DX dx;
+  Slope<Chain, T> slope;
+  Sinks sinks;
+  T* memory;
+  std::uint64_t key, step;
+};
+
 /// Where a parameter's gradient goes: to memory, ...
 template <class T>
 struct GradientSink {
   T* gradient;
+  GradientSink at(Index offset) const { return {gradient + offset}; }
 };
 
 /// ... or straight into the parameter, through the optimizer: then the gradient never reaches memory.
@@ -40,6 +70,13 @@ struct UpdateSink {
   float scale;
   T* weight;
   T* state[Optimizer::states];
+
+  UpdateSink at(Index offset) const {
+    UpdateSink part = *this;
+    part.weight += offset;
+    for (T*& s : part.state) s += offset;
+    return part;
+  }
 };
 
 }  // namespace coldpress

@@ -9,7 +9,7 @@ namespace coldpress {
 inline namespace COLDPRESS_ISA {
 
 struct Cpu : cpu::Layout {
-  float* scratch = nullptr;  // as many floats as Layout::scratch_size asks for
+  float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain>

@@ -2,7 +2,7 @@
 // it.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/core/parameter.hpp>
 
 namespace coldpress::cpu {
 
@@ -15,19 +15,21 @@ struct Layout {
     n = (n + 15) / 16 * 16;
     return n % 256 == 0 ? n + 16 : n;
   }
-  /// Floats that a parameter of this (canonical) shape takes. Matrices {out, in} are kept as {in, out} with padded
-  /// rows.
-  static constexpr Index storage_size(Shape shape) {
-    return shape.rank() == 2 ? shape[1] * pitch(shape[0]) : (shape.size() + 15) / 16 * 16;
+  static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
+
+  /// Floats that a parameter takes. Matrices {out, in} are kept as {in, out} with padded rows, others as they are.
+  static constexpr Index storage_size(Parameter const& parameter) {
+    Shape const& shape = parameter.shape;
+    return shape.rank() == 2 ? shape[1] * pitch(shape[0]) : cells(shape.size());
   }
-
-  /// Floats of scratch that backward needs for a parameter of this shape: a matrix is transposed there.
-  static constexpr Index scratch_size(Shape shape) { return shape.rank() == 2 ? shape[0] * pitch(shape[1]) : 0; }
-
   /// Offset in the storage of the canonical element.
-  static constexpr Index offset(Shape shape, Index element) {
+  static constexpr Index offset(Parameter const& parameter, Index element) {
+    Shape const& shape = parameter.shape;
     return shape.rank() == 2 ? element % shape[1] * pitch(shape[0]) + element / shape[1] : element;
   }
+
+  /// Floats of scratch that product() needs: the matrix is transposed there.
+  static constexpr Index product_scratch(Index in, Index out) { return out * pitch(in); }
 };
 
 }  // namespace coldpress::cpu

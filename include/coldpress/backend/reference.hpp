@@ -75,9 +75,9 @@ struct Reference {
 
   // Everything as the user sees it: rows without padding, parameters in canonical order.
   static constexpr Index pitch(Index n) { return n; }
-  static constexpr Index storage_size(Shape shape) { return shape.size(); }
-  static constexpr Index scratch_size(Shape) { return 0; }
-  static constexpr Index offset(Shape, Index element) { return element; }
+  static constexpr Index storage_size(Parameter const& parameter) { return parameter.shape.size(); }
+  static constexpr Index offset(Parameter const&, Index element) { return element; }
+  static constexpr Index product_scratch(Index, Index) { return 0; }
 
   /// y = then(x Wᵀ + b)
   template <class Chain>

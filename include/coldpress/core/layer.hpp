@@ -32,10 +32,12 @@ concept PointwiseLayer = Layer<L> && requires(L const& layer, std::uint64_t key)
 template <class L>
 concept ViewLayer = Layer<L> && L::is_view;
 
-/// Everything else: says itself how it is computed, with the backend's primitives (backend/backend.hpp lists them).
-///   forward(backend, x, p, y, then)         y = then(...): `then` finishes each value on its way to memory
-///   backward_input(backend, x, y, p, dy, dx, slope)   dx = slope(...)
-///   backward_parameters(backend, x, dy, sinks)        one sink a parameter, where it has any
+/// Everything else: says itself how it is computed, with the backend's primitives (backend/cpu.hpp lists them). What it
+/// is given is in backend/backend.hpp: ForwardPass and BackwardPass.
+///   forward(backend, pass)              pass.y from pass.x
+///   backward_input(backend, pass)       pass.dx from pass.dy
+///   backward_parameters(backend, pass)  one of pass.sinks a parameter, where it has any
+///   backward(backend, pass)             optional: what both need, before them
 template <class L>
 concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L>;
 
@@ -71,11 +73,55 @@ constexpr auto parameters_of(L const& layer, Shape in) {
   }
 }
 
+/// Whether the layer applies pass.then and pass.slope itself, on the way to memory; else they are a pass of their own.
+template <class L>
+constexpr bool fuses = requires {
+  requires L::fuses;
+};
+
+/// What a run of a layer comprises; it decides how much scratch the layer needs.
+struct Extent {
+  bool training, input_gradient;
+};
+
+/// Values of scratch that a layer needs on a backend, whatever the batch.
+template <class Backend, Layer L>
+constexpr Index scratch_of(L const& layer, Shape in, Extent extent) {
+  if constexpr (requires { layer.template scratch<Backend>(in, extent); }) {
+    return layer.template scratch<Backend>(in, extent);
+  } else {
+    return 0;
+  }
+}
+
+/// Values a sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
+template <Layer L>
+constexpr Index memory_of(L const& layer, Shape in) {
+  if constexpr (requires { layer.memory(in); }) {
+    return layer.memory(in);
+  } else {
+    return 0;
+  }
+}
+
+/// Values a sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
+/// carries none can stream only where its input is a single step.
+template <Layer L>
+constexpr Index state_of(L const& layer, Shape in) {
+  if constexpr (requires { layer.state(in); }) {
+    return layer.state(in);
+  } else {
+    return 0;
+  }
+}
+
 /// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
 template <Layer L>
 constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
   if constexpr (requires { layer.seed; }) {
     return Stream{seed, layer.seed, layer_name}.key;
+  } else if constexpr (requires { layer.dropout_seed; }) {
+    return Stream{seed, layer.dropout_seed, layer_name}.key;
   } else {
     return 0;
   }

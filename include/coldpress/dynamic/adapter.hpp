@@ -40,6 +40,16 @@ class Adapted final : public Executable {
     if (training) ++step_;
     return output_;
   }
+  std::span<float const> stream(std::span<float const> x) override {
+    kept_ = passed_back_ = false;
+    if constexpr (Net::Inference::plan().streams) {
+      output_ = net_.step(x, state_, inference_);
+    } else {
+      throw ShapeError{"step: a layer of this network needs the whole sequence at once"};
+    }
+    return output_;
+  }
+  void reset() override { state_.reset(); }
   std::span<float const> backward_input(std::span<float const> dy) override {
     require(kept_, "backward: comes after forward in training mode");
     std::span<float const> const dx = net_.backward(dy, training_);
@@ -103,6 +113,7 @@ class Adapted final : public Executable {
   Holder net_;
   typename Net::Workspace inference_;
   typename Net::TrainingWorkspace training_;
+  typename Net::State state_;
   HeapMemory<float> gradients_, loss_gradient_;
   std::vector<HeapMemory<float>> states_;
   std::vector<Weight> weights_;

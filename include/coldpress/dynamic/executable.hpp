@@ -53,6 +53,9 @@ class Executable {
 
   /// The samples must stay until backward is done.
   virtual std::span<float const> forward(std::span<float const> x, Mode mode) = 0;
+  /// The next part of a sequence, in inference: layers with a memory go on where the last call ended, until reset().
+  virtual std::span<float const> stream(std::span<float const> x) = 0;
+  virtual void reset() = 0;
   virtual std::span<float const> backward_input(std::span<float const> dy) = 0;
   virtual void backward_parameters() = 0;
   /// parameters <- parameters - gradients

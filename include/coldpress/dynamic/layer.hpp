@@ -65,6 +65,16 @@ class Layer {
     return executable().forward(x, Mode::inference);
   }
 
+  /// The next part of a sequence, in inference: layers with a memory go on where the last call ended. A sample is as
+  /// many steps as the input shape says. Throws ShapeError where a layer needs the whole sequence at once, and for
+  /// another batch than in the last call.
+  std::span<float const> step(std::span<float const> x) {
+    send_weights();
+    return executable().stream(x);
+  }
+  /// The next step starts a new sequence.
+  void reset() { executable().reset(); }
+
   /// Dropout acts in training, which is the default.
   void set_mode(Mode mode) { mode_ = mode; }
   Mode mode() const { return mode_; }

@@ -26,17 +26,23 @@ template <class Optimizer, class T>
 struct UpdateSinks {
   UpdateSink<Optimizer, T> whole;  // of the whole buffer
   Index const* offsets;
-  UpdateSink<Optimizer, T> operator[](int i) const {
-    UpdateSink<Optimizer, T> sink = whole;
-    sink.weight += offsets[i];
-    for (T*& state : sink.state) state += offsets[i];
-    return sink;
-  }
+  UpdateSink<Optimizer, T> operator[](int i) const { return whole.at(offsets[i]); }
 };
+
+namespace detail {
+
+template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory,
+                   std::uint64_t key, std::uint64_t step) {
+  return BackwardPass<X, P, Y, DY, DX, Chain, Sinks, T>{in, x, p, y, dy, dx, slope, sinks, memory, key, step};
+}
+
+}  // namespace detail
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
 ///   Program: nodes(), group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none),
-///   chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g). In a static program g is a constant.
+///   chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g), head_input(g), head_key(g, seed). In a static
+///   program g is a constant.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -48,8 +54,9 @@ struct Run {
   [[no_unique_address]] Count batch;
   std::uint64_t seed;
   std::uint64_t step;  // 0: inference
+  T* state = nullptr;  // where the network streams
 
-  T* at(Buffer const& buffer) const { return workspace + buffer.offset * batch; }
+  T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
   /// Rows of what group g makes; the network's input where g is -1.
   template <class G>
@@ -70,8 +77,7 @@ struct Run {
   auto then(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
-    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, group.kept.used() ? at(group.kept) : nullptr,
-                                                         group.kept.pitch};
+    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, at(group.kept), group.kept.pitch};
   }
   /// The slope of group g's chain; none for the network's input.
   template <class G>
@@ -85,9 +91,7 @@ struct Run {
     Buffer const& kept = group.kept;
     return Result{chain,
                   step,
-                  from_input    ? x.data
-                  : kept.used() ? at(kept)
-                                : nullptr,
+                  from_input ? x.data : at(kept),
                   from_input ? Index{x.pitch} : kept.pitch,
                   at(group.value),
                   group.value.pitch};
@@ -95,6 +99,21 @@ struct Run {
   template <class G>
   auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.offsets(g)};
+  }
+  template <class G, class X, class Y, class Chain>
+  auto forward_pass(G g, X x, Y y, Then<Chain, T> const& then) const {
+    Group const& group = program.group(g);
+    T* const carried = state ? state + group.state * batch : nullptr;
+    return ForwardPass<X, ParameterView<T const>, Y, Chain, T>{
+        program.head_input(g), x,       parameters_of(g),          y,   then,
+        at(group.memory),      carried, program.head_key(g, seed), step};
+  }
+  template <class G, class Sinks>
+  auto backward_pass(G g, Sinks const& sinks) const {
+    auto const from = program.input(g);
+    return detail::backward_pass(program.head_input(g), value(from), parameters_of(g), value(g), gradient(g),
+                                 gradient(from), slope(from), sinks, at(program.group(g).memory),
+                                 program.head_key(g, seed), step);
   }
 };
 
@@ -119,11 +138,8 @@ void forward(Run const& run, bool skip_loss = false) {
     run.program.head(
         g,
         [&](auto const& layer) {
-          auto const p = run.parameters_of(g);
-          if constexpr (requires { layer.forward(run.backend, x, p, y, then); }) {
-            layer.forward(run.backend, x, p, y, then);
-          } else {
-            layer.forward(run.backend, x, p, y);
+          layer.forward(run.backend, run.forward_pass(g, x, y, then));
+          if constexpr (!fuses<std::remove_cvref_t<decltype(layer)>>) {
             if (!detail::empty(then.chain)) run.backend.map(y, y, then);
           }
         },
@@ -177,35 +193,31 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
     auto const from = run.program.input(g);
-    auto const x = run.value(from);
-    auto const dy = run.gradient(g);
     auto const wanted = run.program.passes_gradient(g);
     constexpr bool possible = !std::is_same_v<decltype(wanted), std::false_type const>;
     run.program.head(
         g,
         [&](auto const& layer) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          auto const all = run.backward_pass(g, sinks(run.program.offsets(g)));
+          if constexpr (requires { layer.backward(run.backend, all); }) {
+            if (pass != Pass::parameters) layer.backward(run.backend, all);
+          }
           if constexpr (possible) {
-            auto const y = run.value(g);
-            auto const p = run.parameters_of(g);
             if (wanted && pass != Pass::parameters) {
-              auto const dx = run.gradient(from);
-              auto const slope = run.slope(from);
-              if constexpr (requires { layer.backward_input(run.backend, x, y, p, dy, dx, slope); }) {
-                layer.backward_input(run.backend, x, y, p, dy, dx, slope);
-              } else {
-                layer.backward_input(run.backend, x, y, p, dy, dx);
-                run.backend.map_gradient(dx, dx,
-                                         slope);  // also without a chain: what lies beyond the columns becomes zero
-              }
+              layer.backward_input(run.backend, all);
+              // Also without a chain: what lies beyond the columns becomes zero.
+              if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
             }
           }
-          if constexpr (has_parameters<std::remove_cvref_t<decltype(layer)>>) {
-            if (pass != Pass::inputs) layer.backward_parameters(run.backend, x, dy, sinks(run.program.offsets(g)));
+          if constexpr (has_parameters<L>) {
+            if (pass != Pass::inputs) layer.backward_parameters(run.backend, all);
           }
         },
         [&] {
           if constexpr (possible) {
-            if (wanted && pass != Pass::parameters) run.backend.map_gradient(dy, run.gradient(from), run.slope(from));
+            if (wanted && pass != Pass::parameters)
+              run.backend.map_gradient(run.gradient(g), run.gradient(from), run.slope(from));
           }
         });
   });

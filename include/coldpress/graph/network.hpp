@@ -68,15 +68,16 @@ class Network {
   using Workspace = BasicWorkspace<Inference>;
   /// What forward_training keeps for backward, and the gradients.
   class TrainingWorkspace;
+  /// What a sequence leaves behind for its next step.
+  class State;
 
   /// Parameters from the layers' fillers and the seed.
   explicit Network(std::uint64_t seed = 0) : seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      Shape const shape = weight_shape(i);
-      for (Index e = 0; e < shape.size(); ++e) {
-        parameters_.data()[Inference::memory.offsets[i] + Backend::offset(shape, e)] =
+      for (Index e = 0; e < weight_shape(i).size(); ++e) {
+        parameters_.data()[place(i, e)] =
             static_cast<T>(initial_value(Graph::parameters.list[i], stream, static_cast<std::uint64_t>(e)));
       }
     }
@@ -99,6 +100,24 @@ class Network {
     coldpress::forward(run);
     return output(run);
   }
+  /// The next part of a sequence: a sample is as many steps as `in` says (one, for Shape{features}), and layers with a
+  /// memory go on where the last call ended. The batch is that of the first call.
+  template <class X>
+  Samples<T> step(X const& x) {
+    return step(x, state_, workspace_);
+  }
+  /// The same, const: any number of sequences, each with a state of its own.
+  template <class X>
+  Samples<T> step(X const& x, State& state, Workspace& workspace) const {
+    static_assert(Inference::plan().streams, "step: a layer of this network needs the whole sequence at once");
+    SamplesOf<X, T> const samples{x};
+    auto run = start(Inference{}, samples.values, workspace, 0);
+    run.state = state.at(run.batch);
+    coldpress::forward(run);
+    return output(run);
+  }
+  /// The next step starts a new sequence.
+  void reset() { state_.reset(); }
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
@@ -162,13 +181,13 @@ class Network {
   static void read(T const* buffer, int i, std::span<T> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      values[static_cast<std::size_t>(e)] = buffer[Inference::memory.offsets[i] + Backend::offset(weight_shape(i), e)];
+      values[static_cast<std::size_t>(e)] = buffer[place(i, e)];
     }
   }
   static void write(T* buffer, int i, std::span<T const> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      buffer[Inference::memory.offsets[i] + Backend::offset(weight_shape(i), e)] = values[static_cast<std::size_t>(e)];
+      buffer[place(i, e)] = values[static_cast<std::size_t>(e)];
     }
   }
 
@@ -196,6 +215,9 @@ class Network {
   }
 
  private:
+  static constexpr Index place(int i, Index element) {
+    return Inference::memory.offsets[i] + Backend::offset(Graph::parameters.list[i], element);
+  }
   template <class Run>
   static Samples<T> output(Run const& run) {
     auto const y = run.value(run.program.output());
@@ -208,7 +230,29 @@ class Network {
   }
   Memory<T, Batch, parameter_size> parameters_;
   Workspace workspace_;
+  State state_;
   std::uint64_t seed_;
+};
+
+/// What the layers remember of the sequences so far.
+template <class Net, Shape in, class BatchSize, class BackendType>
+class Network<Net, in, BatchSize, BackendType>::State {
+ public:
+  void reset() {
+    std::fill_n(values_.data(), values_.size(), T{});
+    batch_ = 0;
+  }
+
+ private:
+  friend Network;
+  T* at(Index batch) {
+    require(batch_ == 0 || batch_ == batch, "step: the batch may change only after reset");
+    values_.reserve(Inference::plan().state * batch);
+    batch_ = batch;
+    return values_.data();
+  }
+  Memory<T, BatchSize, Inference::plan().state * BatchSize::capacity> values_;
+  Index batch_ = 0;
 };
 
 /// Memory for one pass at a time of `Program`.

@@ -19,12 +19,22 @@ struct Node {
   bool reads_output = false;  // or its output
   bool in_place = false;      // may write over its input, forward and backward
   bool normalizes = false;    // turns a row into probabilities: one pass with the loss after it
+  bool streams = false;       // may be called with one part of a sequence after the other
+  Index memory = 0;           // memory_of(layer)
+  Index state = 0;            // state_of(layer)
 };
 
 /// The node of a layer whose input is node `input` with shape `in`.
 template <Layer L>
 constexpr Node node_of(L const& layer, int input, Shape in) {
   Node node{.inputs = {input, -1}, .shape = layer.output_shape(in), .parameters = parameters_of(layer, in).size() > 0};
+  node.memory = memory_of(layer, in);
+  node.state = state_of(layer, in);
+  if constexpr (requires { layer.streams(in); }) {
+    node.streams = layer.streams(in);
+  } else {
+    node.streams = PointwiseLayer<L> || node.state > 0 || in.rank() == 1 || in[0] == 1;
+  }
   if constexpr (ViewLayer<L>) {
     node.kind = Node::Kind::view;
   } else if constexpr (PointwiseLayer<L>) {

@@ -28,7 +28,8 @@ struct Group {
   int output = -1;  // node whose value this is
   bool chain_needs_input = false;
   bool needs_gradient = false;  // parameters here or before
-  Buffer value = {}, kept = {}, gradient = {};
+  Buffer value = {}, kept = {}, gradient = {}, memory = {};
+  Index state = 0;  // where its state starts, in values a sample
 
   constexpr int node(int member) const { return head < 0 ? chain[member] : member == 0 ? head : chain[member - 1]; }
   constexpr int size() const { return (head < 0 ? 0 : 1) + chain_length; }
@@ -44,9 +45,11 @@ struct PlanOptions {
 
 struct PlanSize {
   int groups = 0;
-  int output = -1;             // group that holds the network's output; -1: the input itself
-  Index workspace = 0;         // floats a sample
-  Index sum = 0;               // the same without any reuse
+  int output = -1;      // group that holds the network's output; -1: the input itself
+  Index workspace = 0;  // floats a sample
+  Index sum = 0;        // the same without any reuse
+  Index state = 0;      // values a sample that are carried from call to call
+  bool streams = true;
   Buffer input_gradient = {};  // rows as the user sees them
 };
 
@@ -133,8 +136,8 @@ class Arena {
 
  private:
   constexpr Buffer& at(int id) {
-    Group& group = groups_[id / 3];
-    return id % 3 == 0 ? group.value : id % 3 == 1 ? group.kept : group.gradient;
+    Group& group = groups_[id / 4];
+    return id % 4 == 0 ? group.value : id % 4 == 1 ? group.kept : id % 4 == 2 ? group.gradient : group.memory;
   }
   std::span<Group> groups_;
   int first_ = -1;
@@ -150,6 +153,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
   PlanSize plan{.groups = detail::group_nodes(nodes, output, groups, group_of), .output = group_of[output]};
   int const count = plan.groups, end = 2 * count + 1;
   groups = groups.first(count);
+  for (Node const& node : nodes) plan.streams = plan.streams && (node.kind == Node::Kind::input || node.streams);
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
   auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
   auto const backward = [&](int g) {
@@ -162,6 +166,17 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
         options.training && (options.input_gradient || (group.input >= 0 && groups[group.input].needs_gradient) ||
                              (group.head >= 0 && nodes[group.head].parameters));
     if (group.output < 0) continue;  // a loss of its own: no value
+    if (group.head >= 0) {
+      Index const memory = cells(nodes[group.head].memory);
+      group.memory = {.pitch = memory,
+                      .size = memory,
+                      .first = g,
+                      .last = !options.training        ? g
+                              : options.keep_gradients ? end
+                                                       : backward(g)};
+      group.state = plan.state;
+      plan.state += cells(nodes[group.head].state);
+    }
     Index const pitch = g == plan.output ? nodes[output].shape.size() : padded(group.output);  // the user's rows touch
     int last_read = g, first_consumer = -1, last_consumer = -1;
     for (int c = g + 1; c < count; ++c) {
@@ -205,15 +220,16 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
   detail::Arena arena{groups};
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    plan.sum += group.value.size + group.kept.size + group.gradient.size;
+    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
     if (group.value.used() && group.value.first < 0) {
       group.value.offset = groups[group.input].value.offset;
     } else {
-      arena.place(3 * g);
+      arena.place(4 * g);
     }
-    arena.place(3 * g + 1);
+    arena.place(4 * g + 1);
+    arena.place(4 * g + 3);
   }
-  for (int g = count - 1; g >= 0; --g) arena.place(3 * g + 2);
+  for (int g = count - 1; g >= 0; --g) arena.place(4 * g + 2);
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
     Index const pitch = nodes[0].shape.size();

@@ -4,6 +4,8 @@
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
+#include <algorithm>
+
 namespace coldpress {
 
 /// Stands for "no loss" in a program that only infers, or whose output gradient comes from the user.
@@ -35,17 +37,24 @@ struct StaticProgram {
     std::array<Index, Graph::parameter_count + 1> offsets{};
     Index scratch = 0;
   };
+  template <int node>
+  static constexpr Index scratch() {
+    int const from = planned.groups[planned.group_of[node] < 0 ? 0 : planned.group_of[node]].input;
+    bool const passes = from < 0 ? input_gradient : planned.groups[from].needs_gradient;
+    return scratch_of<Backend>(Graph::template layer<node>, input_shape<node>(), {training, training && passes});
+  }
   static constexpr Memory memory = [] {
     Memory m{};
-    for (int i = 0; i < Graph::parameter_count; ++i) {
-      Shape const shape = Graph::parameters.list[i].shape;
-      m.offsets[i + 1] = m.offsets[i] + Backend::storage_size(shape);
-      bool const transposed =
-          training && (input_gradient || planned.groups[planned.group_of[Graph::parameters.node[i]]].input >= 0);
-      if (transposed && Backend::scratch_size(shape) > m.scratch) m.scratch = Backend::scratch_size(shape);
-    }
+    for (int i = 0; i < Graph::parameter_count; ++i)
+      m.offsets[i + 1] = m.offsets[i] + Backend::storage_size(Graph::parameters.list[i]);
+    [&]<int... i>(std::integer_sequence<int, i...>) { ((m.scratch = std::max(m.scratch, scratch<i + 1>())), ...); }
+    (std::make_integer_sequence<int, Graph::size - 1>{});
     return m;
   }();
+  template <int node>
+  static constexpr Shape input_shape() {
+    return planned.nodes[planned.nodes[node].inputs[0]].shape;
+  }
   static constexpr Index parameter_size = memory.offsets[Graph::parameter_count];
 
   template <int g>
@@ -108,6 +117,15 @@ struct StaticProgram {
       }
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
+  }
+  /// The shape of a sample that goes into the head of the group, and the key of its random numbers.
+  template <int g>
+  static constexpr Shape head_input(Number<g>) {
+    return input_shape<planned.groups[g].head>();
+  }
+  template <int g>
+  static std::uint64_t head_key(Number<g>, std::uint64_t seed) {
+    return key<planned.groups[g].head>(seed);
   }
   template <class F>
   static void loss(F f) {

@@ -24,17 +24,21 @@ struct Linear {
   }
   constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
 
-  void forward(auto& backend, auto x, auto const& p, auto y, auto const& then) const {
-    backend.affine(x, p[0], p[1], y, then);
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0;
   }
-  void backward_input(auto& backend, auto, auto, auto const& p, auto dy, auto dx, auto const& slope) const {
-    backend.product(dy, p[0], dx, slope);
+  void forward(auto const& backend, auto const& pass) const {
+    backend.affine(pass.x, pass.p[0], pass.p[1], pass.y, pass.then);
   }
-  void backward_parameters(auto& backend, auto x, auto dy, auto const& sinks) const {
-    backend.weight_gradient(x, dy, sinks[0]);
-    backend.sum_rows(dy, sinks[1]);
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.product(pass.dy, pass.p[0], pass.dx, pass.slope);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);
+    backend.sum_rows(pass.dy, pass.sinks[1]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
   bool operator==(Linear const&) const = default;
 };
 

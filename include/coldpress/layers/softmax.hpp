@@ -11,9 +11,9 @@ struct Softmax {
 
   constexpr Shape output_shape(Shape in) const { return in; }
 
-  void forward(auto& backend, auto x, auto const&, auto y) const { backend.normalize(normalization, x, y); }
-  void backward_input(auto& backend, auto, auto y, auto const&, auto dy, auto dx) const {
-    backend.normalize_gradient(normalization, y, dy, dx);
+  void forward(auto const& backend, auto const& pass) const { backend.normalize(normalization, pass.x, pass.y); }
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.normalize_gradient(normalization, pass.y, pass.dy, pass.dx);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
   bool operator==(Softmax const&) const = default;
