@@ -121,11 +121,19 @@ struct StaticProgram {
   /// The shape of a sample that goes into the head of the group, and the key of its random numbers.
   template <int g>
   static constexpr Shape head_input(Number<g>) {
-    return input_shape<planned.groups[g].head>();
+    if constexpr (planned.groups[g].head >= 0) {
+      return input_shape<planned.groups[g].head>();
+    } else {
+      return {};
+    }
   }
   template <int g>
   static std::uint64_t head_key(Number<g>, std::uint64_t seed) {
-    return key<planned.groups[g].head>(seed);
+    if constexpr (planned.groups[g].head >= 0) {
+      return key<planned.groups[g].head>(seed);
+    } else {
+      return 0;
+    }
   }
   template <class F>
   static void loss(F f) {
