@@ -67,6 +67,7 @@ constexpr CommonKernels common_kernels() {
           },
           [](In x, Out y, Then<ErasedChain, float> const& then) { Cpu{}.map(x, y, then); },
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.map_gradient(dy, dx, slope); },
+          [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.add_gradient(dy, dx, slope); },
           [](Normalization kind, In x, Out y) { Cpu{}.normalize(kind, x, y); },
           [](Normalization kind, In y, In dy, Out dx) { Cpu{}.normalize_gradient(kind, y, dy, dx); },
           [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); }};

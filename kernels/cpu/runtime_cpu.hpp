@@ -27,6 +27,7 @@ struct RuntimeCpu : Layout {
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
+  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->add_gradient(dy, dx, slope); }
   void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { table->normalize_gradient(kind, y, dy, dx); }
   template <class LossType>

@@ -35,6 +35,7 @@ struct CommonKernels {
   void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch);
   void (*map)(In x, Out y, Then<ErasedChain, float> const& then);
   void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
+  void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
   void (*normalize)(Normalization kind, In x, Out y);
   void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx);
   double (*squared_norm)(float const* values, Index size);

@@ -70,6 +70,18 @@ struct Cpu : cpu::Layout {
       }
     }
   }
+  /// dx = slope(dx + dy)
+  template <class DY, class DX, class Chain>
+  void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
+        Index const left = dy.columns - c;
+        cpu::Vector v[1][1] = {{cpu::load_row(dx.row(i) + c, left) + cpu::load_row(dy.row(i) + c, left)}};
+        epilogue.finish(v, i, c);
+      }
+    }
+  }
   /// y = softmax or log softmax of each row; y may be x.
   template <class X, class Y>
   void normalize(Normalization kind, X x, Y y) const {

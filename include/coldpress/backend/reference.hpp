@@ -143,6 +143,12 @@ struct Reference {
       }
     }
   }
+  /// dx = slope(dx + dy)
+  template <class Chain>
+  void add_gradient(Rows<Real const> dy, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+    detail::matrix(dx) += detail::matrix(dy);
+    map_gradient(dx, dx, slope);
+  }
   /// y = softmax or log softmax of each row; y may be x.
   void normalize(Normalization kind, Rows<Real const> x, Rows<Real> y) const {
     auto const in = detail::matrix(x);

@@ -5,6 +5,8 @@
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/graph/plan.hpp>
 
+#include <array>
+
 namespace coldpress {
 
 /// The parameters of one layer in a flat buffer: p[i] is where parameter i starts.
@@ -31,6 +33,21 @@ struct UpdateSinks {
 
 namespace detail {
 
+template <class Chain>
+constexpr bool empty(Chain const& chain) {
+  return chain.length == 0;
+}
+
+/// The slope, or none where more is to be added before it applies: that is known only of networks that branch.
+template <class Chain, class T>
+Slope<Chain, T> applied(Slope<Chain, T> slope, bool apply) {
+  if constexpr (requires { slope.chain.length = 0; }) {
+    if (!apply) slope.chain.length = 0;
+  }
+  return slope;
+}
+
+
 template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
 auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory,
                    std::uint64_t key, std::uint64_t step) {
@@ -40,7 +57,7 @@ auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope,
 }  // namespace detail
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
-///   Program: nodes(), group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none),
+///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none),
 ///   chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g), head_input(g), head_key(g, seed). In a static
 ///   program g is a constant.
 template <class Program, class Backend, class Count>
@@ -50,7 +67,7 @@ struct Run {
   Backend backend;
   T const* parameters;
   T* workspace;
-  T const* input;
+  std::array<T const*, Program::inputs_capacity> inputs;
   [[no_unique_address]] Count batch;
   std::uint64_t seed;
   std::uint64_t step;  // 0: inference
@@ -58,19 +75,19 @@ struct Run {
 
   T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
-  /// Rows of what group g makes; the network's input where g is -1.
+  /// Rows of what group g makes; input k of the network where g is -1 - k.
   template <class G>
   auto value(G g) const {
     auto const columns = program.columns(g);
-    if (g < 0) return Rows<T, Count, decltype(columns)>{const_cast<T*>(input), batch, columns, columns};
+    if (g < 0) return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns, columns};
     Buffer const& buffer = program.group(g).value;
     return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
   }
-  /// Rows of the gradient with respect to group g's sums before its chain; of the network's input where g is -1.
+  /// Rows of the gradient with respect to group g's sums before its chain; of the network's input where g < 0.
   template <class G>
   auto gradient(G g) const {
     auto const columns = program.columns(g);
-    Buffer const& buffer = g < 0 ? program.plan().input_gradient : program.group(g).gradient;
+    Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
     return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
   }
   template <class G>
@@ -96,6 +113,18 @@ struct Run {
                   at(group.value),
                   group.value.pitch};
   }
+  /// Where group g leaves the gradient of its input, and with which slope: with none where others add to it.
+  template <class G>
+  auto target(G g) const {
+    auto rows = gradient(program.input(g));
+    if (program.group(g).adds) rows.data = at(program.group(g).addend), rows.pitch = program.group(g).addend.pitch;
+    return rows;
+  }
+  template <class G>
+  auto target_slope(G g) const {
+    Group const& group = program.group(g);
+    return detail::applied(slope(program.input(g)), group.finishes && !group.adds);
+  }
   template <class G>
   auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.offsets(g)};
@@ -111,27 +140,17 @@ struct Run {
   template <class G, class Sinks>
   auto backward_pass(G g, Sinks const& sinks) const {
     auto const from = program.input(g);
-    return detail::backward_pass(program.head_input(g), value(from), parameters_of(g), value(g), gradient(g),
-                                 gradient(from), slope(from), sinks, at(program.group(g).memory),
-                                 program.head_key(g, seed), step);
+    return detail::backward_pass(program.head_input(g), value(from), parameters_of(g), value(g), gradient(g), target(g),
+                                 target_slope(g), sinks, at(program.group(g).memory), program.head_key(g, seed), step);
   }
 };
-
-namespace detail {
-
-template <class Chain>
-constexpr bool empty(Chain const& chain) {
-  return chain.length == 0;
-}
-
-}  // namespace detail
 
 /// Computes every group's value; those that end in a loss are left to loss_and_gradient where `skip_loss`.
 template <class Run>
 void forward(Run const& run, bool skip_loss = false) {
   run.program.for_each_group([&](auto g) {
     Group const& group = run.program.group(g);
-    if (group.loss >= 0 && (skip_loss || group.head < 0)) return;
+    if (!group.needed || (group.loss >= 0 && (skip_loss || group.head < 0))) return;
     auto const x = run.value(run.program.input(g));
     auto const y = run.value(g);
     auto const then = run.then(g);
@@ -167,18 +186,19 @@ T loss_and_gradient(Run const& run, T const* target) {
           },
           [&] { result = run.backend.loss(loss_function, Normalization::none, x, x, target, dx); });
       auto const slope = run.slope(from);
-      if (!detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+      if (group.finishes && !detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
     });
   });
   return result;
 }
 
-/// Takes the gradient of the network's output from the user: the first step of a backward pass without a loss.
+/// Takes the gradient of an output from the user: the first step of a backward pass without a loss.
 template <class Run, class Output, class T = typename Run::T>
 void seed_gradient(Run const& run, Output output, T const* dy) {
   auto const columns = run.program.columns(output);
   Rows<T const, decltype(run.batch), decltype(columns)> const rows{dy, run.batch, columns, columns};
-  run.backend.map_gradient(rows, run.gradient(output), run.slope(output));
+  bool const whole = output < 0 || run.program.group(output).seed_finishes;
+  run.backend.map_gradient(rows, run.gradient(output), detail::applied(run.slope(output), whole));
 }
 
 /// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
@@ -192,6 +212,7 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
+    bool const inputs = pass != Pass::parameters, parameters = pass != Pass::inputs;
     auto const from = run.program.input(g);
     auto const wanted = run.program.passes_gradient(g);
     constexpr bool possible = !std::is_same_v<decltype(wanted), std::false_type const>;
@@ -201,25 +222,26 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
           using L = std::remove_cvref_t<decltype(layer)>;
           auto const all = run.backward_pass(g, sinks(run.program.offsets(g)));
           if constexpr (requires { layer.backward(run.backend, all); }) {
-            if (pass != Pass::parameters) layer.backward(run.backend, all);
+            if (inputs) layer.backward(run.backend, all);
           }
           if constexpr (possible) {
-            if (wanted && pass != Pass::parameters) {
+            if (wanted && inputs) {
               layer.backward_input(run.backend, all);
               // Also without a chain: what lies beyond the columns becomes zero.
               if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
             }
           }
           if constexpr (has_parameters<L>) {
-            if (pass != Pass::inputs) layer.backward_parameters(run.backend, all);
+            if (parameters) layer.backward_parameters(run.backend, all);
           }
         },
         [&] {
           if constexpr (possible) {
-            if (wanted && pass != Pass::parameters)
-              run.backend.map_gradient(run.gradient(g), run.gradient(from), run.slope(from));
+            if (wanted && inputs) run.backend.map_gradient(run.gradient(g), run.target(g), run.target_slope(g));
           }
         });
+    if (group.adds && inputs)
+      run.backend.add_gradient(run.target(g), run.gradient(from), detail::applied(run.slope(from), group.finishes));
   });
 }
 

@@ -93,7 +93,7 @@ class Network {
   Samples<T> forward(X const& x, Workspace& workspace) const {
     SamplesOf<X, T> const samples{x};
     if constexpr (requires { samples.borrowed(); }) {
-      require(Inference::plan().output >= 0 || samples.borrowed(),
+      require(Inference::output() >= 0 || samples.borrowed(),
               "forward: a network of views needs an array, not an expression");
     }
     auto const run = start(Inference{}, samples.values, workspace, 0);
@@ -146,7 +146,7 @@ class Network {
     coldpress::backward(run, [&](Index const* offsets) {
       return GradientSinks<T>{workspace.gradients_.data(), offsets};
     });
-    Buffer const& dx = Training::plan().input_gradient;
+    Buffer const& dx = Training::plan().input_gradients[0];
     return {{run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)}, run.batch};
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
@@ -211,7 +211,7 @@ class Network {
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
     static constexpr Program program{};
     return Run<Program, Backend, std::remove_const_t<decltype(batch)>>{
-        program, backend, parameters_.data(), workspace.values(), samples.data(), batch, seed_, step};
+        program, backend, parameters_.data(), workspace.values(), {samples.data()}, batch, seed_, step};
   }
 
  private:

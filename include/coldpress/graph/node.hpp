@@ -1,18 +1,20 @@
-// A network as flat data: nodes in topological order, each with the indices of its inputs. Node 0 is the network's
-// input.
+// A network as flat data: nodes in topological order, each with the indices of its inputs. The first nodes are the
+// network's inputs.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-inline constexpr int max_inputs = 2;
+inline constexpr int max_inputs = 2;          // of a node
+inline constexpr int max_network_inputs = 8;  // of a network
 
 /// What the plan knows of a layer. Deduced from what the layer has, never declared twice.
 struct Node {
   enum class Kind { input, view, pointwise, compute, loss };
   Kind kind = Kind::input;
   int inputs[max_inputs] = {-1, -1};
+  bool propagates = true;     // hands a gradient to its input, where something before wants one
   Shape shape{};              // of one sample of its output
   bool parameters = false;    // has some
   bool reads_input = false;   // its gradient needs its input,

@@ -2,42 +2,15 @@
 // static network and at run time for a dynamic one.
 #pragma once
 
-#include <coldpress/graph/node.hpp>
+#include <coldpress/graph/arena.hpp>
 
-#include <span>
+#include <algorithm>
 
 namespace coldpress {
 
-/// A value in the workspace: `offset` floats a sample from its start, rows `pitch` apart. Live from step `first` to
-/// step `last`.
-struct Buffer {
-  Index offset = -1, pitch = 0, size = 0;
-  int first = -1, last = -1;
-  int next = -1;  // while planning: the next buffer by offset
-
-  constexpr bool used() const { return size > 0; }
-};
-
-/// Layers computed in one pass: y = chain(head(x)); without a head, y = chain(x). A loss ends the pass it is in.
-struct Group {
-  int head = -1;  // node
-  int chain[max_chain_length] = {};
-  int chain_length = 0;
-  int loss = -1;    // node
-  int input = -1;   // group whose value is read; -1: the network's input
-  int output = -1;  // node whose value this is
-  bool chain_needs_input = false;
-  bool needs_gradient = false;  // parameters here or before
-  Buffer value = {}, kept = {}, gradient = {}, memory = {};
-  Index state = 0;  // where its state starts, in values a sample
-
-  constexpr int node(int member) const { return head < 0 ? chain[member] : member == 0 ? head : chain[member - 1]; }
-  constexpr int size() const { return (head < 0 ? 0 : 1) + chain_length; }
-};
-
 struct PlanOptions {
   bool training = false;        // keep what backward needs
-  bool input_gradient = false;  // the network's input has a gradient too
+  bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
   Index (*pitch)(Index) = nullptr;
@@ -45,169 +18,133 @@ struct PlanOptions {
 
 struct PlanSize {
   int groups = 0;
-  int output = -1;      // group that holds the network's output; -1: the input itself
   Index workspace = 0;  // floats a sample
   Index sum = 0;        // the same without any reuse
   Index state = 0;      // values a sample that are carried from call to call
   bool streams = true;
-  Buffer input_gradient = {};  // rows as the user sees them
+  Buffer input_gradients[max_network_inputs] = {};  // rows as the user sees them; unused: nothing reaches that input
 };
 
 namespace detail {
 
-/// Groups the nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a loss joins a
-/// softmax.
-constexpr int group_nodes(std::span<Node const> nodes, int output, std::span<Group> groups, std::span<int> group_of) {
-  int count = 0;
-  auto const readers = [&](int value) {  // of a value through all its views
-    int n = 0;
-    for (std::size_t i = 1; i < nodes.size(); ++i) {
-      for (int input : nodes[i].inputs) {
-        if (input < 0 || nodes[i].kind == Node::Kind::view) continue;
-        while (nodes[input].kind == Node::Kind::view) input = nodes[input].inputs[0];
-        n += input == value;
-      }
-    }
-    return n;
+/// Which groups are computed at all, which have a gradient, and in what order gradients of one value arrive.
+constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
+                     std::span<Group> groups, std::span<int const> group_of) {
+  int const count = static_cast<int>(groups.size());
+  bool has_loss = false;
+  for (Group const& group : groups) has_loss = has_loss || group.loss >= 0;
+  for (int output : outputs) {
+    if (group_of[output] < 0) continue;
+    groups[group_of[output]].needed = true;
+    groups[group_of[output]].seeded = options.training && !has_loss;
+  }
+  auto const propagates = [&](Group const& group) {
+    bool all = true;
+    for (int member = 0; member < group.size(); ++member) all = all && nodes[group.node(member)].propagates;
+    return all && (group.loss < 0 || nodes[group.loss].propagates);
   };
-  int output_value = output;
-  while (nodes[output_value].kind == Node::Kind::view) output_value = nodes[output_value].inputs[0];
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Node const& node = nodes[i];
-    int const self = static_cast<int>(i);
-    if (node.kind == Node::Kind::input) {
-      group_of[i] = -1;
-      continue;
-    }
-    int source = node.inputs[0];
-    while (nodes[source].kind == Node::Kind::view) source = nodes[source].inputs[0];
-    int const before = group_of[node.inputs[0]];
-    if (node.kind == Node::Kind::view) {
-      group_of[i] = before;
-      continue;
-    }
-    Group* const maker = before < 0 ? nullptr : &groups[before];
-    bool const alone = maker && maker->loss < 0 && readers(source) == 1;
-    bool const joins_chain = node.kind == Node::Kind::pointwise && alone && source != output_value &&
-                             maker->chain_length < max_chain_length &&
-                             (maker->head < 0 || !nodes[maker->head].normalizes);
-    bool const joins_loss = node.kind == Node::Kind::loss && alone && maker->head >= 0 && nodes[maker->head].normalizes;
-    if (!joins_chain && !joins_loss) {
-      group_of[i] = count;
-      groups[count] = Group{.input = before};
-      ++count;
-    } else {
-      group_of[i] = before;
-    }
-    Group& group = groups[group_of[i]];
-    if (node.kind == Node::Kind::compute) group.head = self;
-    if (node.kind == Node::Kind::loss) group.loss = self;
-    if (node.kind == Node::Kind::pointwise) {
-      group.chain_needs_input = group.chain_length > 0 || node.reads_input;
-      group.chain[group.chain_length++] = self;
-    }
-    if (node.kind != Node::Kind::loss) group.output = self;
+  auto const wants = [&](int g) { return g < 0 ? options.training && options.input_gradient : groups[g].needs_gradient; };
+  for (Group& group : groups) {
+    bool const parameters = group.head >= 0 && nodes[group.head].parameters;
+    group.needs_gradient = (options.training && parameters) || (propagates(group) && wants(group.input));
   }
-  return count;
+  for (int g = count - 1; g >= 0; --g) {  // readers come later: what they say of g is final
+    Group& group = groups[g];
+    group.needed = group.needed || group.loss >= 0;
+    // What reaches the group: the user's gradient or a loss's, or passed on by readers.
+    bool reached = group.seeded || group.loss >= 0;
+    int first = -1;
+    for (int c = g + 1; c < count; ++c) {
+      if (groups[c].input != g) continue;
+      group.needed = group.needed || groups[c].needed;
+      if (!groups[c].passes_gradient) continue;
+      reached = true;
+      if (first < 0) first = c;
+    }
+    group.needs_gradient = group.needs_gradient && reached && group.needed;
+    group.seed_finishes = first < 0;
+    group.passes_gradient = group.needs_gradient && propagates(group) && wants(group.input);
+  }
+  for (int g = 0; g < count; ++g) {
+    Group& group = groups[g];
+    if (!group.passes_gradient) continue;
+    group.finishes = true;
+    bool seeded = group.input >= 0 && groups[group.input].seeded;
+    for (int output : outputs) seeded = seeded || (options.training && !has_loss && group_of[output] == group.input);
+    group.adds = seeded && group.loss < 0;
+    for (int c = 0; c < count; ++c) {  // losses come first, then the groups from the last to the first
+      if (c == g || groups[c].input != group.input || !groups[c].passes_gradient) continue;
+      bool const before = group.loss < 0 && (groups[c].loss >= 0 || c > g);
+      if (before) group.adds = true;
+      if (!before) group.finishes = false;
+    }
+  }
 }
-
-/// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way.
-class Arena {
- public:
-  constexpr explicit Arena(std::span<Group> groups) : groups_(groups) {}
-  constexpr void place(int id) {
-    Buffer& buffer = at(id);
-    if (!buffer.used()) return;
-    Index offset = 0;
-    for (int other = first_; other >= 0; other = at(other).next) {
-      Buffer const& placed = at(other);
-      if (placed.last < buffer.first || buffer.last < placed.first) continue;
-      if (placed.offset >= offset + buffer.size) break;
-      if (placed.offset + placed.size > offset) offset = placed.offset + placed.size;
-    }
-    buffer.offset = offset;
-    if (offset + buffer.size > size_) size_ = offset + buffer.size;
-    int* link = &first_;
-    while (*link >= 0 && at(*link).offset < offset) link = &at(*link).next;
-    buffer.next = *link;
-    *link = id;
-  }
-  constexpr Index size() const { return size_; }
-
- private:
-  constexpr Buffer& at(int id) {
-    Group& group = groups_[id / 4];
-    return id % 4 == 0 ? group.value : id % 4 == 1 ? group.kept : id % 4 == 2 ? group.gradient : group.memory;
-  }
-  std::span<Group> groups_;
-  int first_ = -1;
-  Index size_ = 0;
-};
 
 }  // namespace detail
 
-/// Plans the nodes, of which `output` is the network's result. Writes groups and, for every node, the group that makes
-/// its value; both spans are as long as nodes.
-constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOptions options, std::span<Group> groups,
-                             std::span<int> group_of) {
-  PlanSize plan{.groups = detail::group_nodes(nodes, output, groups, group_of), .output = group_of[output]};
+/// Plans the nodes, of which `outputs` are the network's results. Writes groups and, for every node, the group that
+/// makes its value (-1 - k for input k); both spans are as long as nodes.
+constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
+                             std::span<Group> groups, std::span<int> group_of) {
+  PlanSize plan{.groups = detail::group_nodes(nodes, outputs, groups, group_of)};
   int const count = plan.groups, end = 2 * count + 1;
   groups = groups.first(count);
-  for (Node const& node : nodes) plan.streams = plan.streams && (node.kind == Node::Kind::input || node.streams);
+  detail::trace(nodes, outputs, options, groups, group_of);
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
   auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
   auto const backward = [&](int g) {
     return groups[g].loss >= 0 ? g : 2 * count - g;
   };  // the step at which a group passes gradients on
+  auto const is_output = [&](int g) {
+    for (int output : outputs) {
+      if (group_of[output] == g) return true;
+    }
+    return false;
+  };
 
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    group.needs_gradient =
-        options.training && (options.input_gradient || (group.input >= 0 && groups[group.input].needs_gradient) ||
-                             (group.head >= 0 && nodes[group.head].parameters));
-    if (group.output < 0) continue;  // a loss of its own: no value
+    if (!group.needed || group.output < 0) continue;  // a loss of its own has no value
     if (group.head >= 0) {
-      Index const memory = cells(nodes[group.head].memory);
-      group.memory = {.pitch = memory,
-                      .size = memory,
-                      .first = g,
-                      .last = !options.training        ? g
-                              : options.keep_gradients ? end
-                                                       : backward(g)};
+      Node const& head = nodes[group.head];
+      int const last = !group.needs_gradient ? g : options.keep_gradients ? end : backward(g);
+      group.memory = {.pitch = cells(head.memory), .size = cells(head.memory), .first = g, .last = last};
       group.state = plan.state;
-      plan.state += cells(nodes[group.head].state);
+      plan.state += cells(head.state);
+      plan.streams = plan.streams && head.streams;
     }
-    Index const pitch = g == plan.output ? nodes[output].shape.size() : padded(group.output);  // the user's rows touch
-    int last_read = g, first_consumer = -1, last_consumer = -1;
+    bool const output = is_output(g);
+    Index const pitch = output ? nodes[group.output].shape.size() : padded(group.output);  // the user's rows touch
+    // Gradients arrive from `first` to `slope`, where that of the chain is applied; the value is read until `last`.
+    int last = g, first = group.seeded ? count : end, slope = group.seeded ? count : -1;
     for (int c = g + 1; c < count; ++c) {
-      if (groups[c].input != g) continue;
-      if (first_consumer < 0) first_consumer = c;
-      last_consumer = c;
+      Group const& reader = groups[c];
+      if (reader.input != g || !reader.needed) continue;
+      if (reader.passes_gradient) first = std::min(first, backward(c)), slope = std::max(slope, backward(c));
       bool const again =
-          options.training && (groups[c].head >= 0 ? nodes[groups[c].head].reads_input : groups[c].chain_needs_input);
-      int const read = again ? (options.keep_gradients ? end : backward(c)) : c;
-      if (read > last_read) last_read = read;
+          reader.needs_gradient && (reader.head >= 0 ? nodes[reader.head].reads_input : reader.chain_needs_input);
+      last = std::max(last, !again ? c : options.keep_gradients ? end : backward(c));
+      if (reader.adds) {
+        Index const size = padded(group.output);
+        groups[c].addend = {.pitch = size, .size = size, .first = backward(c), .last = backward(c)};
+      }
     }
-    // The slope of the chain is applied where the last contribution to its gradient arrives.
-    int const slope = first_consumer < 0 ? count : backward(first_consumer);
-    if (options.training && group.chain_length > 0 && slope > last_read) last_read = slope;
-    if (options.training && group.head >= 0 && nodes[group.head].reads_output && backward(g) > last_read)
-      last_read = backward(g);
-    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = g == plan.output ? end : last_read};
-    if (options.training && group.head >= 0 && group.chain_needs_input) {
-      group.kept = {.pitch = padded(group.output), .size = padded(group.output), .first = g, .last = slope};
-    }
-    if (group.needs_gradient && group.loss < 0) {
-      int const first = last_consumer < 0 ? count : backward(last_consumer);
-      int const last = options.keep_gradients ? end : backward(g);
-      group.gradient = {.pitch = padded(group.output), .size = padded(group.output), .first = first, .last = last};
-    }
+    if (group.needs_gradient && group.chain_length > 0) last = std::max(last, slope);
+    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output) last = std::max(last, options.keep_gradients ? end : backward(g));
+    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : last};
+    Index const size = padded(group.output);
+    if (group.needs_gradient && group.head >= 0 && group.chain_needs_input)
+      group.kept = {.pitch = size, .size = size, .first = g, .last = slope};
+    if (group.needs_gradient && group.loss < 0)
+      group.gradient = {
+          .pitch = size, .size = size, .first = first, .last = options.keep_gradients ? end : backward(g)};
   }
 
   // In place: a group may write over a value that nothing reads after it.
   auto const shares = [&](int g) {
     Group const& group = groups[g];
-    if (group.input < 0 || group.output < 0) return false;
+    if (group.input < 0 || group.output < 0 || !group.needed) return false;
     bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0);
     Buffer const& from = groups[group.input].value;
     bool const slope_after =
@@ -217,25 +154,37 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, int output, PlanOption
   for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end
     if (shares(g)) groups[groups[g].input].value.last = groups[g].value.last, groups[g].value.first = -1;
   }
-  detail::Arena arena{groups};
+  using detail::Arena;
+  Arena arena{groups};
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
+    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size + group.addend.size;
     if (group.value.used() && group.value.first < 0) {
       group.value.offset = groups[group.input].value.offset;
     } else {
-      arena.place(4 * g);
+      arena.place(g, Arena::value);
     }
-    arena.place(4 * g + 1);
-    arena.place(4 * g + 3);
+    arena.place(g, Arena::kept);
+    arena.place(g, Arena::memory);
   }
-  for (int g = count - 1; g >= 0; --g) arena.place(4 * g + 2);
+  for (int g = count - 1; g >= 0; --g) arena.place(g, Arena::gradient), arena.place(g, Arena::addend);
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
-    Index const pitch = nodes[0].shape.size();
-    plan.input_gradient = {.offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
-    plan.workspace += cells(pitch);
-    plan.sum += cells(pitch);
+    int input = 0;
+    for (Node const& node : nodes) {
+      if (node.kind != Node::Kind::input) break;
+      bool reached = false;
+      for (Group const& group : groups) reached = reached || (group.input == -1 - input && group.passes_gradient);
+      for (int output : outputs) reached = reached || group_of[output] == -1 - input;
+      Index const pitch = node.shape.size();
+      if (reached) {
+        plan.input_gradients[input] = {
+            .offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
+        plan.workspace += cells(pitch);
+        plan.sum += cells(pitch);
+      }
+      ++input;
+    }
   }
   return plan;
 }

@@ -33,6 +33,7 @@ template <class Net, Shape in>
 struct StaticGraph {
   using Layers = typename detail::Flattened<Net>::type;
   static constexpr int size = Layers::size + 1;
+  static constexpr std::array outputs{size - 1};
   template <int i>
   static constexpr auto layer = Layers::template at<i - 1>::value;
 

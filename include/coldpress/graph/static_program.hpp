@@ -27,7 +27,7 @@ struct StaticProgram {
     for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
     if constexpr (has_loss)
       p.nodes[Graph::size] = node_of(loss_value, Graph::size - 1, Graph::nodes[Graph::size - 1].shape);
-    p.plan = make_plan(p.nodes, Graph::size - 1,
+    p.plan = make_plan(p.nodes, Graph::outputs,
                        {.training = training, .input_gradient = input_gradient, .pitch = Backend::pitch}, p.groups,
                        p.group_of);
     return p;
@@ -39,9 +39,8 @@ struct StaticProgram {
   };
   template <int node>
   static constexpr Index scratch() {
-    int const from = planned.groups[planned.group_of[node] < 0 ? 0 : planned.group_of[node]].input;
-    bool const passes = from < 0 ? input_gradient : planned.groups[from].needs_gradient;
-    return scratch_of<Backend>(Graph::template layer<node>, input_shape<node>(), {training, training && passes});
+    bool const passes = planned.groups[planned.group_of[node] < 0 ? 0 : planned.group_of[node]].passes_gradient;
+    return scratch_of<Backend>(Graph::template layer<node>, input_shape<node>(), {training, passes});
   }
   static constexpr Memory memory = [] {
     Memory m{};
@@ -77,11 +76,12 @@ struct StaticProgram {
   static constexpr auto input(Number<g>) {
     return Number<group(g).input>{};
   }
-  static constexpr auto output() { return Number<planned.plan.output>{}; }
+  static constexpr auto output() { return Number<planned.group_of[Graph::outputs[0]]>{}; }
+  static constexpr int inputs_capacity = 1;
   template <int g>
   static constexpr auto columns(Number<g>) {
     if constexpr (g < 0) {
-      return Fixed<Graph::nodes[0].shape.size()>{};
+      return Fixed<Graph::nodes[-1 - g].shape.size()>{};
     } else if constexpr (planned.groups[g].output < 0) {
       return Fixed<1>{};
     } else {
@@ -95,8 +95,7 @@ struct StaticProgram {
   /// Whether group g hands a gradient to its input.
   template <int g>
   static constexpr auto passes_gradient(Number<g>) {
-    constexpr int from = group(g).input;
-    return std::bool_constant<(from < 0 ? input_gradient : group(from).needs_gradient)>{};
+    return std::bool_constant<group(g).passes_gradient>{};
   }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>

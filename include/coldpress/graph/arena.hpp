@@ -1,0 +1,54 @@
+// Where each buffer of a plan lies.
+#pragma once
+
+#include <coldpress/graph/group.hpp>
+
+namespace coldpress::detail {
+
+/// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way.
+class Arena {
+ public:
+  enum Kind { value, kept, memory, gradient, addend, kinds };
+  constexpr explicit Arena(std::span<Group> groups) : groups_(groups) {}
+  constexpr void place(int group, Kind kind) {
+    int const id = group * kinds + kind;
+    Buffer& buffer = at(id);
+    if (!buffer.used()) return;
+    Index offset = 0;
+    for (int other = first_; other >= 0; other = at(other).next) {
+      Buffer const& placed = at(other);
+      if (placed.last < buffer.first || buffer.last < placed.first) continue;
+      if (placed.offset >= offset + buffer.size) break;
+      if (placed.offset + placed.size > offset) offset = placed.offset + placed.size;
+    }
+    buffer.offset = offset;
+    if (offset + buffer.size > size_) size_ = offset + buffer.size;
+    int* link = &first_;
+    while (*link >= 0 && at(*link).offset < offset) link = &at(*link).next;
+    buffer.next = *link;
+    *link = id;
+  }
+  constexpr Index size() const { return size_; }
+
+ private:
+  constexpr Buffer& at(int id) {
+    Group& group = groups_[id / kinds];
+    switch (id % kinds) {
+      case 0:
+        return group.value;
+      case 1:
+        return group.kept;
+      case 2:
+        return group.memory;
+      case 3:
+        return group.gradient;
+      default:
+        return group.addend;
+    }
+  }
+  std::span<Group> groups_;
+  int first_ = -1;
+  Index size_ = 0;
+};
+
+}  // namespace coldpress::detail
