@@ -10,7 +10,7 @@ namespace coldpress::dynamic {
 std::string describe(LayerConfig const& config, std::optional<Shape> input) {
   Graph const graph{config, input};
   std::vector<LayerRow> rows;
-  for (std::size_t i = 1; i < graph.layers.size(); ++i) {
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     LayerRow row{graph.names[i]};
     for (int k = graph.first_parameter[i]; k < graph.first_parameter[i + 1]; ++k) {
       row.parameters += graph.parameters[static_cast<std::size_t>(k)].shape.size();
@@ -18,15 +18,17 @@ std::string describe(LayerConfig const& config, std::optional<Shape> input) {
     std::visit(
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          if constexpr (coldpress::Layer<L>) row.flops = flops_of(layer, graph.nodes[i - 1].shape);
+          int const from = graph.nodes[i].inputs[0];
+          if constexpr (coldpress::Layer<L>) {
+            if (from >= 0) row.flops = flops_of(layer, graph.nodes[static_cast<std::size_t>(from)].shape);
+          }
         },
         graph.layers[i]);
     rows.push_back(row);
   }
   std::vector<Group> groups(graph.nodes.size());
   std::vector<int> group_of(graph.nodes.size());
-  auto const plan =
-      make_plan(graph.nodes, static_cast<int>(graph.nodes.size()) - 1, {.pitch = cpu::Layout::pitch}, groups, group_of);
+  auto const plan = make_plan(graph.nodes, graph.outputs, {.pitch = cpu::Layout::pitch}, groups, group_of);
   return coldpress::describe(rows, graph.nodes, groups, group_of, plan, sizeof(float));
 }
 

@@ -22,6 +22,12 @@ class Engine final : public Executable {
                   seed),
         parameters_(inference_.program.parameter_size()),
         weights_(graph_->weights()) {
+    for (int k = 0; k < graph_->inputs(); ++k)
+      input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
+    for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
+    kept_.reserve(input_shapes_.size());
+    outputs_.resize(output_shapes_.size());
+    input_gradients_.resize(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& parameter = graph_->parameters[i];
       Stream const stream{seed, 0, weights_[i].name};
@@ -32,8 +38,8 @@ class Engine final : public Executable {
     }
   }
 
-  Shape input_shape() const override { return graph_->nodes.front().shape; }
-  Shape output_shape() const override { return graph_->nodes.back().shape; }
+  std::span<Shape const> input_shapes() const override { return input_shapes_; }
+  std::span<Shape const> output_shapes() const override { return output_shapes_; }
   std::vector<Weight> const& weights() const override { return weights_; }
 
   void read(int buffer, int weight, std::span<float> values) const override {
@@ -51,23 +57,22 @@ class Engine final : public Executable {
   }
   void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
 
-  std::span<float const> forward(std::span<float const> x, Mode mode) override {
+  std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
     bool const training = mode == Mode::training;
-    auto const run = start(training ? training_ : inference_, x, training ? step_ + 1 : 0);
-    input_ = training ? x : std::span<float const>{};
-    passed_back_ = false;
-    if (training) ++step_;
+    auto const run = start(training ? training_ : inference_, inputs, training ? step_ + 1 : 0);
+    forget();
+    if (training) kept_.assign(inputs.begin(), inputs.end()), ++step_;
     coldpress::forward(run);
     return remember(run);
   }
-  std::span<float const> stream(std::span<float const> x) override {
+  std::span<Values const> stream(std::span<Values const> inputs) override {
     require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
-    auto run = start(inference_, x, 0);
+    auto run = start(inference_, inputs, 0);
     require(streams_ == 0 || streams_ == run.batch, "step: the batch may change only after reset");
     carried_.reserve(inference_.program.plan().state * run.batch);
     streams_ = run.batch;
     run.state = carried_.data();
-    input_ = {}, passed_back_ = false;
+    forget();
     coldpress::forward(run);
     return remember(run);
   }
@@ -75,15 +80,18 @@ class Engine final : public Executable {
     std::fill_n(carried_.data(), carried_.size(), 0.0f);
     streams_ = 0;
   }
-  std::span<float const> backward_input(std::span<float const> dy) override {
+  std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
     auto const run = resume();
-    require(static_cast<Index>(dy.size()) == run.batch * output_shape().size(),
-            "backward: the gradient must have as many values as the output");
-    seed_gradient(run, run.program.output(), dy.data());
+    require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
+    for (std::size_t k = 0; k < output_gradients.size(); ++k) {
+      require(static_cast<Index>(output_gradients[k].size()) == run.batch * output_shapes_[k].size(),
+              "backward: the gradient must have as many values as the output");
+    }
+    for (std::size_t k = 0; k < output_gradients.size(); ++k)
+      seed_gradient(run, run.program.output(static_cast<int>(k)), output_gradients[k].data());
     coldpress::backward(run, gradients(), Pass::inputs);
     passed_back_ = true;
-    Buffer const& dx = run.program.plan().input_gradient;
-    return {run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)};
+    return input_gradients(run);
   }
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
@@ -94,21 +102,21 @@ class Engine final : public Executable {
     for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= gradients[i];
   }
 
-  float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
+  float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
                         TrainingOptions const& options) override {
-    Index const batch = samples(x);
-    std::visit(
-        [&](auto const& l) {
-          require(static_cast<Index>(targets.size()) == batch * l.target_shape(output_shape()).size(),
-                  "train_minibatch: the targets must be as many as the samples");
-          check_targets(l, targets);
-        },
-        loss);
-    if (!trained_ || !(trained_loss_ == loss)) {
-      trained_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.training = true}, seed_, &loss);
-      trained_loss_ = loss;
+    if (!trained_ || !(trained_for_ == objective)) {
+      trained_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.training = true}, seed_, &objective);
+      trained_for_ = objective;
     }
-    auto const run = start(*trained_, x, step_ + 1);
+    auto const run = start(*trained_, inputs, step_ + 1);
+    std::visit(
+        [&](auto const& loss) {
+          Shape const shape = trained_->program.loss_input();
+          require(static_cast<Index>(targets.size()) == run.batch * loss.target_shape(shape).size(),
+                  "train_minibatch: the targets must be as many as the samples");
+          check_targets(loss, targets);
+        },
+        objective.loss);
     Index const minibatch = options.minibatch_size > 0 ? options.minibatch_size : run.batch;
     float const mean = std::visit(
         [&](auto const& optimizer) {
@@ -121,10 +129,10 @@ class Engine final : public Executable {
         options.optimizer);
     ++step_;
     remember(run);
-    input_ = {};
+    forget();
     return mean;
   }
-  std::span<float const> output() const override { return output_; }
+  std::span<Values const> outputs() const override { return outputs_; }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
@@ -155,13 +163,20 @@ class Engine final : public Executable {
     memory.reserve(parameters_.size());
     return memory.data();
   }
-  Index samples(std::span<float const> x) const {
-    Index const size = input_shape().size(), count = static_cast<Index>(x.size());
-    require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
-    return count / size;
+  /// The samples of a minibatch; throws ShapeError where inputs disagree.
+  Index samples(std::span<Values const> inputs) const {
+    require(inputs.size() == input_shapes_.size(), "network: there must be as many inputs as the network has");
+    Index batch = 0;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      Index const size = input_shapes_[k].size(), count = static_cast<Index>(inputs[k].size());
+      require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
+      require(k == 0 || count / size == batch, "network: all inputs must have equally many samples");
+      batch = count / size;
+    }
+    return batch;
   }
-  EngineRun start(Space& space, std::span<float const> x, std::uint64_t step) {
-    Index const batch = samples(x), scratch = space.program.scratch();
+  EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step) {
+    Index const batch = samples(inputs), scratch = space.program.scratch();
     Index workspace = 0;
     bool const absurd =
         __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
@@ -169,33 +184,49 @@ class Engine final : public Executable {
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
-    return {space.program, backend, parameters_.data(), space.memory.data() + scratch, x.data(), batch, seed_, step};
+    EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
+    for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = inputs[k].data();
+    return run;
   }
   EngineRun resume() {
-    require(!input_.empty(), "backward: comes after forward in training mode");
-    return start(training_, input_, step_);
+    require(!kept_.empty(), "backward: comes after forward in training mode");
+    return start(training_, kept_, step_);
   }
+  void forget() { kept_.clear(), passed_back_ = false; }
   auto gradients() {
     return [gradients = base(gradient)](Index const* offsets) { return GradientSinks<float>{gradients, offsets}; };
   }
-  std::span<float const> remember(EngineRun const& run) {
-    auto const y = run.value(run.program.output());
-    output_ = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
-    return output_;
+  std::span<Values const> remember(EngineRun const& run) {
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+      auto const y = run.value(run.program.output(static_cast<int>(k)));
+      outputs_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
+    }
+    return outputs_;
+  }
+  /// Zeros for an input that no gradient reaches.
+  std::span<Values const> input_gradients(EngineRun const& run) {
+    for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
+      Buffer const& dx = run.program.plan().input_gradients[k];
+      Index const size = run.batch * input_shapes_[k].size();
+      if (!dx.used()) zeros_.reserve(size);
+      input_gradients_[k] = {dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)};
+    }
+    return input_gradients_;
   }
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
-  HeapMemory<float> parameters_, carried_;
+  std::vector<Shape> input_shapes_, output_shapes_;
+  HeapMemory<float> parameters_, carried_, zeros_;
   Index streams_ = 0;  // sequences that are under way
   std::vector<Weight> weights_;
   std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
   std::unique_ptr<Space> trained_;
-  AnyLoss trained_loss_;
-  std::span<float const> input_, output_;
-  bool passed_back_ = false;  // backward_input has been here since the last forward
+  Objective trained_for_;
+  std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training
+  bool passed_back_ = false;                              // backward_input has been here since the last forward
 };
 
 }  // namespace coldpress::dynamic

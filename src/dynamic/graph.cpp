@@ -1,5 +1,7 @@
 #include "graph.hpp"
 
+#include "wiring.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -32,97 +34,211 @@ void check_filler(Filler const& filler) {
   throw error;
 }
 
-/// Collects the layers of a config in order and checks how they are wired: each reads what the one before makes.
-class Flattener {
+/// Walks through a config, containers opened, and adds a node for each layer that reads what its inputs' names say, or
+/// else what the layer before makes.
+class Builder {
  public:
-  explicit Flattener(Graph& graph) : graph_(graph) {}
+  explicit Builder(Graph& graph) : graph_(graph) {}
 
-  void add(LayerConfig const& config, int depth = 0) {
-    if (depth > 32) throw ConfigError{"containers are nested more than 32 deep"};
-    coldpress::with_context([&] { add_checked(config, depth); }, [&](Error& e) { e.in_layer(config.name); });
+  void build(LayerConfig const& config, std::optional<Shape> input) {
+    auto const* container = std::get_if<SequentialConfig>(&config.layer_type);
+    std::vector<ShapedInput> inputs;
+    if (container && !container->inputs.empty()) {
+      inputs = container->inputs;
+    } else {
+      inputs.push_back({"", sample_shape(config, input)});
+    }
+    if (inputs.size() > max_network_inputs)
+      throw UnsupportedError{"a network has at most " + std::to_string(max_network_inputs) + " inputs"};
+    std::vector<Value> values;
+    for (ShapedInput const& from : inputs) {
+      values.push_back({static_cast<int>(graph_.nodes.size())});
+      add_node(Flatten{}, from.name, {}, Node{.shape = from.shape});
+      checked_size(from.shape);
+    }
+    if (input && checked_size(inputs[0].shape) != checked_size(*input)) {
+      throw ShapeError{"the network takes samples of shape " + to_string(inputs[0].shape) + ", not " +
+                       to_string(*input)};
+    }
+    Scope outside;
+    for (std::size_t k = 0; k < std::min(config.inputs.size(), values.size()); ++k)
+      outside.give(config.inputs[k], values[k], false);
+    nameless_ = inputs[0].name.empty() && config.inputs.empty();
+    std::vector<Value> results;
+    if (container) {
+      check_propagate_down(config, values.size());
+      results = add_children(config, *container, values, 0);
+    } else {
+      results = {add_leaf(config, outside, values[0], {})};
+    }
+    for (Value const& result : results) {
+      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), result.node) != graph_.outputs.end())
+        throw ConfigError{"two outputs are the same value"};
+      graph_.outputs.push_back(result.node);
+    }
   }
 
  private:
-  void add_checked(LayerConfig const& config, int depth) {
-    if (config.inputs.size() > 1) throw UnsupportedError{"takes one input, not several"};
-    if (config.outputs.size() > 1) throw UnsupportedError{"has one output, not several"};
-    if (!config.propagate_down.empty() &&
-        config.propagate_down.size() != std::max<std::size_t>(1, config.inputs.size())) {
-      throw ConfigError{"propagate_down must be empty or have one entry for each input"};
-    }
-    for (bool const down : config.propagate_down) {
-      if (!down) throw UnsupportedError{"propagate_down cannot be switched off"};
-    }
-    if (depth == 0) last_ = config.inputs;
-    check_inputs(config);
-    if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
-      add_children(config, *container, depth);
-      return;
-    }
-    if (config.name.empty()) throw ConfigError{"a layer must have a name"};
-    if (contains(graph_.names, config.name)) throw ConfigError{"two layers have this name"};
-    for (WeightConfig const& weight : config.params) {
-      if (weight.name.empty()) continue;
-      if (contains(weight_names_, weight.name))
-        throw UnsupportedError{"weight '" + weight.name + "' is named by two layers: sharing cannot run"};
-      weight_names_.push_back(weight.name);
-    }
-    if (graph_.layers.size() > most_layers)
-      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
-    last_.clear();
-    add_outputs(config);
-    graph_.layers.push_back(config.layer_type);
-    graph_.names.push_back(config.name);
-    graph_.params.push_back(config.params);
+  /// One layer, in its container's scope. `before`: what the layer before makes. Returns what it makes.
+  Value add(LayerConfig const& config, Scope& scope, Value before, std::vector<std::string> const& later, int depth) {
+    if (depth > 32) throw ConfigError{"containers are nested more than 32 deep"};
+    Value made;
+    coldpress::with_context(
+        [&] {
+          auto const* container = std::get_if<SequentialConfig>(&config.layer_type);
+          if (!container) {
+            made = add_leaf(config, scope, before, later);
+            return;
+          }
+          std::vector<Value> inputs;
+          for (std::string const& name : config.inputs) inputs.push_back(resolve(name, scope, later));
+          if (inputs.empty() && container->inputs.size() <= 1) inputs.push_back(before);
+          if (inputs.empty()) {
+            for (ShapedInput const& input : container->inputs) inputs.push_back(resolve(input.name, scope, later));
+          }
+          check_propagate_down(config, inputs.size());
+          for (std::size_t k = 0; k < config.propagate_down.size(); ++k) inputs[k].open &= config.propagate_down[k];
+          auto const results = add_children(config, *container, inputs, depth);
+          for (std::size_t k = 0; k < results.size() && k < config.outputs.size(); ++k)
+            scope.give(config.outputs[k], results[k], contains(config.inputs, config.outputs[k]));
+          made = results[0];
+        },
+        [&](Error& e) { e.in_layer(config.name); });
+    return made;
   }
-  /// A container is a scope of its own; what its last layer makes goes by that name or the container's.
-  void add_children(LayerConfig const& config, SequentialConfig const& container, int depth) {
-    if (container.inputs.size() > 1) throw UnsupportedError{"a network has one input; this container has several"};
+  /// A container is a scope of its own. Its results are the values that its outputs name, or what its last layer makes.
+  std::vector<Value> add_children(LayerConfig const& config, SequentialConfig const& container,
+                                  std::vector<Value> const& inputs, int depth) {
     if (container.layers.empty()) throw ConfigError{"a sequential container has at least one layer"};
     if (!config.params.empty())
       throw ConfigError{"params are for layers with weights; a container has none of its own"};
-    auto outer_values = std::exchange(values_, {}), outer_outputs = std::exchange(all_outputs_, {});
-    for (ShapedInput const& input : container.inputs) {
-      values_.push_back(input.name), last_.push_back(input.name);
-      if (depth > 0) inner_inputs_.emplace_back(graph_.layers.size(), input.shape);
+    if (!container.inputs.empty() && container.inputs.size() != inputs.size()) {
+      throw ConfigError{"the container takes " + std::to_string(container.inputs.size()) + " inputs, but gets " +
+                        std::to_string(inputs.size())};
     }
+    Scope scope;
+    Value before = inputs[0];
+    std::string before_name = container.inputs.empty() ? "" : container.inputs[0].name;
+    for (std::size_t k = 0; k < container.inputs.size(); ++k) {
+      Value const value = shaped(inputs[k], container.inputs[k], config);
+      scope.give(container.inputs[k].name, value, false);
+      if (k == 0) before = value;
+    }
+    std::vector<std::string> later;
+    for (LayerConfig const& child : container.layers)
+      later.insert(later.end(), child.outputs.begin(), child.outputs.end());
+    std::size_t i = 0;
     for (LayerConfig const& child : container.layers) {
-      all_outputs_.insert(all_outputs_.end(), child.outputs.begin(), child.outputs.end());
+      before = add(child, scope, before, later, depth + 1);
+      std::string const name = generated_name(child, i, i + 1 == container.layers.size(), before_name);
+      scope.give_generated(name, before);
+      if (!works_in_place(child.layer_type)) before_name = child.outputs.empty() ? name : child.outputs[0];
+      ++i;
     }
-    for (LayerConfig const& child : container.layers) add(child, depth + 1);
-    values_ = std::move(outer_values), all_outputs_ = std::move(outer_outputs);
-    add_outputs(config);
-  }
-  void check_inputs(LayerConfig const& config) {
-    for (std::string const& input : config.inputs) {
-      bool const made = contains(values_, input), here = contains(last_, input);
-      bool const nameless =
-          last_.empty() && graph_.layers.size() == 1;  // the network's input, which nothing has named yet
-      if (!made && !here && contains(all_outputs_, input)) {
-        throw ConfigError{"input '" + input + "' is made by this or a later layer: a cycle"};
-      }
-      if (!made && !here && !nameless) throw ConfigError{"input '" + input + "' is made by no layer"};
-      if (!here && !nameless)
-        throw UnsupportedError{"input '" + input + "' is not what the layer before makes: branches cannot run"};
-    }
-  }
-  void add_outputs(LayerConfig const& config) {
+    std::vector<Value> results;
     for (std::string const& output : config.outputs) {
-      bool const in_place = contains(config.inputs, output);
-      if (contains(values_, output) && !in_place) throw ConfigError{"output '" + output + "' is made twice"};
-      values_.push_back(output), last_.push_back(output);
+      Value const* const inside = scope.find(output);
+      if (!inside && config.outputs.size() > 1)
+        throw ConfigError{"output '" + output + "' is made by none of the container's layers"};
+      results.push_back(inside ? *inside : before);
     }
+    if (results.empty()) results.push_back(before);
+    return results;
+  }
+  Value add_leaf(LayerConfig const& config, Scope& scope, Value before, std::vector<std::string> const& later) {
+    if (config.inputs.size() > 1) throw ConfigError{"takes one input, not several"};
+    if (config.outputs.size() > 1) throw ConfigError{"has one output, not several"};
+    check_propagate_down(config, 1);
+    if (config.name.empty()) throw ConfigError{"a layer must have a name"};
+    if (contains(layer_names_, config.name)) throw ConfigError{"two layers have this name"};
+    if (graph_.layers.size() > most_layers)
+      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
+    layer_names_.push_back(config.name);
+    Value from = before;
+    if (!config.inputs.empty()) {
+      if (nameless_ && graph_.layers.size() == 1) scope.give(config.inputs[0], before, false);
+      from = resolve(config.inputs[0], scope, later);
+    }
+    nameless_ = false;
+    from.open = from.open && (config.propagate_down.empty() || config.propagate_down[0]);
+    Value const made = add_layer(config, from);
+    for (std::string const& output : config.outputs) scope.give(output, made, contains(config.inputs, output));
+    return made;
+  }
+  Value add_layer(LayerConfig const& config, Value from) {
+    Shape const in = graph_.nodes[static_cast<std::size_t>(from.node)].shape;
+    Value made{static_cast<int>(graph_.nodes.size())};
+    std::visit(
+        [&](auto const& layer) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          if constexpr (std::is_same_v<L, Custom>) {
+            throw UnsupportedError{"this program knows no layer '" + layer.type +
+                                   "': the file can be inspected, not run"};
+          } else if constexpr (Loss<L>) {
+            throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
+          } else if constexpr (Layer<L>) {
+            Node node = node_of(layer, from.node, in);
+            node.propagates = from.open;
+            if constexpr (ViewLayer<L>) made.open = from.open;
+            checked_size(node.shape);
+            add_node(layer, config.name, config.params, node);
+            add_parameters(parameters_of(layer, in), config.params);
+          }
+        },
+        config.layer_type);
+    return made;
+  }
+  void add_node(LayerType layer, std::string name, std::vector<WeightConfig> weights, Node node) {
+    graph_.layers.push_back(std::move(layer));
+    graph_.names.push_back(std::move(name));
+    graph_.params.push_back(std::move(weights));
+    graph_.nodes.push_back(node);
+    graph_.first_parameter.push_back(static_cast<int>(graph_.parameters.size()));
+  }
+  void add_parameters(auto const& parameters, std::vector<WeightConfig> const& options) {
+    std::size_t k = 0;
+    for (Parameter parameter : parameters) {
+      if (k < options.size() && options[k].filler) parameter.filler = *options[k].filler;
+      check_filler(parameter.filler);
+      parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
+      require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
+      graph_.parameters.push_back(parameter);
+      ++k;
+    }
+    if (options.size() > k)
+      throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
+  }
+  /// A container sees a value in the shape that it declares.
+  Value shaped(Value value, ShapedInput const& declared, LayerConfig const& config) {
+    Shape const shape = graph_.nodes[static_cast<std::size_t>(value.node)].shape;
+    if (checked_size(declared.shape) != shape.size()) {
+      throw ShapeError{"its container takes samples of shape " + to_string(declared.shape) + ", but gets " +
+                       to_string(shape)};
+    }
+    if (declared.shape == shape) return value;
+    add_node(Reshape{declared.shape}, config.name + "/" + declared.name, {},
+             node_of(Reshape{declared.shape}, value.node, shape));
+    return {static_cast<int>(graph_.nodes.size()) - 1, value.open};
+  }
+  static Value resolve(std::string const& name, Scope const& scope, std::vector<std::string> const& later) {
+    if (Value const* const value = scope.find(name)) return *value;
+    if (contains(later, name)) throw ConfigError{"input '" + name + "' is made by this or a later layer: a cycle"};
+    throw ConfigError{"input '" + name + "' is made by no layer"};
+  }
+  static void check_propagate_down(LayerConfig const& config, std::size_t inputs) {
+    if (!config.propagate_down.empty() && config.propagate_down.size() != inputs)
+      throw ConfigError{"propagate_down must be empty or have one entry for each input"};
+  }
+  static Shape sample_shape(LayerConfig const& config, std::optional<Shape> input) {
+    auto const declared = declared_input(config);
+    if (!declared && !input) throw ConfigError{"the config does not say the shape of its input, and nothing else does"};
+    return declared ? *declared : *input;
   }
 
- public:
-  std::vector<std::pair<std::size_t, Shape>> inner_inputs_;
-
- private:
   Graph& graph_;
-  std::vector<std::string> values_;       // of this container, made so far
-  std::vector<std::string> last_;         // names of what the layer before makes
-  std::vector<std::string> all_outputs_;  // of this container
-  std::vector<std::string> weight_names_;
+  std::vector<std::string> layer_names_;
+  Index parameter_count_ = 0;
+  bool nameless_ = false;  // the network's input has no name yet: its first reader may give it one
 };
 
 }  // namespace
@@ -135,70 +251,20 @@ std::optional<Shape> declared_input(LayerConfig const& config) {
 }
 
 Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
-  layers.emplace_back(Flatten{});
-  names.emplace_back();
-  params.emplace_back();
-  Flattener flattener{*this};
-  flattener.add(config);
-  coldpress::with_context(
-      [&] {
-        auto const declared = declared_input(config);
-        if (!declared && !input)
-          throw ConfigError{"the config does not say the shape of its input, and nothing else does"};
-        Shape const shape = declared ? *declared : *input;
-        if (checked_size(shape) != checked_size(input.value_or(shape))) {
-          throw ShapeError{"the network takes samples of shape " + to_string(shape) + ", not " + to_string(*input)};
-        }
-        nodes.push_back(Node{.shape = shape});
-      },
-      [&](Error& e) { e.in_layer(config.name); });
-  Index parameter_count = 0;
-  first_parameter = {0, 0};
-  for (std::size_t i = 1; i < layers.size(); ++i) {
-    Shape const in = nodes[i - 1].shape;
-    coldpress::with_context(
-        [&] {
-          for (auto const& [node, shape] : flattener.inner_inputs_) {
-            if (node == i && checked_size(shape) != in.size()) {
-              throw ShapeError{"its container takes samples of shape " + to_string(shape) + ", but gets " +
-                               to_string(in)};
-            }
-          }
-          std::visit(
-              [&](auto const& layer) {
-                using L = std::remove_cvref_t<decltype(layer)>;
-                if constexpr (std::is_same_v<L, Custom>) {
-                  throw UnsupportedError{"this program knows no layer '" + layer.type +
-                                         "': the file can be inspected, not run"};
-                } else if constexpr (Loss<L>) {
-                  throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
-                } else if constexpr (Layer<L>) {
-                  nodes.push_back(node_of(layer, static_cast<int>(i) - 1, in));
-                  checked_size(nodes.back().shape);
-                  auto const& options = params[i];
-                  std::size_t k = 0;
-                  for (Parameter parameter : parameters_of(layer, in)) {
-                    if (k < options.size() && options[k].filler) parameter.filler = *options[k].filler;
-                    check_filler(parameter.filler);
-                    parameter_count += checked_size(parameter.shape);  // each at most 2^40
-                    require(parameter_count <= most_parameters, "the network would have more than 2^40 parameters");
-                    parameters.push_back(parameter);
-                    ++k;
-                  }
-                  if (options.size() > k)
-                    throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
-                }
-              },
-              layers[i]);
-        },
-        [&](Error& e) { e.in_layer(names[i]); });
-    first_parameter.push_back(static_cast<int>(parameters.size()));
-  }
+  coldpress::with_context([&] { Builder{*this}.build(config, input); }, [&](Error& e) { e.in_layer(config.name); });
+  first_parameter.push_back(static_cast<int>(parameters.size()));
+}
+
+int Graph::inputs() const {
+  int count = 0;
+  while (count < static_cast<int>(nodes.size()) && nodes[static_cast<std::size_t>(count)].kind == Node::Kind::input)
+    ++count;
+  return count;
 }
 
 std::vector<Executable::Weight> Graph::weights() const {
   std::vector<Executable::Weight> all;
-  for (std::size_t node = 1; node < layers.size(); ++node) {
+  for (std::size_t node = 0; node < layers.size(); ++node) {
     std::string const given = params[node].empty() ? "" : params[node][0].name;
     for (int k = first_parameter[node]; k < first_parameter[node + 1]; ++k) {
       Parameter const& p = parameters[static_cast<std::size_t>(k)];

@@ -7,15 +7,17 @@
 namespace coldpress::dynamic {
 
 struct Graph {
-  std::vector<LayerType> layers;   // layers[i] is node i; layers[0] stands for the input
+  std::vector<LayerType> layers;   // layers[i] is node i; those of inputs are Flatten{} and not looked at
   std::vector<std::string> names;  // likewise
-  std::vector<Node> nodes;
+  std::vector<Node> nodes;         // the inputs first
+  std::vector<int> outputs;        // nodes
   std::vector<Parameter> parameters;
   std::vector<int> first_parameter;  // of each node, and one beyond
 
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
   Graph(LayerConfig const& config, std::optional<Shape> input);
 
+  int inputs() const;
   /// The parameters' names and shapes.
   std::vector<Executable::Weight> weights() const;
   std::vector<std::vector<WeightConfig>> params;  // of each node

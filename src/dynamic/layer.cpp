@@ -5,6 +5,8 @@
 #include "runtime_cpu.hpp"
 #include "runtime_reference.hpp"
 
+#include "objective.hpp"
+
 #include <coldpress/dynamic/separate_loss.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
@@ -38,6 +40,23 @@ auto with_primitives(Backend const& backend, F f) {
   return f(cpu);
 }
 
+std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
+                                          std::uint64_t seed) {
+  auto graph = std::make_unique<Graph>(config, input);
+  return with_primitives(backend, [&](auto const& primitives) -> std::unique_ptr<Executable> {
+    return std::make_unique<Engine<std::remove_cvref_t<decltype(primitives)>>>(std::move(graph), primitives, seed);
+  });
+}
+
+/// Of one sample: all extents but the first.
+Shape sample_shape(SharedTensor const& tensor) {
+  auto const& extents = tensor.shape();
+  if (extents.size() < 2 || extents.size() > Shape::max_rank + 1) return {tensor.size() / extents[0]};
+  Shape shape{};
+  std::copy(extents.begin() + 1, extents.end(), shape.extents);
+  return shape;
+}
+
 }  // namespace
 
 Backend::Backend(std::string name) : name_(std::move(name)) {
@@ -49,32 +68,23 @@ Backend::Backend(std::string name) : name_(std::move(name)) {
   cpu::table_for(level_of(name_));
 }
 
-/// A loss as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradient of its sum.
+std::unique_ptr<Executable> make_executable(std::string const& backend, std::vector<LayerType> const& layers,
+                                            Shape in) {
+  SequentialConfig container;
+  for (LayerType const& layer : layers)
+    container.add_layer({type_name(layer) + std::to_string(container.layers.size() + 1), layer});
+  return executable_of(Backend{backend}, {"network", container}, in, 0);
+}
+
+/// An objective as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradient of
+/// its sum.
 struct Layer::LossLayer {
-  AnyLoss loss;
+  SeparateObjective objective;
   Backend backend;
-  HeapMemory<float> memory = {};
-  std::span<float const> gradient = {};
 
-  float forward(std::span<float const> y, std::span<float const> target, Index batch) {
-    return std::visit(
-        [&](auto const& l) {
-          return with_primitives(backend,
-                                 [&](auto const& primitives) { return forward(l, primitives, y, target, batch); });
-        },
-        loss);
-  }
-
- private:
-  template <class LossType, class Primitives>
-  float forward(LossType const& l, Primitives const& primitives, std::span<float const> y,
-                std::span<float const> target, Index batch) {
-    Index const size = static_cast<Index>(y.size()) / batch, width = l.target_shape(Shape{size}).size();
-    require(static_cast<Index>(target.size()) == batch * width, "loss: the targets must be as many as the samples");
-    check_targets(l, target);
-    auto const loss_now = separate_loss(l, primitives, y, target, batch, memory);
-    gradient = loss_now.gradient;
-    return loss_now.mean;
+  float forward(Values y, Shape shape, Values target, Index batch) {
+    return with_primitives(backend,
+                           [&](auto const& primitives) { return objective(primitives, y, shape, target, batch); });
   }
 };
 
@@ -92,22 +102,13 @@ class Layer::WeightHome final : public SharedTensor::Home {
 };
 
 Layer Layer::from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed) {
-  bool is_loss = false;
-  AnyLoss loss;
-  std::visit(
-      [&](auto const& type) {
-        if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) is_loss = true, loss = type;
-      },
-      config.layer_type);
-  if (!is_loss) {
-    auto graph = std::make_unique<Graph>(config, input);
-    auto engine = with_primitives(backend, [&](auto const& primitives) -> std::unique_ptr<Executable> {
-      return std::make_unique<Engine<std::remove_cvref_t<decltype(primitives)>>>(std::move(graph), primitives, seed);
-    });
-    return {std::move(config), std::move(engine)};
+  if (!is_objective(config)) {
+    auto executable = executable_of(backend, config, input, seed);
+    return {std::move(config), std::move(executable)};
   }
+  auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), backend.name()}, backend});
   Layer layer{std::move(config), nullptr};
-  layer.loss_ = std::make_unique<LossLayer>(LossLayer{loss, backend});
+  layer.loss_ = std::move(loss);
   return layer;
 }
 
@@ -163,33 +164,40 @@ void Layer::weights_changed() const {
   for (SharedTensor const& tensor : weights_data_) tensor.home_changed();
 }
 
-/// The one tensor of a list gets these values. It may be what a later pass reads; then there is another one from now
-/// on.
-void Layer::hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::span<Index const> shape) {
-  auto const kept = [&](SharedTensor const& tensor) { return tensor.is(tensors[0]); };
-  if (tensors.empty() || std::any_of(kept_inputs_.begin(), kept_inputs_.end(), kept)) {
-    tensors.assign(1, SharedTensor{{shape.begin(), shape.end()}});
-  }
-  tensors[0].remake(shape);
-  std::copy(values.begin(), values.end(), tensors[0].write_only().begin());
+/// Tensor k of a list gets these values. It may be what a later pass reads; then there is another one from now on.
+void Layer::hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape) {
+  if (tensors.size() <= k) tensors.resize(k + 1, SharedTensor{{1}});
+  auto const same = [&](SharedTensor const& tensor) { return tensor.is(tensors[k]); };
+  if (std::any_of(kept_inputs_.begin(), kept_inputs_.end(), same))
+    tensors[k] = SharedTensor{{shape.begin(), shape.end()}};
+  tensors[k].remake(shape);
+  std::copy(values.begin(), values.end(), tensors[k].write_only().begin());
 }
 
 std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> inputs) {
-  std::size_t const wanted = loss_ ? 2 : 1;
+  std::size_t const wanted = loss_ ? 2 : executable_->input_shapes().size();
   if (inputs.size() != wanted) {
     throw ShapeError{"forward: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
   }
-  if (!loss_) {
-    inputs[0].check_samples(executable_->input_shape().size());
-    auto const y = forward(inputs[0].read());
+  if (loss_) {
+    require(!inputs[0].shape().empty(), "loss: the predictions' first extent must be the batch");
+    float const mean =
+        loss_->forward(inputs[0].read(), sample_shape(inputs[0]), inputs[1].read(), inputs[0].shape()[0]);
     kept_inputs_.assign(inputs.begin(), inputs.end());
-    hold(outputs_, y, Extents{inputs[0].size() / executable_->input_shape().size(), executable_->output_shape()});
+    hold(outputs_, 0, {&mean, 1}, std::array<Index, 1>{1});
     return outputs_;
   }
-  require(!inputs[0].shape().empty(), "loss: the predictions' first extent must be the batch");
-  float const mean = loss_->forward(inputs[0].read(), inputs[1].read(), inputs[0].shape()[0]);
+  auto const shapes = executable_->input_shapes();
+  for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k].check_samples(shapes[k].size());
+  send_weights();
+  std::array<Values, max_network_inputs> values;
+  for (std::size_t k = 0; k < inputs.size(); ++k) values[k] = inputs[k].read();
+  kept_inputs_.clear();
+  auto const outputs = executable_->forward({values.data(), inputs.size()}, mode_);
   kept_inputs_.assign(inputs.begin(), inputs.end());
-  hold(outputs_, {&mean, 1}, std::array<Index, 1>{1});
+  Index const batch = inputs[0].size() / shapes[0].size();
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    hold(outputs_, k, outputs[k], Extents{batch, executable_->output_shapes()[k]});
   return outputs_;
 }
 
@@ -201,19 +209,29 @@ std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> outp
 
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
   if (loss_) {
-    require(!loss_->gradient.empty(), "backward: comes after forward");
-    hold(input_gradients_, loss_->gradient, kept_inputs_[0].shape());
+    require(!loss_->objective.gradient().empty(), "backward: comes after forward");
+    hold(input_gradients_, 0, loss_->objective.gradient(), kept_inputs_[0].shape());
     return input_gradients_;
   }
-  if (output_gradients.size() != 1)
-    throw ShapeError{"backward: takes 1 gradient, got " + std::to_string(output_gradients.size())};
-  output_gradients[0].check_samples(executable().output_shape().size());
-  auto const dx = executable_->backward_input(output_gradients[0].read());
-  Shape const in = executable_->input_shape();
-  if (kept_inputs_.empty()) {
-    hold(input_gradients_, dx, Extents{static_cast<Index>(dx.size()) / in.size(), in});
-  } else {
-    hold(input_gradients_, dx, kept_inputs_[0].shape());
+  auto const shapes = executable().output_shapes();
+  if (output_gradients.size() != shapes.size()) {
+    throw ShapeError{"backward: takes " + std::to_string(shapes.size()) +
+                     (shapes.size() == 1 ? " gradient" : " gradients") + ", got " +
+                     std::to_string(output_gradients.size())};
+  }
+  given_gradients_.clear();
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    output_gradients[k].check_samples(shapes[k].size());
+    given_gradients_.push_back(output_gradients[k].read());
+  }
+  auto const gradients = executable_->backward_input(given_gradients_);
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    Shape const in = executable_->input_shapes()[k];
+    if (kept_inputs_.empty()) {
+      hold(input_gradients_, k, gradients[k], Extents{static_cast<Index>(gradients[k].size()) / in.size(), in});
+    } else {
+      hold(input_gradients_, k, gradients[k], kept_inputs_[k].shape());
+    }
   }
   return input_gradients_;
 }
@@ -234,8 +252,5 @@ void Layer::clear_weights_gradients() {
   executable().clear(Executable::gradient);
   for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
 }
-
-Shape Layer::input_shape() const { return executable().input_shape(); }
-Shape Layer::output_shape() const { return executable().output_shape(); }
 
 }  // namespace coldpress::dynamic

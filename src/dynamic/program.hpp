@@ -13,17 +13,17 @@ class Program {
   /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
   template <class Backend>
   Program(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed,
-          AnyLoss const* loss = nullptr)
-      : graph_(graph), nodes_(graph.nodes), input_gradient_(options.input_gradient) {
-    int const output = static_cast<int>(nodes_.size()) - 1;
-    if (loss) {
-      loss_ = *loss;
-      std::visit([&](auto const& l) { nodes_.push_back(node_of(l, output, nodes_.back().shape)); }, *loss_);
-    }
+          Objective const* objective = nullptr)
+      : graph_(graph),
+        layers_(graph.layers),
+        nodes_(graph.nodes),
+        names_(graph.names),
+        first_parameter_(graph.first_parameter) {
+    if (objective) add(*objective);
     options.pitch = Backend::pitch;
     groups_.resize(nodes_.size());
     group_of_.resize(nodes_.size());
-    plan_ = make_plan(nodes_, output, options, groups_, group_of_);
+    plan_ = make_plan(nodes_, graph.outputs, options, groups_, group_of_);
     offsets_.push_back(0);
     for (Parameter const& p : graph.parameters) offsets_.push_back(offsets_.back() + Backend::storage_size(p));
     for (int g = 0; g < plan_.groups; ++g) {
@@ -60,17 +60,21 @@ class Program {
     for (int g = plan_.groups - 1; g >= 0; --g) f(g);
   }
   int input(int g) const { return group(g).input; }
-  int output() const { return plan_.output; }
+  /// The group of output k.
+  int output(int k = 0) const {
+    return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
+  }
+  static constexpr int inputs_capacity = max_network_inputs;
   Index columns(int g) const {
-    if (g < 0) return nodes_[0].shape.size();
+    if (g < 0) return nodes_[static_cast<std::size_t>(-1 - g)].shape.size();
     int const output = group(g).output;
     return output < 0 ? 1 : nodes_[static_cast<std::size_t>(output)].shape.size();
   }
   Index const* offsets(int g) const {
     int const head = group(g).head;
-    return offsets_.data() + (head < 0 ? 0 : graph_.first_parameter[static_cast<std::size_t>(head)]);
+    return offsets_.data() + (head < 0 ? 0 : first_parameter_[static_cast<std::size_t>(head)]);
   }
-  bool passes_gradient(int g) const { return input(g) < 0 ? input_gradient_ : group(input(g)).needs_gradient; }
+  bool passes_gradient(int g) const { return group(g).passes_gradient; }
   template <class Some, class None>
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
@@ -79,7 +83,7 @@ class Program {
         [&](auto const& layer) {
           if constexpr (ComputeLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
         },
-        graph_.layers[static_cast<std::size_t>(head)]);
+        layers_[static_cast<std::size_t>(head)]);
   }
   Shape head_input(int g) const {
     return nodes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(group(g).head)].inputs[0])].shape;
@@ -88,37 +92,60 @@ class Program {
     auto const node = static_cast<std::size_t>(group(g).head);
     std::uint64_t key = 0;
     head(
-        g, [&](auto const& layer) { key = layer_key(layer, seed, graph_.names[node]); }, [] {});
+        g, [&](auto const& layer) { key = layer_key(layer, seed, names_[node]); }, [] {});
     return key;
   }
   ErasedChain chain(int g, std::uint64_t) const {
     if (g < 0) return {nullptr, 0};
     return {ops_.data() + first_op_[static_cast<std::size_t>(g)], group(g).chain_length};
   }
+  /// The shape of a sample that the loss compares.
+  Shape loss_input() const { return nodes_[static_cast<std::size_t>(nodes_.back().inputs[0])].shape; }
   template <class F>
   void loss(F f) const {
     if (loss_) std::visit(f, *loss_);
   }
 
  private:
+  void add(Objective const& objective) {
+    int from = graph_.outputs[0];
+    auto const shape = [&] { return nodes_[static_cast<std::size_t>(from)].shape; };
+    for (LayerType const& type : objective.layers) {
+      std::visit(
+          [&](auto const& layer) {
+            if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>)
+              nodes_.push_back(node_of(layer, from, shape()));
+          },
+          type);
+      from = static_cast<int>(nodes_.size()) - 1;
+      layers_.push_back(type);
+      names_.emplace_back();
+      first_parameter_.push_back(first_parameter_.back());
+    }
+    loss_ = objective.loss;
+    std::visit([&](auto const& loss) { nodes_.push_back(node_of(loss, from, shape())); }, *loss_);
+  }
   template <class Backend>
   void add_op(Backend const& backend, std::size_t node, std::uint64_t seed) {
     std::visit(
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
           if constexpr (PointwiseLayer<L>) {
-            auto op = std::make_shared<decltype(layer.op(0))>(layer.op(layer_key(layer, seed, graph_.names[node])));
+            auto op = std::make_shared<decltype(layer.op(0))>(layer.op(layer_key(layer, seed, names_[node])));
             ErasedOp erased = backend.template erased<L>();
             erased.op = op.get();
             ops_.push_back(erased);
             op_storage_.push_back(std::move(op));
           }
         },
-        graph_.layers[node]);
+        layers_[node]);
   }
 
   Graph const& graph_;
+  std::vector<LayerType> layers_;
   std::vector<Node> nodes_;
+  std::vector<std::string> names_;
+  std::vector<int> first_parameter_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;
   PlanSize plan_;
@@ -128,7 +155,6 @@ class Program {
   std::vector<std::size_t> first_op_;
   std::vector<std::shared_ptr<void const>> op_storage_;
   std::optional<AnyLoss> loss_;
-  bool input_gradient_;
 };
 
 }  // namespace coldpress::dynamic

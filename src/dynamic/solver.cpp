@@ -1,22 +1,18 @@
 #include <coldpress/dynamic/solver.hpp>
 
+#include "objective.hpp"
+
+#include <coldpress/graph/node.hpp>
+
+#include <array>
 #include <cmath>
 
 namespace coldpress::dynamic {
 namespace {
 
-AnyLoss loss_of(SolverConfig const& config) {
+Objective objective_of(SolverConfig const& config) {
   if (!config.objective) throw ConfigError{"solver: the config has no objective"};
-  return std::visit(
-      [&](auto const& type) -> AnyLoss {
-        if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
-          return type;
-        } else {
-          throw ConfigError{"solver: the objective '" + config.objective->name + "' is a " +
-                            type_name(config.objective->layer_type) + ", which is no loss"};
-        }
-      },
-      config.objective->layer_type);
+  return objective_of(*config.objective);
 }
 
 TrainingOptions options_of(SolverConfig const& config) {
@@ -46,7 +42,7 @@ LayerConfig network_of(SolverConfig const& config) {
 
 Solver Solver::from_config(Backend const& network_backend, Backend const&, SolverConfig config,
                            std::optional<Shape> input, std::uint64_t seed) {
-  loss_of(config), options_of(config);  // what is cheap to check comes first
+  objective_of(config), options_of(config);  // what is cheap to check comes first
   Layer network = Layer::from_config(network_backend, network_of(config), input, seed);
   return {std::move(network), std::move(config)};
 }
@@ -54,30 +50,42 @@ Solver Solver::from_config(Backend const& network_backend, Backend const&, Solve
 Solver::Solver(Layer network, SolverConfig config)
     : network_(std::move(network)),
       config_(std::move(config)),
-      objective_(loss_of(config_)),
+      objective_(objective_of(config_)),
       options_(options_of(config_)) {
   coldpress::with_context(
       [&] {
-        std::visit([&](auto const& loss) { static_cast<void>(loss.target_shape(network_.output_shape())); },
-                   objective_);
+        Shape shape = network_.output_shape();
+        for (LayerType const& type : objective_.layers) {
+          std::visit(
+              [&](auto const& layer) {
+                if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>) shape = layer.output_shape(shape);
+              },
+              type);
+        }
+        target_size_ = std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_.loss);
       },
       [&](Error& e) { e.in_layer(config_.objective->name); });
   if (network_.learnable_weights_names().empty())
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
-float Solver::train_minibatch(std::span<float const> x, std::span<float const> targets) {
+float Solver::train(std::span<Values const> inputs, Values targets) {
   network_.send_weights();
-  loss_ = network_.executable().train_minibatch(x, targets, objective_, options_);
+  loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_);
   network_.weights_changed();
   return loss_;
 }
 
-SharedTensor const& Solver::train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
-  x.check_samples(network_.input_shape().size());
-  targets.check_samples(
-      std::visit([&](auto const& loss) { return loss.target_shape(network_.output_shape()).size(); }, objective_));
-  train_minibatch(x.read(), targets.read());
+SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
+  auto const shapes = network_.input_shapes();
+  require(inputs.size() == shapes.size(), "train_minibatch: there must be as many inputs as the network has");
+  std::array<Values, max_network_inputs> values;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    inputs[k].check_samples(shapes[k].size());
+    values[k] = inputs[k].read();
+  }
+  targets.check_samples(target_size_);
+  train({values.data(), inputs.size()}, targets.read());
   auto const y = network_.executable().output();
   Shape const out = network_.output_shape();
   Index extents[Shape::max_rank + 1] = {static_cast<Index>(y.size()) / out.size()};

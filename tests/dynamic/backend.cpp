@@ -150,15 +150,15 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
   options.pitch = cpu::Layout::pitch;
   std::vector<Group> groups(nodes.size());
   std::vector<int> group_of(nodes.size());
-  PlanSize const plan = make_plan(nodes, static_cast<int>(nodes.size()) - 1, options, groups, group_of);
+  PlanSize const plan = make_plan(nodes, std::array{static_cast<int>(nodes.size()) - 1}, options, groups, group_of);
   std::vector<Buffer> buffers;
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
-    for (Buffer const& buffer : {group.value, group.kept, group.gradient}) {
+    for (Buffer const& buffer : {group.value, group.kept, group.memory, group.gradient, group.addend}) {
       if (buffer.used() && buffer.first >= 0) buffers.push_back(buffer);
     }
   }
-  if (plan.input_gradient.used()) buffers.push_back(plan.input_gradient);
+  if (plan.input_gradients[0].used()) buffers.push_back(plan.input_gradients[0]);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     Buffer const& a = buffers[i];
     REQUIRE(a.offset >= 0);

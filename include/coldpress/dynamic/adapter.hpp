@@ -22,8 +22,8 @@ class Adapted final : public Executable {
       weights_.push_back({std::string{Net::weight_name(i).view()}, Net::weight_shape(i)});
   }
 
-  Shape input_shape() const override { return Net::input_shape; }
-  Shape output_shape() const override { return Net::output_shape; }
+  std::span<Shape const> input_shapes() const override { return {&Net::input_shape, 1}; }
+  std::span<Shape const> output_shapes() const override { return {&Net::output_shape, 1}; }
   std::vector<Weight> const& weights() const override { return weights_; }
   void read(int buffer, int weight, std::span<float> values) const override {
     Net::read(const_cast<Adapted*>(this)->base(buffer), weight, values);
@@ -33,28 +33,29 @@ class Adapted final : public Executable {
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
 
-  std::span<float const> forward(std::span<float const> x, Mode mode) override {
+  std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
     bool const training = mode == Mode::training;
+    Values const x = only(inputs);
     output_ = training ? net_.forward_training(x, training_, step_ + 1) : net_.forward(x, inference_);
     kept_ = training, passed_back_ = false;
     if (training) ++step_;
-    return output_;
+    return outputs();
   }
-  std::span<float const> stream(std::span<float const> x) override {
+  std::span<Values const> stream(std::span<Values const> inputs) override {
     kept_ = passed_back_ = false;
     if constexpr (Net::Inference::plan().streams) {
-      output_ = net_.step(x, state_, inference_);
+      output_ = net_.step(only(inputs), state_, inference_);
     } else {
       throw ShapeError{"step: a layer of this network needs the whole sequence at once"};
     }
-    return output_;
+    return outputs();
   }
   void reset() override { state_.reset(); }
-  std::span<float const> backward_input(std::span<float const> dy) override {
+  std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
     require(kept_, "backward: comes after forward in training mode");
-    std::span<float const> const dx = net_.backward(dy, training_);
+    input_gradient_ = net_.backward(only(output_gradients), training_);
     passed_back_ = true;
-    return dx;
+    return {&input_gradient_, 1};
   }
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
@@ -64,29 +65,39 @@ class Adapted final : public Executable {
     for (Index i = 0; i < Net::parameter_size; ++i) base(data)[i] -= gradients_.data()[i];
   }
 
-  float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
+  float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
                         TrainingOptions const& options) override {
-    return std::visit([&](auto const& l, auto const& optimizer) { return train(x, targets, l, optimizer, options); },
-                      loss, options.optimizer);
+    return std::visit(
+        [&](auto const& optimizer) { return train(only(inputs), targets, objective, optimizer, options); },
+        options.optimizer);
   }
-  std::span<float const> output() const override { return output_; }
+  std::span<Values const> outputs() const override { return {&output_, 1}; }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return net_.seed(); }
 
  private:
-  template <class LossType, class Optimizer>
-  float train(std::span<float const> x, std::span<float const> targets, LossType const& loss,
-              Optimizer const& optimizer, TrainingOptions const& options) {
-    Index const width = loss.target_shape(Net::output_shape).size();
-    Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
-    require(static_cast<Index>(targets.size()) == batch * width,
-            "train_minibatch: the targets must be as many as the samples");
-    check_targets(loss, targets);
-    auto const y = forward(x, Mode::training);
+  static Values only(std::span<Values const> values) {
+    require(values.size() == 1, "network: has one input and one output");
+    return values[0];
+  }
+  template <class Optimizer>
+  float train(Values x, Values targets, Objective const& objective, Optimizer const& optimizer,
+              TrainingOptions const& options) {
+    if (!objective_ || !(objective_->objective() == objective))
+      objective_.emplace(objective, Backend::like_static().name());
     typename Net::Backend const backend{};
-    auto const [mean, gradient_of_output] = separate_loss(loss, backend, y, targets, batch, loss_gradient_);
-    backward_input(gradient_of_output);
+    Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
+    auto const [training, kept, passed_back] = std::tuple{step_, kept_, passed_back_};
+    float mean = 0;
+    try {
+      Executable::forward(x, Mode::training);
+      mean = (*objective_)(backend, output_, Net::output_shape, targets, batch);
+    } catch (...) {  // nothing has changed
+      step_ = training, kept_ = kept, passed_back_ = passed_back;
+      throw;
+    }
+    Executable::backward_input(objective_->gradient());
     backward_parameters();
     double const squared =
         options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
@@ -114,10 +125,11 @@ class Adapted final : public Executable {
   typename Net::Workspace inference_;
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
-  HeapMemory<float> gradients_, loss_gradient_;
+  HeapMemory<float> gradients_;
+  std::optional<SeparateObjective> objective_;
   std::vector<HeapMemory<float>> states_;
   std::vector<Weight> weights_;
-  std::span<float const> output_;
+  Values output_, input_gradient_;
   std::uint64_t step_ = 0;
   bool kept_ = false, passed_back_ = false;  // forward in training, and backward_input after it, were the last
 };

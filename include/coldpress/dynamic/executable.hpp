@@ -23,6 +23,16 @@ struct VariantOf<TypeList<Types...>> {
 using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
 using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
+/// What a network is trained for: a loss, and layers before it that are no part of the network.
+struct Objective {
+  std::vector<LayerType> layers = {};
+  AnyLoss loss = {};
+  bool operator==(Objective const&) const = default;
+};
+
+/// Samples one after another.
+using Values = std::span<float const>;
+
 /// How a solver trains; see SolverConfig.
 struct TrainingOptions {
   AnyOptimizer optimizer;
@@ -30,13 +40,13 @@ struct TrainingOptions {
   float clip_gradients = 0;  // 0: none
 };
 
-/// Spans hold samples one after another; a returned one lives until the next call. Shapes are those of one sample.
+/// Inputs and outputs have an order. A returned span lives until the next call. Shapes are those of one sample.
 class Executable {
  public:
   virtual ~Executable() = default;
 
-  virtual Shape input_shape() const = 0;
-  virtual Shape output_shape() const = 0;
+  virtual std::span<Shape const> input_shapes() const = 0;
+  virtual std::span<Shape const> output_shapes() const = 0;
 
   struct Weight {
     std::string name;
@@ -52,24 +62,35 @@ class Executable {
   virtual void clear(int buffer) = 0;
 
   /// The samples must stay until backward is done.
-  virtual std::span<float const> forward(std::span<float const> x, Mode mode) = 0;
+  virtual std::span<Values const> forward(std::span<Values const> inputs, Mode mode) = 0;
   /// The next part of a sequence, in inference: layers with a memory go on where the last call ended, until reset().
-  virtual std::span<float const> stream(std::span<float const> x) = 0;
+  virtual std::span<Values const> stream(std::span<Values const> inputs) = 0;
   virtual void reset() = 0;
-  virtual std::span<float const> backward_input(std::span<float const> dy) = 0;
+  /// From the gradients of all outputs to those of all inputs.
+  virtual std::span<Values const> backward_input(std::span<Values const> output_gradients) = 0;
   virtual void backward_parameters() = 0;
   /// parameters <- parameters - gradients
   virtual void subtract_gradients() = 0;
 
-  /// One step; returns the mean loss before it. output() then has the network's outputs.
-  virtual float train_minibatch(std::span<float const> x, std::span<float const> targets, AnyLoss const& loss,
+  /// One step for the first output; returns the mean loss before it. outputs() then has the network's outputs.
+  virtual float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
                                 TrainingOptions const& options) = 0;
-  virtual std::span<float const> output() const = 0;
+  virtual std::span<Values const> outputs() const = 0;
 
   /// Training steps done so far: the position in Dropout's random stream.
   virtual std::uint64_t step() const = 0;
   virtual void set_step(std::uint64_t step) = 0;
   virtual std::uint64_t seed() const = 0;
+
+  // For networks with one input and one output.
+  Shape input_shape() const { return input_shapes()[0]; }
+  Shape output_shape() const { return output_shapes()[0]; }
+  Values forward(Values x, Mode mode) { return forward(std::span{&x, 1}, mode)[0]; }
+  Values backward_input(Values dy) { return backward_input(std::span{&dy, 1})[0]; }
+  Values output() const { return outputs()[0]; }
 };
+
+/// The layers one after the other, computed by the named backend, for samples of shape `in`.
+std::unique_ptr<Executable> make_executable(std::string const& backend, std::vector<LayerType> const& layers, Shape in);
 
 }  // namespace coldpress::dynamic

@@ -32,8 +32,9 @@ class Layer {
   LayerConfig const& config() const { return config_; }
   std::string const& name() const { return config_.name; }
 
-  /// Inputs have the batch as first extent, any batch; they are kept until backward. A loss layer takes predictions and
-  /// targets. The outputs are the layer's own and change with the next call.
+  /// Inputs, in the order of the container's, have the batch as first extent, any batch; they are kept until backward.
+  /// A loss, or a container that ends in one, takes predictions and targets. The outputs, in the order of the config's,
+  /// are the layer's own and change with the next call.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
@@ -53,14 +54,14 @@ class Layer {
 
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
   /// counts.
-  std::span<float const> forward(std::span<float const> x) {
+  Values forward(Values x) {
     send_weights();
     kept_inputs_.clear();
     return executable().forward(x, mode_);
   }
 
   /// forward in inference, whatever the mode.
-  std::span<float const> predict(std::span<float const> x) {
+  Values predict(Values x) {
     send_weights();
     return executable().forward(x, Mode::inference);
   }
@@ -68,9 +69,9 @@ class Layer {
   /// The next part of a sequence, in inference: layers with a memory go on where the last call ended. A sample is as
   /// many steps as the input shape says. Throws ShapeError where a layer needs the whole sequence at once, and for
   /// another batch than in the last call.
-  std::span<float const> step(std::span<float const> x) {
+  Values step(Values x) {
     send_weights();
-    return executable().stream(x);
+    return executable().stream({&x, 1})[0];
   }
   /// The next step starts a new sequence.
   void reset() { executable().reset(); }
@@ -90,9 +91,11 @@ class Layer {
   void update_weights();
   void clear_weights_gradients();
 
-  /// Shapes of one sample.
-  Shape input_shape() const;
-  Shape output_shape() const;
+  /// Shapes of one sample: of the inputs and the outputs in order, and of the first ones.
+  std::span<Shape const> input_shapes() const { return executable().input_shapes(); }
+  std::span<Shape const> output_shapes() const { return executable().output_shapes(); }
+  Shape input_shape() const { return executable().input_shape(); }
+  Shape output_shape() const { return executable().output_shape(); }
 
   /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were
   /// written through tensors reach it with send_weights(); tensors learn of other changes through weights_changed().
@@ -104,7 +107,7 @@ class Layer {
   struct LossLayer;
   class WeightHome;
   void make_weights();
-  void hold(std::vector<SharedTensor>& tensors, std::span<float const> values, std::span<Index const> shape);
+  void hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape);
 
   LayerConfig config_;
   std::unique_ptr<Executable> executable_;
@@ -112,6 +115,7 @@ class Layer {
   std::vector<std::unique_ptr<WeightHome>> homes_;
   std::vector<SharedTensor> weights_data_, weights_gradients_, outputs_, input_gradients_, kept_inputs_;
   std::vector<std::string> weights_names_;
+  std::vector<Values> given_gradients_;
   Mode mode_ = Mode::training;
 };
 

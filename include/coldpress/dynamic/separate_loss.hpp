@@ -1,31 +1,64 @@
-// A loss on outputs that are in memory already, apart from the network that made them: the loss layer's and the
+// An objective on outputs that are in memory already, apart from the network that made them: the loss layer's and the
 // adapter's.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/memory.hpp>
-
-#include <span>
+#include <coldpress/dynamic/executable.hpp>
+#include <coldpress/optim/solver.hpp>
 
 namespace coldpress::dynamic {
 
-struct SeparateLoss {
-  float mean;
-  std::span<float const> gradient;  // of the sum, laid out as the outputs; in `memory`
-};
+class SeparateObjective {
+ public:
+  /// Computes on `backend`.
+  SeparateObjective(Objective objective, std::string backend)
+      : objective_(std::move(objective)), backend_(std::move(backend)) {}
+  Objective const& objective() const { return objective_; }
 
-/// Outputs and targets of `batch` samples, one after another, which suit the loss. Primitives: those of a backend.
-template <class LossType, class Primitives>
-SeparateLoss separate_loss(LossType const& loss, Primitives const& primitives, std::span<float const> y,
-                           std::span<float const> target, Index batch, HeapMemory<float>& memory) {
-  Index const size = static_cast<Index>(y.size()) / batch, pitch = Primitives::pitch(size);  // kernels write whole rows
-  memory.reserve(batch * (pitch + size));
-  Rows<float> const padded{memory.data(), batch, size, pitch};
-  Rows<float> const outputs{const_cast<float*>(y.data()), batch, size, size};  // read only: nothing is normalised
-  float const mean = primitives.loss(loss, Normalization::none, outputs, outputs, target.data(), padded);
-  float* const gradient = memory.data() + batch * pitch;
-  for (Index i = 0; i < batch; ++i) std::copy_n(padded.row(i), size, gradient + i * size);
-  return {mean, {gradient, y.size()}};
-}
+  /// The mean loss of `batch` samples y of shape `shape`, one after another; gradient() is then that of the sum.
+  /// Primitives: those of the backend. Throws ShapeError, DataError.
+  template <class Primitives>
+  float operator()(Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
+    if (!objective_.layers.empty()) {
+      if (!before_ || before_->input_shape() != shape) before_ = make_executable(backend_, objective_.layers, shape);
+      y = before_->forward(y, Mode::training);
+      shape = before_->output_shape();
+    }
+    float const mean = std::visit(
+        [&](auto const& loss) {
+          Index const width = loss.target_shape(shape).size();
+          require(static_cast<Index>(target.size()) == batch * width,
+                  "loss: the targets must be as many as the samples");
+          check_targets(loss, target);
+          return value(loss, primitives, y, target, batch);
+        },
+        objective_.loss);
+    if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
+    return mean;
+  }
+  Values gradient() const { return gradient_; }
+
+ private:
+  template <class LossType, class Primitives>
+  float value(LossType const& loss, Primitives const& primitives, Values y, Values target, Index batch) {
+    Index const size = static_cast<Index>(y.size()) / batch,
+                pitch = Primitives::pitch(size);  // kernels write whole rows
+    memory_.reserve(batch * (pitch + size));
+    Rows<float> const padded{memory_.data(), batch, size, pitch};
+    Rows<float> const outputs{const_cast<float*>(y.data()), batch, size, size};  // read only: nothing is normalised
+    float const mean = primitives.loss(loss, Normalization::none, outputs, outputs, target.data(), padded);
+    float* const gradient = memory_.data() + batch * pitch;
+    for (Index i = 0; i < batch; ++i) std::copy_n(padded.row(i), size, gradient + i * size);
+    gradient_ = {gradient, y.size()};
+    return mean;
+  }
+
+  Objective objective_;
+  std::string backend_;
+  std::unique_ptr<Executable> before_;
+  HeapMemory<float> memory_;
+  Values gradient_;
+};
 
 }  // namespace coldpress::dynamic

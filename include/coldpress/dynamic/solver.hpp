@@ -20,9 +20,13 @@ class Solver {
 
   /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws
   /// DataError for labels that are no class; then nothing has changed.
-  SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets);
+  SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
+    return train_minibatch(std::span{&x, 1}, targets);
+  }
+  /// For a network with several inputs.
+  SharedTensor const& train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets);
   /// The same on samples one after another; returns the mean loss before the step.
-  float train_minibatch(std::span<float const> x, std::span<float const> targets);
+  float train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
   /// Mean loss of the last step, before its update.
   float loss() const { return loss_; }
 
@@ -37,11 +41,14 @@ class Solver {
   int state_count() const;
 
  private:
+  float train(std::span<Values const> inputs, Values targets);
+
   Layer network_;
   SolverConfig config_;
-  AnyLoss objective_;
+  Objective objective_;
   TrainingOptions options_;
   SharedTensor output_{{1}};
+  Index target_size_ = 0;
   float loss_ = 0;
 };
 

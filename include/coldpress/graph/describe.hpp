@@ -17,16 +17,20 @@ struct LayerRow {
   Index flops = 0;  // of one sample's forward pass
 };
 
-/// The table of an inference plan. `rows` are those of nodes 1 and on; sizes are of one sample and of `scalar_size`
-/// bytes a value.
+/// The table of an inference plan. `rows` has one for each node; the names of inputs may be empty; sizes are of one
+/// sample and of `scalar_size` bytes a value.
 inline std::string describe(std::span<LayerRow const> rows, std::span<Node const> nodes, std::span<Group const> groups,
                             std::span<int const> group_of, PlanSize const& plan, std::size_t scalar_size) {
   std::vector<std::vector<std::string>> table{{"layer", "shape", "parameters", "FLOPs", "bytes", "group", "buffer"}};
-  table.push_back({"input", to_string(nodes[0].shape), "", "", "", "", "the caller's"});
   auto const bytes = [&](Index values) { return std::to_string(values * static_cast<Index>(scalar_size)); };
   Index parameters = 0, flops = 0;
-  for (std::size_t i = 1; i < nodes.size(); ++i) {
-    LayerRow const& row = rows[i - 1];
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    LayerRow const& row = rows[i];
+    if (nodes[i].kind == Node::Kind::input) {
+      table.push_back(
+          {row.name.empty() ? "input" : row.name, to_string(nodes[i].shape), "", "", "", "", "the caller's"});
+      continue;
+    }
     parameters += row.parameters, flops += row.flops;
     int const g = group_of[i];
     std::string buffer = "the caller's";
@@ -36,7 +40,7 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
       bool const view = nodes[i].kind == Node::Kind::view;
       bool const last = groups[static_cast<std::size_t>(g)].output == static_cast<int>(i);
       buffer = view ? "a view" : !last ? "registers" : bytes(value.offset) + " + " + bytes(value.pitch);
-      if (last && !view) values += value.pitch;
+      if (last && !view) values += value.pitch + groups[static_cast<std::size_t>(g)].memory.size;
     }
     table.push_back({row.name, to_string(nodes[i].shape), std::to_string(row.parameters), std::to_string(row.flops),
                      bytes(values), g < 0 ? "" : std::to_string(g + 1), buffer});
@@ -66,7 +70,7 @@ template <class Net>
 std::string describe(Net const&) {
   using Graph = typename Net::Graph;
   using Program = typename Net::Inference;
-  std::vector<LayerRow> rows;
+  std::vector<LayerRow> rows(1);
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (
         [&] {

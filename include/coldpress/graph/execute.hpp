@@ -47,7 +47,6 @@ Slope<Chain, T> applied(Slope<Chain, T> slope, bool apply) {
   return slope;
 }
 
-
 template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
 auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory,
                    std::uint64_t key, std::uint64_t step) {
@@ -57,9 +56,9 @@ auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope,
 }  // namespace detail
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
-///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some, none),
-///   chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g), head_input(g), head_key(g, seed). In a static
-///   program g is a constant.
+///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some,
+///   none), chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g), head_input(g), head_key(g, seed). In a
+///   static program g is a constant.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -79,7 +78,9 @@ struct Run {
   template <class G>
   auto value(G g) const {
     auto const columns = program.columns(g);
-    if (g < 0) return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns, columns};
+    if (g < 0)
+      return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns,
+                                               columns};
     Buffer const& buffer = program.group(g).value;
     return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
   }
@@ -195,6 +196,8 @@ T loss_and_gradient(Run const& run, T const* target) {
 /// Takes the gradient of an output from the user: the first step of a backward pass without a loss.
 template <class Run, class Output, class T = typename Run::T>
 void seed_gradient(Run const& run, Output output, T const* dy) {
+  if (!(output < 0 ? run.program.plan().input_gradients[-1 - output].used() : run.program.group(output).needs_gradient))
+    return;
   auto const columns = run.program.columns(output);
   Rows<T const, decltype(run.batch), decltype(columns)> const rows{dy, run.batch, columns, columns};
   bool const whole = output < 0 || run.program.group(output).seed_finishes;

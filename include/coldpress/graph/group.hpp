@@ -81,7 +81,7 @@ constexpr int group_nodes(std::span<Node const> nodes, std::span<int const> outp
       continue;
     }
     Group* const maker = before < 0 ? nullptr : &groups[before];
-    bool const alone = maker && maker->loss < 0 && readers(source) == 1;
+    bool const alone = maker && maker->loss < 0 && readers(source) == 1 && node.propagates;
     bool const joins_chain = node.kind == Node::Kind::pointwise && alone && !is_output(source) &&
                              maker->chain_length < max_chain_length &&
                              (maker->head < 0 || !nodes[maker->head].normalizes);

@@ -38,12 +38,12 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
     groups[group_of[output]].needed = true;
     groups[group_of[output]].seeded = options.training && !has_loss;
   }
-  auto const propagates = [&](Group const& group) {
-    bool all = true;
-    for (int member = 0; member < group.size(); ++member) all = all && nodes[group.node(member)].propagates;
-    return all && (group.loss < 0 || nodes[group.loss].propagates);
+  auto const propagates = [&](Group const& group) {  // its first node alone may stop a gradient
+    return nodes[group.size() > 0 ? group.node(0) : group.loss].propagates;
   };
-  auto const wants = [&](int g) { return g < 0 ? options.training && options.input_gradient : groups[g].needs_gradient; };
+  auto const wants = [&](int g) {
+    return g < 0 ? options.training && options.input_gradient : groups[g].needs_gradient;
+  };
   for (Group& group : groups) {
     bool const parameters = group.head >= 0 && nodes[group.head].parameters;
     group.needs_gradient = (options.training && parameters) || (propagates(group) && wants(group.input));
@@ -125,14 +125,15 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       bool const again =
           reader.needs_gradient && (reader.head >= 0 ? nodes[reader.head].reads_input : reader.chain_needs_input);
       last = std::max(last, !again ? c : options.keep_gradients ? end : backward(c));
-      if (reader.adds) {
-        Index const size = padded(group.output);
-        groups[c].addend = {.pitch = size, .size = size, .first = backward(c), .last = backward(c)};
-      }
     }
     if (group.needs_gradient && group.chain_length > 0) last = std::max(last, slope);
-    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output) last = std::max(last, options.keep_gradients ? end : backward(g));
+    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
+      last = std::max(last, options.keep_gradients ? end : backward(g));
     group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : last};
+    if (group.adds) {
+      Index const from = padded(group.input < 0 ? -1 - group.input : groups[group.input].output);
+      group.addend = {.pitch = from, .size = from, .first = backward(g), .last = backward(g)};
+    }
     Index const size = padded(group.output);
     if (group.needs_gradient && group.head >= 0 && group.chain_needs_input)
       group.kept = {.pitch = size, .size = size, .first = g, .last = slope};

@@ -1,0 +1,81 @@
+#include "objective.hpp"
+
+#include <algorithm>
+
+namespace coldpress::dynamic {
+namespace {
+
+/// The loss that a config is; throws ConfigError where it is none.
+AnyLoss loss_of(LayerConfig const& config) {
+  return std::visit(
+      [&](auto const& type) -> AnyLoss {
+        if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+          return type;
+        } else {
+          throw ConfigError{"an objective ends in a loss; '" + config.name + "' is a " + type_name(config.layer_type)};
+        }
+      },
+      config.layer_type);
+}
+
+void collect(LayerConfig const& config, std::vector<LayerConfig const*>& layers) {
+  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
+    for (LayerConfig const& child : container->layers) collect(child, layers);
+  } else {
+    layers.push_back(&config);
+  }
+}
+
+/// A layer before the loss: reads what the one before makes, and learns nothing.
+void check_layer(LayerConfig const& config, std::string const& targets) {
+  if (!targets.empty() && std::find(config.inputs.begin(), config.inputs.end(), targets) != config.inputs.end())
+    throw ConfigError{"only the loss reads the targets '" + targets + "'"};
+  std::visit(
+      [](auto const& layer) {
+        using L = std::remove_cvref_t<decltype(layer)>;
+        if constexpr (Loss<L>) {
+          throw ConfigError{"an objective has one loss, at its end"};
+        } else if constexpr (std::is_same_v<L, Custom>) {
+          throw UnsupportedError{"this program knows no layer '" + layer.type + "': it cannot run"};
+        } else if constexpr (has_parameters<L>) {
+          throw ConfigError{"a layer with weights belongs to the network: an objective is not trained"};
+        }
+      },
+      config.layer_type);
+}
+
+}  // namespace
+
+bool is_objective(LayerConfig const& config) {
+  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type))
+    return !container->layers.empty() && is_objective(container->layers.back());
+  return std::visit([](auto const& type) { return Loss<std::remove_cvref_t<decltype(type)>>; }, config.layer_type);
+}
+
+Objective objective_of(LayerConfig const& config) {
+  std::vector<LayerConfig const*> layers;
+  collect(config, layers);
+  if (layers.empty()) throw ConfigError{"an objective ends in a loss; '" + config.name + "' has no layers"};
+  std::string targets;
+  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
+    if (container->inputs.size() > 2)
+      throw ConfigError{"an objective has two inputs, the network's output and the targets"};
+    if (container->inputs.size() == 2) targets = container->inputs[1].name;
+  }
+  Objective objective;
+  for (LayerConfig const* layer : layers) {
+    coldpress::with_context(
+        [&] {
+          if (layer == layers.back()) {
+            objective.loss = loss_of(*layer);
+          } else {
+            check_layer(*layer, targets);
+            objective.layers.push_back(layer->layer_type);
+          }
+        },
+        [&](Error& e) { e.in_layer(layer->name); });
+  }
+  return objective;
+}
+
+}  // namespace coldpress::dynamic
