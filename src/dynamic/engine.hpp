@@ -27,7 +27,7 @@ class Engine final : public Executable {
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
     outputs_.resize(output_shapes_.size());
-    input_gradients_.resize(input_shapes_.size());
+    input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& parameter = graph_->parameters[i];
       Stream const stream{seed, 0, weights_[i].name};
@@ -91,7 +91,7 @@ class Engine final : public Executable {
       seed_gradient(run, run.program.output(static_cast<int>(k)), output_gradients[k].data());
     coldpress::backward(run, gradients(), Pass::inputs);
     passed_back_ = true;
-    return input_gradients(run);
+    return take_input_gradients(run);
   }
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
@@ -105,7 +105,9 @@ class Engine final : public Executable {
   float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
                         TrainingOptions const& options) override {
     if (!trained_ || !(trained_for_ == objective)) {
-      trained_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.training = true}, seed_, &objective);
+      trained_ = std::make_unique<Space>(*graph_, backend_,
+                                         PlanOptions{.training = true, .input_gradient = graph_->force_backward}, seed_,
+                                         &objective);
       trained_for_ = objective;
     }
     auto const run = start(*trained_, inputs, step_ + 1);
@@ -130,9 +132,11 @@ class Engine final : public Executable {
     ++step_;
     remember(run);
     forget();
+    if (graph_->force_backward) take_input_gradients(run);
     return mean;
   }
   std::span<Values const> outputs() const override { return outputs_; }
+  std::span<Values const> input_gradients() const override { return input_gradients_; }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
@@ -192,7 +196,7 @@ class Engine final : public Executable {
     require(!kept_.empty(), "backward: comes after forward in training mode");
     return start(training_, kept_, step_);
   }
-  void forget() { kept_.clear(), passed_back_ = false; }
+  void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
   auto gradients() {
     return [gradients = base(gradient)](Index const* offsets) { return GradientSinks<float>{gradients, offsets}; };
   }
@@ -204,11 +208,14 @@ class Engine final : public Executable {
     return outputs_;
   }
   /// Zeros for an input that no gradient reaches.
-  std::span<Values const> input_gradients(EngineRun const& run) {
+  std::span<Values const> take_input_gradients(EngineRun const& run) {
+    input_gradients_.resize(input_shapes_.size());
+    Index largest = 0;
+    for (Shape const& shape : input_shapes_) largest = std::max(largest, shape.size());
+    zeros_.reserve(run.program.plan().reaches_all ? 0 : run.batch * largest);
     for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
       Index const size = run.batch * input_shapes_[k].size();
-      if (!dx.used()) zeros_.reserve(size);
       input_gradients_[k] = {dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)};
     }
     return input_gradients_;

@@ -42,6 +42,7 @@ class Builder {
 
   void build(LayerConfig const& config, std::optional<Shape> input) {
     auto const* container = std::get_if<SequentialConfig>(&config.layer_type);
+    if (container) check_container(config, *container);
     std::vector<ShapedInput> inputs;
     if (container && !container->inputs.empty()) {
       inputs = container->inputs;
@@ -66,6 +67,7 @@ class Builder {
     nameless_ = inputs[0].name.empty() && config.inputs.empty();
     std::vector<Value> results;
     if (container) {
+      graph_.force_backward = container->force_backward;
       check_propagate_down(config, values.size());
       results = add_children(config, *container, values, 0);
     } else {
@@ -109,9 +111,7 @@ class Builder {
   /// A container is a scope of its own. Its results are the values that its outputs name, or what its last layer makes.
   std::vector<Value> add_children(LayerConfig const& config, SequentialConfig const& container,
                                   std::vector<Value> const& inputs, int depth) {
-    if (container.layers.empty()) throw ConfigError{"a sequential container has at least one layer"};
-    if (!config.params.empty())
-      throw ConfigError{"params are for layers with weights; a container has none of its own"};
+    check_container(config, container);
     if (!container.inputs.empty() && container.inputs.size() != inputs.size()) {
       throw ConfigError{"the container takes " + std::to_string(container.inputs.size()) + " inputs, but gets " +
                         std::to_string(inputs.size())};
@@ -212,7 +212,7 @@ class Builder {
   Value shaped(Value value, ShapedInput const& declared, LayerConfig const& config) {
     Shape const shape = graph_.nodes[static_cast<std::size_t>(value.node)].shape;
     if (checked_size(declared.shape) != shape.size()) {
-      throw ShapeError{"its container takes samples of shape " + to_string(declared.shape) + ", but gets " +
+      throw ShapeError{"the container takes samples of shape " + to_string(declared.shape) + ", but gets " +
                        to_string(shape)};
     }
     if (declared.shape == shape) return value;
@@ -224,6 +224,11 @@ class Builder {
     if (Value const* const value = scope.find(name)) return *value;
     if (contains(later, name)) throw ConfigError{"input '" + name + "' is made by this or a later layer: a cycle"};
     throw ConfigError{"input '" + name + "' is made by no layer"};
+  }
+  static void check_container(LayerConfig const& config, SequentialConfig const& container) {
+    if (container.layers.empty()) throw ConfigError{"a sequential container has at least one layer"};
+    if (!config.params.empty())
+      throw ConfigError{"params are for layers with weights; a container has none of its own"};
   }
   static void check_propagate_down(LayerConfig const& config, std::size_t inputs) {
     if (!config.propagate_down.empty() && config.propagate_down.size() != inputs)

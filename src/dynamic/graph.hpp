@@ -13,6 +13,7 @@ struct Graph {
   std::vector<int> outputs;        // nodes
   std::vector<Parameter> parameters;
   std::vector<int> first_parameter;  // of each node, and one beyond
+  bool force_backward = false;       // the inputs' gradients are wanted in training steps too
 
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
   Graph(LayerConfig const& config, std::optional<Shape> input);

@@ -83,6 +83,7 @@ struct Layer::LossLayer {
   Backend backend;
 
   float forward(Values y, Shape shape, Values target, Index batch) {
+    objective.check(shape, target, batch);
     return with_primitives(backend,
                            [&](auto const& primitives) { return objective(primitives, y, shape, target, batch); });
   }
@@ -224,16 +225,22 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
     output_gradients[k].check_samples(shapes[k].size());
     given_gradients_.push_back(output_gradients[k].read());
   }
-  auto const gradients = executable_->backward_input(given_gradients_);
+  executable_->backward_input(given_gradients_);
+  take_input_gradients();
+  return input_gradients_;
+}
+
+void Layer::take_input_gradients() {
+  auto const gradients = executable().input_gradients();
   for (std::size_t k = 0; k < gradients.size(); ++k) {
     Shape const in = executable_->input_shapes()[k];
-    if (kept_inputs_.empty()) {
+    if (kept_inputs_.empty() || kept_inputs_[k].size() != static_cast<Index>(gradients[k].size())) {
       hold(input_gradients_, k, gradients[k], Extents{static_cast<Index>(gradients[k].size()) / in.size(), in});
     } else {
       hold(input_gradients_, k, gradients[k], kept_inputs_[k].shape());
     }
   }
-  return input_gradients_;
+  if (gradients.empty()) input_gradients_.clear();
 }
 
 void Layer::backward_parameters() {

@@ -54,14 +54,7 @@ Solver::Solver(Layer network, SolverConfig config)
       options_(options_of(config_)) {
   coldpress::with_context(
       [&] {
-        Shape shape = network_.output_shape();
-        for (LayerType const& type : objective_.layers) {
-          std::visit(
-              [&](auto const& layer) {
-                if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>) shape = layer.output_shape(shape);
-              },
-              type);
-        }
+        Shape const shape = loss_input(objective_, network_.output_shape());
         target_size_ = std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_.loss);
       },
       [&](Error& e) { e.in_layer(config_.objective->name); });
@@ -73,6 +66,7 @@ float Solver::train(std::span<Values const> inputs, Values targets) {
   network_.send_weights();
   loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_);
   network_.weights_changed();
+  network_.take_input_gradients();
   return loss_;
 }
 

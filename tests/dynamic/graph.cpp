@@ -43,7 +43,6 @@ TEST_CASE("wiring that means nothing is refused") {
   LayerConfig const a{"a", Linear{4}}, b{"b", TanH{}}, c{"c", Linear{2}};
   auto const network = [](std::vector<LayerConfig> layers) { return sequential(std::move(layers), Shape{4}); };
   refuses<ConfigError>(network({wired(a, {"nowhere"}, {})}), "a", "'nowhere' is made by no layer");
-  refuses<UnsupportedError>(network({a, wired(b, {"data"}, {}), c}), "b", "branches");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"y"}, {}), c}), "b", "'y' is made by no layer");
   refuses<ConfigError>(network({wired(a, {"z"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"z"})}), "a",
                        "a cycle");
@@ -51,20 +50,29 @@ TEST_CASE("wiring that means nothing is refused") {
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"x"})}), "c",
                        "'x' is made twice");
   refuses<ConfigError>(network({wired(a, {}, {"data"})}), "a", "'data' is made twice");
-  refuses<UnsupportedError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"x"}, {})}), "c",
-                            "branches");
-  refuses<UnsupportedError>(network({wired(a, {"data", "data"}, {})}), "a", "one input");
-  refuses<UnsupportedError>(network({wired(a, {"data"}, {"x", "y"})}), "a", "one output");
+  refuses<ConfigError>(network({wired(a, {"data", "data"}, {})}), "a", "one input");
+  refuses<ConfigError>(network({wired(a, {"data"}, {"x", "y"})}), "a", "one output");
+  LayerConfig two_outputs = network({a, wired(b, {}, {"x"})});
+  two_outputs.outputs = {"x", "y"};
+  refuses<ConfigError>(two_outputs, "network", "output 'y' is made by none");
+  two_outputs.outputs = {"x", "x"};
+  refuses<ConfigError>(two_outputs, "network", "the same value");
+  for (std::size_t entries : {std::size_t{2}, std::size_t{3}}) {
+    LayerConfig down = b;
+    down.propagate_down.resize(entries);
+    refuses<ConfigError>(network({a, down, c}), "b", "one entry for each input");
+  }
   // The same in and around containers.
   LayerConfig const inner = sequential({wired(a, {"in"}, {"x"}), wired(b, {"x"}, {"x"})}, {}, "inner");
   refuses<ConfigError>(network({wired(inner, {"nowhere"}, {"y"}), c}), "inner", "'nowhere' is made by no layer");
   refuses<ConfigError>(network({inner, c}), "a", "'in' is made by no layer");
-  LayerConfig const closed = sequential({wired(a, {}, {"x"}), wired(b, {"x"}, {"x"})}, {}, "closed");
-  refuses<UnsupportedError>(network({wired(closed, {"data"}, {"y"}), wired(c, {"data"}, {})}), "c", "branches");
-  refuses<UnsupportedError>(network({wired(closed, {"data", "data"}, {}), c}), "closed", "one input");
-  LayerConfig two = sequential({a}, Shape{4});
+  LayerConfig two = sequential({a}, Shape{4}, "two");
   std::get<SequentialConfig>(two.layer_type).add_input("more", Shape{4});
-  refuses<UnsupportedError>(two, "network", "one input");
+  refuses<ConfigError>(network({wired(two, {"data"}, {})}), "two", "takes 2 inputs, but gets 1");
+  refuses<ConfigError>(network({two}), "two", "'more' is made by no layer");
+  LayerConfig nine = network({a});
+  for (int k = 1; k < 9; ++k) std::get<SequentialConfig>(nine.layer_type).add_input("i" + std::to_string(k), Shape{4});
+  refuses<UnsupportedError>(nine, "network", "at most 8 inputs");
 }
 
 TEST_CASE("names are there, and only once") {
@@ -98,10 +106,10 @@ TEST_CASE("the input's shape is known and means something") {
     refuses<ShapeError>(sequential(layers, shape), "network", "");
     refuses<ShapeError>(sequential(layers), "network", "", shape);
     refuses<ShapeError>(sequential(layers, Shape{4}), "network", "", shape);
-    refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, shape, "inner")}, Shape{4}), "fc", "");
+    refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, shape, "inner")}, Shape{4}), "inner", "");
   }
   refuses<ShapeError>(sequential(layers, Shape{4}), "network", "takes samples of shape {4}, not {5}", Shape{5});
-  refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, Shape{3}, "inner")}, Shape{4}), "fc",
+  refuses<ShapeError>(sequential({{"a", TanH{}}, sequential(layers, Shape{3}, "inner")}, Shape{4}), "inner",
                       "shape {3}, but gets {4}");
   CHECK(Net::from_config(Backend{}, sequential(layers, Shape{4}), Shape{2, 2}).input_shape() == Shape{4});
 }

@@ -282,9 +282,15 @@ TEST_CASE("network and objective must be there, and fit") {
   config.objective.reset();
   CHECK(says(error_of<ConfigError>([&] { make(config); }), "no objective"));
   config.objective = LayerConfig{"tanh", TanH{}};
-  CHECK(says(error_of<ConfigError>([&] { make(config); }), "'tanh' is a tanh, which is no loss"));
-  config.objective = sequential({squares}, Shape{3}, "container");
-  CHECK(says(error_of<ConfigError>([&] { make(config); }), "'container' is a sequential, which is no loss"));
+  CHECK(says(error_of<ConfigError>([&] { make(config); }), "'tanh' is a tanh"));
+  config.objective = sequential({{"relu", ReLU{}}}, Shape{3}, "container");
+  CHECK(says(error_of<ConfigError>([&] { make(config); }), "'relu' is a relu"));
+  config.objective = sequential({squares, squares}, Shape{3}, "container");
+  CHECK(says(error_of<ConfigError>([&] { make(config); }), "one loss, at its end"));
+  config.objective = sequential({{"fc", Linear{3}}, squares}, Shape{3}, "container");
+  CHECK(error_of<ConfigError>([&] { make(config); }).layer() == "fc");
+  config.objective = sequential({}, Shape{3}, "container");
+  CHECK(says(error_of<ConfigError>([&] { make(config); }), "has no layers"));
   config.objective = LayerConfig{"nll", NegativeLogLikelihood{3}};
   CHECK(error_of<ShapeError>([&] { make(config); }).layer() == "nll");
   config = linear_config(0.1f, 0);

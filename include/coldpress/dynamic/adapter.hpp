@@ -72,6 +72,7 @@ class Adapted final : public Executable {
         options.optimizer);
   }
   std::span<Values const> outputs() const override { return {&output_, 1}; }
+  std::span<Values const> input_gradients() const override { return {&input_gradient_, passed_back_ ? 1u : 0u}; }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return net_.seed(); }
@@ -88,15 +89,9 @@ class Adapted final : public Executable {
       objective_.emplace(objective, Backend::like_static().name());
     typename Net::Backend const backend{};
     Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
-    auto const [training, kept, passed_back] = std::tuple{step_, kept_, passed_back_};
-    float mean = 0;
-    try {
-      Executable::forward(x, Mode::training);
-      mean = (*objective_)(backend, output_, Net::output_shape, targets, batch);
-    } catch (...) {  // nothing has changed
-      step_ = training, kept_ = kept, passed_back_ = passed_back;
-      throw;
-    }
+    objective_->check(Net::output_shape, targets, batch);
+    Executable::forward(x, Mode::training);
+    float const mean = (*objective_)(backend, output_, Net::output_shape, targets, batch);
     Executable::backward_input(objective_->gradient());
     backward_parameters();
     double const squared =

@@ -30,6 +30,18 @@ struct Objective {
   bool operator==(Objective const&) const = default;
 };
 
+/// The shape of a sample that the loss compares, where the network makes `shape`. Throws ShapeError.
+inline Shape loss_input(Objective const& objective, Shape shape) {
+  for (LayerType const& type : objective.layers) {
+    std::visit(
+        [&](auto const& layer) {
+          if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>) shape = layer.output_shape(shape);
+        },
+        type);
+  }
+  return shape;
+}
+
 /// Samples one after another.
 using Values = std::span<float const>;
 
@@ -76,6 +88,8 @@ class Executable {
   virtual float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
                                 TrainingOptions const& options) = 0;
   virtual std::span<Values const> outputs() const = 0;
+  /// Those of the last backward_input, or of a training step where force_backward asks for them; else none.
+  virtual std::span<Values const> input_gradients() const = 0;
 
   /// Training steps done so far: the position in Dropout's random stream.
   virtual std::uint64_t step() const = 0;

@@ -52,6 +52,11 @@ class Layer {
   }
   void backward_parameters();
 
+  /// Those of the last backward, or of a solver's step where the config says force_backward; else none.
+  std::span<SharedTensor const> input_gradients() const { return input_gradients_; }
+  /// For solvers: takes over those that a step has left.
+  void take_input_gradients();
+
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
   /// counts.
   Values forward(Values x) {

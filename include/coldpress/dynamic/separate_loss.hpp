@@ -16,24 +16,27 @@ class SeparateObjective {
       : objective_(std::move(objective)), backend_(std::move(backend)) {}
   Objective const& objective() const { return objective_; }
 
-  /// The mean loss of `batch` samples y of shape `shape`, one after another; gradient() is then that of the sum.
-  /// Primitives: those of the backend. Throws ShapeError, DataError.
+  /// Throws ShapeError or DataError unless these can be the targets of `batch` samples of shape `shape`.
+  void check(Shape shape, Values target, Index batch) const {
+    std::visit(
+        [&](auto const& loss) {
+          Index const width = loss.target_shape(loss_input(objective_, shape)).size();
+          require(static_cast<Index>(target.size()) == batch * width,
+                  "loss: the targets must be as many as the samples");
+          check_targets(loss, target);
+        },
+        objective_.loss);
+  }
+  /// The mean loss of `batch` samples y of shape `shape`, one after another, with targets that were checked; gradient()
+  /// is then that of the sum. Primitives: those of the backend.
   template <class Primitives>
   float operator()(Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
     if (!objective_.layers.empty()) {
       if (!before_ || before_->input_shape() != shape) before_ = make_executable(backend_, objective_.layers, shape);
       y = before_->forward(y, Mode::training);
-      shape = before_->output_shape();
     }
-    float const mean = std::visit(
-        [&](auto const& loss) {
-          Index const width = loss.target_shape(shape).size();
-          require(static_cast<Index>(target.size()) == batch * width,
-                  "loss: the targets must be as many as the samples");
-          check_targets(loss, target);
-          return value(loss, primitives, y, target, batch);
-        },
-        objective_.loss);
+    float const mean =
+        std::visit([&](auto const& loss) { return value(loss, primitives, y, target, batch); }, objective_.loss);
     if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
     return mean;
   }

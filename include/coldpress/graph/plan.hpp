@@ -23,6 +23,7 @@ struct PlanSize {
   Index state = 0;      // values a sample that are carried from call to call
   bool streams = true;
   Buffer input_gradients[max_network_inputs] = {};  // rows as the user sees them; unused: nothing reaches that input
+  bool reaches_all = true;                          // none of those asked for is unused
 };
 
 namespace detail {
@@ -178,6 +179,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       for (Group const& group : groups) reached = reached || (group.input == -1 - input && group.passes_gradient);
       for (int output : outputs) reached = reached || group_of[output] == -1 - input;
       Index const pitch = node.shape.size();
+      plan.reaches_all = plan.reaches_all && reached;
       if (reached) {
         plan.input_gradients[input] = {
             .offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
