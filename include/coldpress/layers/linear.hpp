@@ -9,8 +9,8 @@ namespace coldpress {
 struct Linear {
   static constexpr std::string_view name = "linear";
   Index output_size = 10;
-  Filler weight = Glorot{};
-  Filler bias = Constant{0};
+  Weight weight = {};  // starts as Glorot
+  Weight bias = {};    // starts as 0
 
   constexpr Shape output_shape(Shape in) const {
     require(in.rank() > 0, "linear: the input has no values");
@@ -19,8 +19,22 @@ struct Linear {
   }
   constexpr auto parameters(Shape in) const {
     Index const features = in.size();
-    return std::array{Parameter{"weight", "-0", {output_size, features}, weight, features, output_size},
-                      Parameter{"bias", "-0-bias", {output_size}, bias, features, output_size}};
+    return std::array{Parameter{"weight",
+                                "-0",
+                                {output_size, features},
+                                weight.filler_or(Glorot{}),
+                                features,
+                                output_size,
+                                weight.lr_mult,
+                                weight.decay_mult},
+                      Parameter{"bias",
+                                "-0-bias",
+                                {output_size},
+                                bias.filler_or(Constant{0}),
+                                features,
+                                output_size,
+                                bias.lr_mult,
+                                bias.decay_mult}};
   }
   constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
 
