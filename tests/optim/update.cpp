@@ -152,11 +152,11 @@ TEST_CASE("minibatches of an update may differ in size: each sample counts the s
 
 TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradient", "", Cpu, Reference<float>) {
   TestType const backend{};
-  Shape const shape{19, 21};
+  Parameter const weight{"weight", "-0", {19, 21}, Glorot{}, 21, 19};
   test::Random random{5};
   auto const x = random.values<float>(7 * TestType::pitch(21)), dy = random.values<float>(7 * TestType::pitch(19));
   Rows<float const> const rows_x{x.data(), 7, 21, TestType::pitch(21)}, rows_dy{dy.data(), 7, 19, TestType::pitch(19)};
-  HeapMemory<float> once{TestType::storage_size(shape)}, sum{once.size()};
+  HeapMemory<float> once{TestType::storage_size(weight)}, sum{once.size()};
   std::fill_n(once.data(), once.size(), 77.0f);
   backend.weight_gradient(rows_x, rows_dy, GradientSink<float>{once.data()});
   backend.sum_rows(rows_dy, GradientSink<float>{sum.data()});
@@ -166,8 +166,8 @@ TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradi
   CHECK(sum.data()[18] == Approx(3 * column).epsilon(1e-5));
   std::fill_n(sum.data(), sum.size(), 1.0f);
   backend.weight_gradient(rows_x, rows_dy, GradientSink<float>{sum.data(), true});
-  for (Index e = 0; e < shape.size(); ++e) {
-    Index const i = TestType::offset(shape, e);
+  for (Index e = 0; e < weight.shape.size(); ++e) {
+    Index const i = TestType::offset(weight, e);
     CHECK(sum.data()[i] == Approx(once.data()[i] + 1));
   }
 }

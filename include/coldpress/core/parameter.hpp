@@ -21,7 +21,6 @@ struct Weight {
   Filler filler = {};
   float lr_mult = 1;     // of the learning rate; 0: it never changes
   float decay_mult = 1;  // of the weight decay
-  constexpr Filler filler_or(Filler own) const { return filler.kind == Filler::Kind::own ? own : filler; }
   bool operator==(Weight const&) const = default;
 };
 
@@ -59,12 +58,20 @@ struct JuiceBias {
 /// One parameter of a layer. Shape and order are canonical (Juice's), fan_in and fan_out those of the initialisers'
 /// formulas; the factors are those of Weight.
 struct Parameter {
-  std::string_view name;    // within its layer: "weight", "bias"
-  std::string_view suffix;  // Juice's ending of the name in a file: "-0", "-0-bias"
-  Shape shape;
-  Filler filler;
-  Index fan_in, fan_out;
+  std::string_view name = {};    // within its layer: "weight", "bias"
+  std::string_view suffix = {};  // Juice's ending of the name in a file: "-0", "-0-bias"
+  Shape shape = {};
+  Filler filler = {};
+  Index fan_in = 0, fan_out = 0;
   float lr_mult = 1, decay_mult = 1;
+
+  /// As the user wants it.
+  constexpr Parameter with(Weight const& wish) const {
+    Parameter parameter = *this;
+    if (wish.filler.kind != Filler::Kind::own) parameter.filler = wish.filler;
+    parameter.lr_mult = wish.lr_mult, parameter.decay_mult = wish.decay_mult;
+    return parameter;
+  }
 };
 
 /// Where parameters are in a flat buffer, and what they are.
