@@ -18,6 +18,7 @@ Checkpoint read(schema::Checkpoint::Reader file) {
   checkpoint.iteration = file.getIteration();
   checkpoint.epoch = file.getEpoch();
   checkpoint.position = file.getPosition();
+  checkpoint.waiting = file.getWaiting();
   return checkpoint;
 }
 
@@ -31,6 +32,7 @@ void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
   file.setIteration(checkpoint.iteration);
   file.setEpoch(checkpoint.epoch);
   file.setPosition(checkpoint.position);
+  file.setWaiting(checkpoint.waiting);
   set_checksum<schema::Checkpoint>(file);
 }
 

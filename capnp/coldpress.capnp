@@ -14,6 +14,85 @@ struct SolverConfig {
   momentum @3 :Float32;
   # 0: gradients are not clipped.
   clipGradients @4 :Float32;
+  # The learning rate of each is baseLr, the momentum of the first two is momentum.
+  solver :union {
+    sgd @5 :Void;
+    nesterov @6 :Void;
+    adam @7 :Adam;
+    adamw @8 :AdamW;
+    rmsprop @9 :RMSprop;
+    adagrad @10 :Adagrad;
+    adadelta @11 :Adadelta;
+  }
+  # Absent: fixed.
+  lrPolicy @12 :LRPolicy;
+  # 0: weights do not decay.
+  weightDecay @13 :Float32;
+  regularizationMethod @14 :Regularization;
+  # Minibatches in an update.
+  accumulate @15 :UInt64 = 1;
+}
+
+struct Adam {
+  beta1 @0 :Float32 = 0.9;
+  beta2 @1 :Float32 = 0.999;
+  epsilon @2 :Float32 = 1e-8;
+}
+
+struct AdamW {
+  beta1 @0 :Float32 = 0.9;
+  beta2 @1 :Float32 = 0.999;
+  epsilon @2 :Float32 = 1e-8;
+  weightDecay @3 :Float32 = 0.01;
+}
+
+struct RMSprop {
+  rho @0 :Float32 = 0.99;
+  epsilon @1 :Float32 = 1e-8;
+}
+
+struct Adagrad {
+  epsilon @0 :Float32 = 1e-8;
+}
+
+struct Adadelta {
+  rho @0 :Float32 = 0.95;
+  epsilon @1 :Float32 = 1e-6;
+}
+
+# The learning rate as a function of the iteration, by Caffe's names.
+struct LRPolicy {
+  union {
+    fixed @0 :Void;
+    step :group {
+      gamma @1 :Float32 = 0.1;
+      stepsize @2 :UInt64 = 10;
+    }
+    multistep :group {
+      gamma @3 :Float32 = 0.1;
+      steps @4 :List(UInt64);
+    }
+    exp :group {
+      gamma @5 :Float32 = 0.1;
+    }
+    inv :group {
+      gamma @6 :Float32 = 0.1;
+      power @7 :Float32 = 1;
+    }
+    poly :group {
+      power @8 :Float32 = 1;
+      maxIter @9 :UInt64;
+    }
+    sigmoid :group {
+      gamma @10 :Float32 = 0.1;
+      stepsize @11 :UInt64 = 10;
+    }
+  }
+}
+
+enum Regularization {
+  l2 @0;
+  l1 @1;
 }
 
 # Root of a training configuration, as text or as a message.
@@ -37,12 +116,17 @@ struct Checkpoint {
   epochs @4 :UInt64;
   batch @5 :UInt64;
   seed @6 :UInt64;
+  # NAME/state0, NAME/state1, ...; while samples wait for their update, NAME/gradient too.
   optimizerState @7 :List(Juice.Weight);
+  # The seed, and where it is not the iteration, the position in the streams.
   randomState @8 :List(UInt64);
+  # Minibatches done.
   iteration @9 :UInt64;
   epoch @10 :UInt64;
   # Samples of the epoch that are done.
   position @11 :UInt64;
   checksum @12 :UInt64;
   checksumKind @13 :Text;
+  # Samples that wait for their update.
+  waiting @14 :UInt64;
 }

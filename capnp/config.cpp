@@ -74,6 +74,16 @@ class Reader : Tree {
         auto& weight = config.params.emplace_back(dynamic::WeightConfig{.name = text_of(param.getName())});
         check_text(weight.name);
         if (param.hasFiller()) weight.filler = read_filler(param.getFiller());
+        auto const factor = [](float value) {
+          if (std::isnan(value)) return std::optional<float>{};
+          check_factor(value);
+          return std::optional{value};
+        };
+        weight.lr_mult = factor(param.getLrMult());
+        weight.decay_mult = factor(param.getDecayMult());
+        if (param.getShareMode() > schema::DimCheckMode::PERMISSIVE)
+          throw UnsupportedError{"has a share mode that this version of coldpress does not know"};
+        weight.share_mode = static_cast<dynamic::DimCheckMode>(param.getShareMode());
       }
     });
     in_field("propagateDown", [&] {
@@ -163,8 +173,11 @@ class Reader : Tree {
   void read(DynamicStruct::Reader file, std::string const& field, std::string& value) {
     check_text(value = text_of(file.get(text_for(field)).as<capnp::Text>()));
   }
-  void read(DynamicStruct::Reader file, std::string const& field, Filler& value) {
-    if (file.has(text_for(field))) value = read_filler(file.get(text_for(field)).as<schema::Filler>());
+  // A filler, and beside it the factors: weight, weightLrMult, weightDecayMult.
+  void read(DynamicStruct::Reader file, std::string const& field, Weight& value) {
+    if (file.has(text_for(field))) value.filler = read_filler(file.get(text_for(field)).as<schema::Filler>());
+    check_factor(value.lr_mult = file.get(text_for(field + "LrMult")).as<float>());
+    check_factor(value.decay_mult = file.get(text_for(field + "DecayMult")).as<float>());
   }
   void read(DynamicStruct::Reader file, std::string const& field, Shape&) {
     shapes.push_back(read_extents(file.get(text_for(field)).as<capnp::List<std::uint64_t>>(), max_file_rank));
@@ -289,7 +302,13 @@ class Writer : Tree {
       for (unsigned i = 0; i < params.size(); ++i) {
         check_text(config.params[i].name);
         params[i].setName(text_for(config.params[i].name));
-        if (config.params[i].filler) write_filler(params[i].initFiller(), *config.params[i].filler);
+        auto const& weight = config.params[i];
+        if (weight.filler) write_filler(params[i].initFiller(), *weight.filler);
+        for (auto const& factor : {weight.lr_mult, weight.decay_mult})
+          if (factor) check_factor(*factor);
+        if (weight.lr_mult) params[i].setLrMult(*weight.lr_mult);
+        if (weight.decay_mult) params[i].setDecayMult(*weight.decay_mult);
+        params[i].setShareMode(static_cast<schema::DimCheckMode>(weight.share_mode));
       }
     });
     in_field("propagateDown", [&] {
@@ -344,28 +363,23 @@ class Writer : Tree {
     auto file = type.init(member).template as<DynamicStruct>();
     for_each_field(layer, [&](std::string_view name, auto const& value) {
       std::string const field = camel_case(name);
-      in_field(field, [&] { this->template put<Layer>(file, field, name, value); });
+      in_field(field, [&] { put(file, field, value); });
     });
   }
 
-  template <class Layer>
-  void put(DynamicStruct::Builder file, std::string const& field, std::string_view name, Filler const& value) {
-    Layer const own{};
-    bool differs = true;
-    for_each_field(own, [&](std::string_view own_name, auto const& own_value) {
-      if constexpr (std::is_same_v<decltype(own_value), Filler const&>)
-        if (own_name == name) differs = own_value != value;
-    });
-    if (differs) write_filler(file.init(text_for(field)).template as<schema::Filler>(), value);
+  void put(DynamicStruct::Builder file, std::string const& field, Weight const& value) {
+    if (value.filler != Filler{}) write_filler(file.init(text_for(field)).template as<schema::Filler>(), value.filler);
+    check_factor(value.lr_mult), check_factor(value.decay_mult);
+    file.set(text_for(field + "LrMult"), value.lr_mult);
+    file.set(text_for(field + "DecayMult"), value.decay_mult);
   }
-  template <class Layer>
-  void put(DynamicStruct::Builder file, std::string const& field, std::string_view, Shape const& value) {
+  void put(DynamicStruct::Builder file, std::string const& field, Shape const& value) {
     auto const extents = with_batch(value);
     auto list = file.init(text_for(field), entries(extents)).template as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, extents[i]);
   }
-  template <class Layer, class Value>
-  void put(DynamicStruct::Builder file, std::string const& field, std::string_view, Value const& value) {
+  template <class Value>
+  void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {
     if constexpr (std::is_same_v<Value, Index>) {
       check_size(static_cast<std::uint64_t>(value));
       file.set(text_for(field), static_cast<std::uint64_t>(value));

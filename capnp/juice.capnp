@@ -56,8 +56,17 @@ struct LayerConfig {
 
 struct WeightConfig {
   name @0 :Text;
-  # Absent: the layer's own.
+  # Absent, and the factors not a number: the layer's own.
   filler @1 :Filler;
+  lrMult @2 :Float32 = nan;
+  decayMult @3 :Float32 = nan;
+  shareMode @4 :DimCheckMode;
+}
+
+# Which weights may be shared under one name: those of one shape, or of as many values.
+enum DimCheckMode {
+  strict @0;
+  permissive @1;
 }
 
 struct Filler {
@@ -95,6 +104,10 @@ struct LinearConfig {
   # Absent: Glorot, and zero.
   weight @1 :Filler;
   bias @2 :Filler;
+  weightLrMult @3 :Float32 = 1;
+  weightDecayMult @4 :Float32 = 1;
+  biasLrMult @5 :Float32 = 1;
+  biasDecayMult @6 :Float32 = 1;
 }
 
 enum PoolingMode {

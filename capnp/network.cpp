@@ -117,33 +117,47 @@ dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std
   return layer;
 }
 
-std::vector<std::vector<std::vector<float>>> states_in_order(Checkpoint const& checkpoint, int states) {
+std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
+                                                              bool accumulates) {
+  if (checkpoint.waiting > 0 && !accumulates)
+    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
+  if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
   auto const weights = wanted(checkpoint.model);
   Tensors tensors{checkpoint.optimizer_state};
-  std::vector<std::vector<std::vector<float>>> result(static_cast<std::size_t>(states));
-  for (int s = 0; s < states; ++s) {
-    for (auto const& weight : weights) {
-      result[static_cast<std::size_t>(s)].push_back(tensors.take(weight, state_name(s, weight.name), {}));
-    }
+  std::vector<std::vector<std::vector<float>>> result;
+  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
+    auto& values = result.emplace_back();
+    for (auto const& weight : weights) values.push_back(tensors.take(weight, buffer_name(b, states, weight.name), {}));
   }
   tensors.expect_empty();
   return result;
 }
 
+namespace {
+
+/// The executable's buffer b of buffers_in_order.
+int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
+
+}  // namespace
+
 Checkpoint checkpoint_of(dynamic::Solver const& solver) {
   dynamic::Layer const& layer = solver.network();
+  dynamic::Executable const& executable = layer.executable();
   Checkpoint checkpoint{.model = model_of(layer),
                         .loss = solver.config().objective,
                         .solver = solver.config(),
-                        .random_state = {layer.executable().seed()},
-                        .iteration = solver.iteration()};
+                        .random_state = {executable.seed()},
+                        .iteration = solver.iteration(),
+                        .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
+  if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
   checkpoint.solver.network.reset();
   checkpoint.solver.objective.reset();
-  for (int s = 0; s < solver.state_count(); ++s) {
+  int const states = solver.state_count();
+  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
     for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
       NamedTensor tensor = checkpoint.model.weights[i];
-      tensor.name = state_name(s, tensor.name);
-      layer.executable().read(dynamic::Executable::state + s, static_cast<int>(i), tensor.values);
+      tensor.name = buffer_name(b, states, tensor.name);
+      executable.read(buffer_of(b, states), static_cast<int>(i), tensor.values);
       checkpoint.optimizer_state.push_back(std::move(tensor));
     }
   }
@@ -151,18 +165,21 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
 }
 
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
-  std::uint64_t const seed = checkpoint.random_state.empty() ? checkpoint.seed : checkpoint.random_state[0];
+  auto const& random = checkpoint.random_state;
+  std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
   dynamic::SolverConfig config = checkpoint.solver;
   config.objective = checkpoint.loss;
   dynamic::Solver solver{layer_of(backend, checkpoint.model, {}, seed), std::move(config)};
-  auto const states = states_in_order(checkpoint, solver.state_count());
+  int const states = solver.state_count();
+  auto const buffers = buffers_in_order(checkpoint, states, checkpoint.solver.accumulate > 1);
   dynamic::Executable& executable = solver.network().executable();
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    for (std::size_t i = 0; i < states[s].size(); ++i) {
-      executable.write(dynamic::Executable::state + static_cast<int>(s), static_cast<int>(i), states[s][i]);
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    for (std::size_t i = 0; i < buffers[b].size(); ++i) {
+      executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
     }
   }
-  executable.set_step(checkpoint.iteration);
+  executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
+  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
   return solver;
 }
 

@@ -6,6 +6,10 @@
 #include "message.hpp"
 #include "text.hpp"
 
+#include <coldpress/dynamic/solver.hpp>
+
+#include <algorithm>
+
 namespace coldpress::persist {
 namespace {
 
@@ -19,6 +23,110 @@ Training read(schema::Training::Reader file) {
   training.network = read_bare_config(file.getNetwork());
   read_run(file, training);
   return training;
+}
+
+Index read_size(char const* field, std::uint64_t size) {
+  in_field(field, [&] { check_size(size); });
+  return static_cast<Index>(size);
+}
+
+/// Rate and momentum of an optimizer have fields of their own in the file.
+bool is_apart(std::string_view field) { return field == "learning_rate" || field == "momentum"; }
+
+template <class... Optimizers>
+dynamic::AnyOptimizer read_optimizer(capnp::DynamicStruct::Reader file, TypeList<Optimizers...>) {
+  std::optional<dynamic::AnyOptimizer> found;
+  auto const read_one = [&](auto optimizer, capnp::StructSchema::Field member) {
+    if (camel_case(optimizer.name) != text_of(member.getProto().getName())) return;
+    for_each_field(optimizer, [&](std::string_view name, float& value) {
+      if (!is_apart(name))
+        value = file.get(member).as<capnp::DynamicStruct>().get(text_for(camel_case(name))).as<float>();
+    });
+    found = optimizer;
+  };
+  KJ_IF_MAYBE (member, file.which()) {
+    (read_one(Optimizers{}, *member), ...);
+  }
+  if (!found) throw UnsupportedError{"has an optimizer that this version of coldpress does not know"};
+  return *found;
+}
+dynamic::AnyOptimizer read_optimizer(schema::SolverConfig::Solver::Reader file) {
+  return read_optimizer(file, BuiltinOptimizers{});
+}
+
+template <class Optimizer>
+void write_optimizer(capnp::DynamicStruct::Builder file, Optimizer const& optimizer) {
+  auto const member = file.getSchema().getFieldByName(text_for(camel_case(Optimizer::name)));
+  if (member.getType().isVoid()) return file.set(member, capnp::VOID);
+  auto fields = file.init(member).template as<capnp::DynamicStruct>();
+  for_each_field(optimizer, [&](std::string_view name, float value) {
+    if (!is_apart(name)) fields.set(text_for(camel_case(name)), value);
+  });
+}
+
+LRPolicy read_policy(schema::LRPolicy::Reader file) {
+  switch (file.which()) {
+    case schema::LRPolicy::FIXED:
+      return lr::Fixed{};
+    case schema::LRPolicy::STEP:
+      return lr::Step{file.getStep().getGamma(), read_size("solver.stepsize", file.getStep().getStepsize())};
+    case schema::LRPolicy::MULTISTEP: {
+      auto const steps = file.getMultistep().getSteps();
+      if (steps.size() > LRPolicy::max_steps)
+        in_field("solver.steps", [] { throw ConfigError{"at most 16 are possible"}; });
+      lr::Multistep policy{file.getMultistep().getGamma(), {}};
+      for (unsigned i = 0; i < steps.size(); ++i) policy.steps[i] = read_size("solver.steps", steps[i]);
+      return policy;
+    }
+    case schema::LRPolicy::EXP:
+      return lr::Exp{file.getExp().getGamma()};
+    case schema::LRPolicy::INV:
+      return lr::Inv{file.getInv().getGamma(), file.getInv().getPower()};
+    case schema::LRPolicy::POLY:
+      return lr::Poly{file.getPoly().getPower(), read_size("solver.maxIter", file.getPoly().getMaxIter())};
+    case schema::LRPolicy::SIGMOID:
+      return lr::Sigmoid{file.getSigmoid().getGamma(), read_size("solver.stepsize", file.getSigmoid().getStepsize())};
+  }
+  throw UnsupportedError{"has a learning-rate policy that this version of coldpress does not know"};
+}
+
+void write_policy(schema::LRPolicy::Builder file, LRPolicy const& policy) {
+  using Kind = LRPolicy::Kind;
+  auto const stepsize = static_cast<std::uint64_t>(policy.stepsize);
+  switch (policy.kind) {
+    case Kind::fixed:
+      return file.setFixed();
+    case Kind::step: {
+      auto step = file.initStep();
+      step.setGamma(policy.gamma);
+      return step.setStepsize(stepsize);
+    }
+    case Kind::multistep: {
+      auto multistep = file.initMultistep();
+      multistep.setGamma(policy.gamma);
+      auto const count = std::find(std::begin(policy.steps), std::end(policy.steps), 0) - std::begin(policy.steps);
+      auto steps = multistep.initSteps(static_cast<unsigned>(count));
+      for (unsigned i = 0; i < steps.size(); ++i) steps.set(i, static_cast<std::uint64_t>(policy.steps[i]));
+      return;
+    }
+    case Kind::exp:
+      return file.initExp().setGamma(policy.gamma);
+    case Kind::inv: {
+      auto inv = file.initInv();
+      inv.setGamma(policy.gamma);
+      return inv.setPower(policy.power);
+    }
+    case Kind::poly: {
+      auto poly = file.initPoly();
+      poly.setPower(policy.power);
+      return poly.setMaxIter(static_cast<std::uint64_t>(policy.max_iter));
+    }
+    case Kind::sigmoid: {
+      auto sigmoid = file.initSigmoid();
+      sigmoid.setGamma(policy.gamma);
+      return sigmoid.setStepsize(stepsize);
+    }
+  }
 }
 
 }  // namespace
@@ -35,13 +143,18 @@ void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig c
 }
 
 dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
-  dynamic::SolverConfig solver{
-      .name = text_of(file.getName()), .base_lr = file.getBaseLr(), .momentum = file.getMomentum()};
-  if (file.getMinibatchSize() != 0) {
-    in_field("solver.minibatchSize", [&] { check_size(file.getMinibatchSize()); });
-    solver.minibatch_size = static_cast<Index>(file.getMinibatchSize());
-  }
+  dynamic::SolverConfig solver{.name = text_of(file.getName()),
+                               .solver = read_optimizer(file.getSolver()),
+                               .lr_policy = read_policy(file.getLrPolicy()),
+                               .base_lr = file.getBaseLr(),
+                               .momentum = file.getMomentum()};
+  if (file.getMinibatchSize() != 0) solver.minibatch_size = read_size("solver.minibatchSize", file.getMinibatchSize());
   if (file.getClipGradients() != 0) solver.clip_gradients = file.getClipGradients();
+  if (file.getWeightDecay() != 0) solver.weight_decay = file.getWeightDecay();
+  if (file.getRegularizationMethod() > schema::Regularization::L1)
+    throw UnsupportedError{"has a regularisation that this version of coldpress does not know"};
+  solver.regularization_method = static_cast<Regularization>(file.getRegularizationMethod());
+  solver.accumulate = read_size("solver.accumulate", file.getAccumulate());
   check_solver(solver);
   return solver;
 }
@@ -53,22 +166,25 @@ void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig cons
   file.setBaseLr(solver.base_lr);
   file.setMomentum(solver.momentum);
   if (solver.clip_gradients) file.setClipGradients(*solver.clip_gradients);
+  std::visit([&](auto const& optimizer) { write_optimizer(file.getSolver(), optimizer); }, solver.solver);
+  if (solver.lr_policy != LRPolicy{}) write_policy(file.initLrPolicy(), solver.lr_policy);
+  if (solver.weight_decay) file.setWeightDecay(*solver.weight_decay);
+  file.setRegularizationMethod(static_cast<schema::Regularization>(solver.regularization_method));
+  file.setAccumulate(static_cast<std::uint64_t>(solver.accumulate));
 }
 
 void check_solver(dynamic::SolverConfig const& solver) {
-  auto const number = [](char const* field, float value, bool holds, char const* wanted) {
-    in_field(field, [&] {
-      check_number(field, value);
-      if (!holds) throw ConfigError{std::string{"must be "} + wanted + ", is " + std::to_string(value)};
-    });
-  };
   in_field("solver.name", [&] { check_text(solver.name); });
   if (solver.minibatch_size)
     in_field("solver.minibatchSize", [&] { check_size(static_cast<std::uint64_t>(*solver.minibatch_size)); });
-  number("solver.baseLr", solver.base_lr, solver.base_lr >= 0, "at least 0");
-  number("solver.momentum", solver.momentum, solver.momentum >= 0 && solver.momentum < 1, "at least 0 and below 1");
-  if (solver.clip_gradients)
-    number("solver.clipGradients", *solver.clip_gradients, *solver.clip_gradients > 0, "above 0");
+  in_field("solver.accumulate", [&] { check_size(static_cast<std::uint64_t>(solver.accumulate)); });
+  try {
+    dynamic::check_numbers(solver);
+  } catch (ConfigError const& error) {  // the file spells its fields in its own way
+    ConfigError here{error.sentence()};
+    here.in_field("solver." + camel_case(error.field()));
+    throw here;
+  }
 }
 
 Training read_training(std::string const& path) {

@@ -110,6 +110,11 @@ void check_filler(Filler const& filler) {
   }
 }
 
+void check_factor(float factor) {
+  check_number("factor", factor);
+  if (factor < 0) throw ConfigError{"must be at least 0, is " + std::to_string(factor)};
+}
+
 void UniqueNames::add(std::string const& name) {
   check_text(name);
   if (name.empty()) throw ConfigError{"has no name"};
@@ -144,6 +149,8 @@ Filler read_filler(schema::Filler::Reader file) {
 void write_filler(schema::Filler::Builder file, Filler const& filler) {
   check_filler(filler);
   switch (filler.kind) {
+    case Filler::Kind::own:
+      break;
     case Filler::Kind::constant:
       return file.setConstant(filler.a);
     case Filler::Kind::glorot:

@@ -40,6 +40,8 @@ std::string value(Shape const& extents) { return coldpress::to_string(extents); 
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {
   switch (filler.kind) {
+    case Filler::Kind::own:
+      return "own";
     case Filler::Kind::constant:
       return value(filler.a);
     case Filler::Kind::glorot:
@@ -56,10 +58,20 @@ std::string value(Filler const& filler) {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
+void add_field(Fields& found, std::string_view name, auto const& field) { found.emplace_back(name, value(field)); }
+void add_field(Fields& found, std::string_view name, Weight const& weight) {
+  std::string text = weight.filler == Filler{} ? "" : value(weight.filler);
+  auto const add = [&](char const* factor, float number) {
+    if (number != 1) text += std::string{text.empty() ? "" : " "} + factor + " " + value(number);
+  };
+  add("lr_mult", weight.lr_mult), add("decay_mult", weight.decay_mult);
+  if (!text.empty()) found.emplace_back(name, text);
+}
+
 template <class Type>
 Fields fields(Type const& type) {
   Fields found;
-  for_each_field(type, [&](std::string_view name, auto const& field) { found.emplace_back(name, value(field)); });
+  for_each_field(type, [&](std::string_view name, auto const& field) { add_field(found, name, field); });
   return found;
 }
 Fields fields(dynamic::Custom const& custom) {
@@ -85,7 +97,12 @@ void add_wiring(LayerConfig const& config, Fields& found) {
   add("inputs", config.inputs, same);
   add("outputs", config.outputs, same);
   add("params", config.params, [](dynamic::WeightConfig const& weight) {
-    return weight.filler ? weight.name + " " + value(*weight.filler) : weight.name;
+    std::string text = weight.name;
+    if (weight.filler) text += " " + value(*weight.filler);
+    if (weight.lr_mult) text += " lr_mult " + value(*weight.lr_mult);
+    if (weight.decay_mult) text += " decay_mult " + value(*weight.decay_mult);
+    if (weight.share_mode == dynamic::DimCheckMode::permissive) text += " permissive";
+    return text;
   });
   if (config.propagate_down.empty()) return;
   std::string flags = "[";

@@ -1,5 +1,6 @@
 #include "score.hpp"
 
+#include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/optim/solver.hpp>
 
 #include <algorithm>
@@ -96,12 +97,7 @@ Index correct(std::span<float const> outputs, std::span<float const> labels) {
   std::size_t const classes = outputs.size() / labels.size();
   Index count = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    auto const scores = outputs.subspan(i * classes, classes);
-    auto const label = static_cast<std::size_t>(labels[i]);
-    float const own = scores[label];
-    // Written so that a NaN is never right.
-    count += std::ranges::all_of(scores.first(label), [&](float other) { return other < own; }) &&
-             std::ranges::all_of(scores.subspan(label), [&](float other) { return other <= own; });
+    count += class_of(outputs.subspan(i * classes, classes)) == static_cast<Index>(labels[i]);
   }
   return count;
 }

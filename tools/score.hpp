@@ -41,7 +41,7 @@ bool has_labels(Objective const& loss, Shape output, Shape targets);
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
                 std::string const& spec);
 
-/// Samples whose label has the highest output, the first of equal ones.
+/// Samples whose label is the class that the outputs say.
 Index correct(std::span<float const> outputs, std::span<float const> labels);
 
 /// In inference mode, in which the network is left. Expects what check_fits accepts.

@@ -103,7 +103,7 @@ class Engine final : public Executable {
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
-                        TrainingOptions const& options) override {
+                        TrainingOptions const& options, Progress& progress) override {
     if (!trained_ || !(trained_for_ == objective)) {
       trained_ = std::make_unique<Space>(*graph_, backend_,
                                          PlanOptions{.training = true, .input_gradient = graph_->force_backward}, seed_,
@@ -119,14 +119,14 @@ class Engine final : public Executable {
           check_targets(loss, targets);
         },
         objective.loss);
-    Index const minibatch = options.minibatch_size > 0 ? options.minibatch_size : run.batch;
     float const mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-          return train_step(run, targets.data(), sink, minibatch, options.clip_gradients,
-                            options.clip_gradients > 0 ? base(gradient) : nullptr, parameters_.size());
+          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch};
+          progress = turn.after();
+          return train_step(run, targets.data(), turn, fuses_update(options) ? nullptr : base(gradient));
         },
         options.optimizer);
     ++step_;
@@ -198,7 +198,7 @@ class Engine final : public Executable {
   }
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
   auto gradients() {
-    return [gradients = base(gradient)](Index const* offsets) { return GradientSinks<float>{gradients, offsets}; };
+    return [gradients = base(gradient)](Slots slots) { return GradientSinks<float>{{gradients}, slots}; };
   }
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < outputs_.size(); ++k) {

@@ -34,6 +34,13 @@ void check_filler(Filler const& filler) {
   throw error;
 }
 
+void check_factor(char const* field, float value) {
+  if (std::isfinite(value) && value >= 0) return;
+  ConfigError error{"must be a finite number of at least 0, is " + std::to_string(value)};
+  error.in_field(field);
+  throw error;
+}
+
 /// Walks through a config, containers opened, and adds a node for each layer that reads what its inputs' names say, or
 /// else what the layer before makes.
 class Builder {
@@ -198,8 +205,14 @@ class Builder {
   void add_parameters(auto const& parameters, std::vector<WeightConfig> const& options) {
     std::size_t k = 0;
     for (Parameter parameter : parameters) {
-      if (k < options.size() && options[k].filler) parameter.filler = *options[k].filler;
+      if (k < options.size()) {
+        parameter = parameter.with({.filler = options[k].filler.value_or(Filler{}),
+                                    .lr_mult = options[k].lr_mult.value_or(parameter.lr_mult),
+                                    .decay_mult = options[k].decay_mult.value_or(parameter.decay_mult)});
+      }
       check_filler(parameter.filler);
+      check_factor("lr_mult", parameter.lr_mult);
+      check_factor("decay_mult", parameter.decay_mult);
       parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       graph_.parameters.push_back(parameter);
@@ -274,8 +287,10 @@ std::vector<Executable::Weight> Graph::weights() const {
     for (int k = first_parameter[node]; k < first_parameter[node + 1]; ++k) {
       Parameter const& p = parameters[static_cast<std::size_t>(k)];
       std::string const suffix{p.suffix};  // "-0", "-0-bias"; after a given name "", "-bias"
-      all.push_back({names[node] + suffix, p.shape,
-                     given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size()))});
+      all.push_back({.name = names[node] + suffix,
+                     .shape = p.shape,
+                     .other_name = given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size())),
+                     .lr_mult = p.lr_mult});
     }
   }
   return all;

@@ -164,6 +164,9 @@ void Layer::send_weights() const {
 void Layer::weights_changed() const {
   for (SharedTensor const& tensor : weights_data_) tensor.home_changed();
 }
+void Layer::gradients_changed() const {
+  for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
+}
 
 /// Tensor k of a list gets these values. It may be what a later pass reads; then there is another one from now on.
 void Layer::hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape) {
@@ -245,7 +248,7 @@ void Layer::take_input_gradients() {
 
 void Layer::backward_parameters() {
   executable().backward_parameters();
-  for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
+  gradients_changed();
 }
 
 void Layer::update_weights() {
@@ -257,7 +260,15 @@ void Layer::update_weights() {
 
 void Layer::clear_weights_gradients() {
   executable().clear(Executable::gradient);
-  for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
+  gradients_changed();
+}
+
+std::vector<std::optional<float>> Layer::learnable_weights_lr() const {
+  std::vector<std::optional<float>> rates;
+  if (executable_) {
+    for (Executable::Weight const& weight : executable_->weights()) rates.push_back(weight.lr_mult);
+  }
+  return rates;
 }
 
 }  // namespace coldpress::dynamic

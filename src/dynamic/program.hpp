@@ -70,10 +70,13 @@ class Program {
     int const output = group(g).output;
     return output < 0 ? 1 : nodes_[static_cast<std::size_t>(output)].shape.size();
   }
-  Index const* offsets(int g) const {
+  Slots slots(int g) const {
     int const head = group(g).head;
-    return offsets_.data() + (head < 0 ? 0 : first_parameter_[static_cast<std::size_t>(head)]);
+    int const first = head < 0 ? 0 : first_parameter_[static_cast<std::size_t>(head)];
+    return {offsets_.data() + first, graph_.parameters.data() + first};
   }
+  Slots slots() const { return {offsets_.data(), graph_.parameters.data()}; }
+  int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
   bool passes_gradient(int g) const { return group(g).passes_gradient; }
   template <class Some, class None>
   void head(int g, Some some, None none) const {

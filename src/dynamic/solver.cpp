@@ -15,22 +15,28 @@ Objective objective_of(SolverConfig const& config) {
   return objective_of(*config.objective);
 }
 
+/// The config's optimizer with the config's learning rate and momentum.
+AnyOptimizer optimizer_of(SolverConfig const& config) {
+  return std::visit(
+      [&](auto optimizer) -> AnyOptimizer {
+        optimizer.learning_rate = config.base_lr;
+        if constexpr (requires { optimizer.momentum; }) optimizer.momentum = config.momentum;
+        return optimizer;
+      },
+      config.solver);
+}
+
 TrainingOptions options_of(SolverConfig const& config) {
-  auto const check = [](bool holds, char const* field, char const* sentence) {
-    if (holds) return;
-    ConfigError error{sentence};
-    error.in_field(field);
-    throw error;
-  };
-  check(std::isfinite(config.base_lr) && config.base_lr >= 0, "base_lr", "must be a finite number of at least 0");
-  check(std::isfinite(config.momentum) && config.momentum >= 0 && config.momentum < 1, "momentum",
-        "must be at least 0 and below 1");
-  check(!config.minibatch_size || *config.minibatch_size > 0, "minibatch_size", "must be at least 1");
-  check(!config.clip_gradients || (std::isfinite(*config.clip_gradients) && *config.clip_gradients > 0),
-        "clip_gradients", "must be a finite number above 0");
-  return {.optimizer = Sgd{.learning_rate = config.base_lr, .momentum = config.momentum},
-          .minibatch_size = config.minibatch_size.value_or(0),
-          .clip_gradients = config.clip_gradients.value_or(0)};
+  check_numbers(config);
+  TrainingOptions options;
+  options.optimizer = optimizer_of(config);
+  options.minibatch_size = config.minibatch_size.value_or(0);
+  options.clip_gradients = config.clip_gradients.value_or(0);
+  options.weight_decay = config.weight_decay.value_or(0);
+  options.regularization_method = config.regularization_method;
+  options.accumulate = config.accumulate;
+  options.lr_policy = config.lr_policy;
+  return options;
 }
 
 LayerConfig network_of(SolverConfig const& config) {
@@ -38,7 +44,75 @@ LayerConfig network_of(SolverConfig const& config) {
   return *config.network;
 }
 
+void check(bool holds, std::string const& field, std::string const& sentence) {
+  if (holds) return;
+  ConfigError error{sentence};
+  error.in_field(field);
+  throw error;
+}
+
+/// Numbers of one name mean the same wherever they are.
+void check_number(std::string const& field, float value) {
+  std::string const is = ", is " + std::to_string(value);
+  check(std::isfinite(value), field, "must be a finite number" + is);
+  if (field == "momentum" || field == "beta1" || field == "beta2" || field == "rho")
+    return check(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
+  if (field == "epsilon" || field == "clip_gradients") return check(value > 0, field, "must be above 0" + is);
+  check(value >= 0, field, "must be at least 0" + is);
+}
+
+void check_optimizer(SolverConfig const& config) {
+  auto const check_one = [&](auto const& optimizer) {
+    std::remove_cvref_t<decltype(optimizer)> const own;
+    std::string const name{own.name};
+    bool has_momentum = false;
+    check(optimizer.learning_rate == own.learning_rate || optimizer.learning_rate == config.base_lr, "solver",
+          "the learning rate of " + name + " is said by base_lr");
+    if constexpr (requires { optimizer.momentum; }) {
+      has_momentum = true;
+      check(optimizer.momentum == own.momentum || optimizer.momentum == config.momentum, "solver",
+            "the momentum of " + name + " is said by momentum");
+    }
+    check(has_momentum || config.momentum == 0, "momentum", name + " has none");
+    for_each_field(optimizer, [](std::string_view field, float value) { check_number(std::string{field}, value); });
+  };
+  std::visit(check_one, config.solver);
+}
+
+void check_policy(LRPolicy const& policy) {
+  using Kind = LRPolicy::Kind;
+  auto const is = [&](auto... kinds) { return ((policy.kind == kinds) || ...); };
+  check(policy.kind >= Kind::fixed && policy.kind <= Kind::sigmoid, "lr_policy", "there is no such policy");
+  if (is(Kind::sigmoid)) {
+    check(std::isfinite(policy.gamma), "gamma", "must be a finite number, is " + std::to_string(policy.gamma));
+  } else {
+    check_number("gamma", policy.gamma);
+  }
+  check_number("power", policy.power);
+  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1");
+  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1");
+  Index last = 0;
+  for (Index const step : policy.steps) {
+    bool const ended = step == 0 && is(Kind::multistep);
+    if (!is(Kind::multistep)) break;
+    check(ended || (last >= 0 && step > last), "steps", "must be ascending, from 1");
+    last = ended ? -1 : step;
+  }
+  check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there is none");
+}
+
 }  // namespace
+
+void check_numbers(SolverConfig const& config) {
+  check_number("base_lr", config.base_lr);
+  check_number("momentum", config.momentum);
+  check_optimizer(config);
+  check_policy(config.lr_policy);
+  check(!config.minibatch_size || *config.minibatch_size > 0, "minibatch_size", "must be at least 1");
+  check(config.accumulate > 0, "accumulate", "must be at least 1");
+  if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
+  if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
+}
 
 Solver Solver::from_config(Backend const& network_backend, Backend const&, SolverConfig config,
                            std::optional<Shape> input, std::uint64_t seed) {
@@ -64,8 +138,9 @@ Solver::Solver(Layer network, SolverConfig config)
 
 float Solver::train(std::span<Values const> inputs, Values targets) {
   network_.send_weights();
-  loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_);
+  loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
   network_.weights_changed();
+  if (!fuses_update(options_)) network_.gradients_changed();
   network_.take_input_gradients();
   return loss_;
 }

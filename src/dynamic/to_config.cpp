@@ -41,7 +41,7 @@ std::string difference(LayerConfig const& a, LayerConfig const& b) {
           } else {
             for_each_field(left, [&](std::string_view field, auto const& value) {
               using Value = std::remove_cvref_t<decltype(value)>;
-              if constexpr (!std::is_same_v<Value, Filler>) {
+              if constexpr (!std::is_same_v<Value, Weight>) {
                 for_each_field(std::get<L>(y), [&](std::string_view other_field, auto const& other) {
                   if constexpr (std::is_same_v<Value, std::remove_cvref_t<decltype(other)>>) {
                     if (field == other_field && !(value == other) && found.empty()) {

@@ -121,7 +121,7 @@ TEST_CASE("a solver continues where another stopped, bit for bit, Dropout's mask
   run(start, 0, 5);
   std::copy(first.parameters().begin(), first.parameters().end(), second.parameters().begin());
   std::copy(start.state(0).begin(), start.state(0).end(), resumed.state(0).begin());
-  resumed.set_step(start.step());
+  resumed.set_progress(start.progress());
   run(resumed, 5, 10);
   CHECK(test::same_bits(through.parameters(), second.parameters()));
   CHECK(test::same_bits(all.state(0), resumed.state(0)));

@@ -18,6 +18,7 @@ Checkpoint sample() {
   checkpoint.iteration = std::uint64_t{1} << 60;
   checkpoint.epoch = 3;
   checkpoint.position = 96;
+  checkpoint.waiting = 17;
   return checkpoint;
 }
 

@@ -97,9 +97,71 @@ TEST_CASE("a training comes back from the text that is written of it") {
                                      {"filter_shape", std::vector<std::uint64_t>{2}},
                                      {"stride", std::vector<std::uint64_t>{}},
                                      {"padding", std::vector<std::uint64_t>{0}}}};
-  net.layers[2].params = {{.name = "p", .filler = Constant{0}}};
+  net.layers[2].params = {{.name = "p", .filler = Constant{0}},
+                          {.lr_mult = 1.0f, .decay_mult = 0.0f, .share_mode = dynamic::DimCheckMode::permissive}};
+  net.layers[3].layer_type =
+      Linear{.output_size = 10, .weight = {.filler = Xavier{}, .decay_mult = 3}, .bias = {.lr_mult = 0}};
   net.layers[2].propagate_down = {true};
   check(odd);
+}
+
+TEST_CASE("every optimizer and policy comes back from the text that is written of it") {
+  TemporaryFolder folder;
+  auto const check = [&](auto change) {
+    Training training = expected_mlp();
+    training.solver.momentum = 0;
+    change(training.solver);
+    write_training(folder / "train.txt", training);
+    INFO(content(folder / "train.txt"));
+    CHECK(read_training(folder / "train.txt") == training);
+  };
+  for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
+    check([](auto& solver) { solver.solver = Optimizer{}; });
+    check([](auto& solver) {
+      Optimizer odd;
+      for_each_field(odd, [](std::string_view name, float& value) {
+        if (name != "learning_rate" && name != "momentum") value /= 3;
+      });
+      solver.solver = odd;
+    });
+  });
+  std::vector<LRPolicy> const policies = {
+      lr::Fixed{},
+      lr::Step{},
+      lr::Step{.gamma = 0.3f, .stepsize = 7},
+      lr::Multistep{.gamma = 0.3f, .steps = {1, 5, Index{1} << 40}},
+      lr::Multistep{.steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+      lr::Exp{.gamma = 0.9f},
+      lr::Inv{.gamma = 1e-4f, .power = 0.75f},
+      lr::Poly{.power = 0.5f, .max_iter = 1000},
+      lr::Sigmoid{.gamma = -0.1f, .stepsize = 50}};
+  for (LRPolicy const& policy : policies) check([&](auto& solver) { solver.lr_policy = policy; });
+  check([](auto& solver) {
+    solver.weight_decay = 5e-4f;
+    solver.regularization_method = Regularization::l1;
+    solver.accumulate = 4;
+  });
+}
+
+TEST_CASE("optimizer, policy, decay and factors are read as people write them") {
+  Training expected = expected_mlp();
+  expected.solver.solver = Adam{.beta2 = 0.99f};
+  expected.solver.base_lr = 0.001f;
+  expected.solver.momentum = 0;
+  expected.solver.lr_policy = lr::Multistep{.gamma = 0.1f, .steps = {100, 200}};
+  expected.solver.weight_decay = 5e-4f;
+  expected.solver.accumulate = 8;
+  auto& fc2 = std::get<SequentialConfig>(expected.network.layer_type).layers[3];
+  fc2.layer_type = Linear{.output_size = 10, .bias = {.lr_mult = 2, .decay_mult = 0}};
+  fc2.params = {{.lr_mult = 0.5f}};
+  std::string text = with("baseLr = 0.02, momentum = 0.9",
+                          "adam = (beta2 = 0.99), baseLr = 0.001, lrPolicy = (multistep = (steps = [100, 200])), "
+                          "weightDecay = 5e-4, accumulate = 8");
+  text = with("adam = (beta2 = 0.99)", "solver = (adam = (beta2 = 0.99))", text);
+  text = with("(linear = (outputSize = 10)))",
+              "(linear = (outputSize = 10, biasLrMult = 2, biasDecayMult = 0)), params = [(lrMult = 0.5)])", text);
+  CHECK(read(text) == expected);
+  if (has_capnp()) CHECK(read(capnp("encode", "capnp/coldpress.capnp", text, "Training")) == expected);
 }
 
 TEST_CASE("every field of a training, wrong in turn, is refused with its place") {
@@ -142,6 +204,21 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
                  "layer 'layers[1] relu': shape: shape {1, 5} has 5 values"},
            Wrong{"baseLr = 0.02", "baseLr = -1", "solver.baseLr: must be at least 0"},
            Wrong{"baseLr = 0.02", "baseLr = nan", "solver.baseLr: must be a finite number"},
+           Wrong{"momentum = 0.9", "solver = (adam = (beta1 = 1))", "solver.beta1: must be at least 0 and below 1"},
+           Wrong{"momentum = 0.9", "solver = (adamw = (epsilon = 0))", "solver.epsilon: must be above 0"},
+           Wrong{"momentum = 0.9", "momentum = 0.9, solver = (adagrad = ())", "solver.momentum: adagrad has none"},
+           Wrong{"momentum = 0.9", "lrPolicy = (step = (stepsize = 0))", "solver.stepsize: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (poly = ())", "solver.maxIter: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (exp = (gamma = nan))", "solver.gamma: must be a finite number"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = ())", "solver.steps: there is none"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [5, 4]))", "solver.steps: must be ascending"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]))",
+                 "solver.steps: at most 16 are possible"},
+           Wrong{"momentum = 0.9", "weightDecay = -1", "solver.weightDecay: must be at least 0"},
+           Wrong{"momentum = 0.9", "accumulate = 0", "solver.accumulate: must be at least 1"},
+           Wrong{"(name = \"w\")", "(name = \"w\", lrMult = -1)", "layer 'layers[0] fc1': params: must be at least 0"},
+           Wrong{"(name = \"w\")", "(name = \"w\", decayMult = inf)", "params: must be a finite number"},
+           Wrong{"outputSize = 10", "outputSize = 10, biasLrMult = nan", "bias: must be a finite number"},
            Wrong{"momentum = 0.9", "momentum = 1", "solver.momentum: must be at least 0 and below 1"},
            Wrong{"clipGradients = 5", "clipGradients = -5", "solver.clipGradients: must be above 0"},
            Wrong{"clipGradients = 5", "clipGradients = nan", "solver.clipGradients: must be a finite number"},

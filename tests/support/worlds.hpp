@@ -77,7 +77,7 @@ void check_worlds() {
   }
 
   Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.05f, .momentum = 0.9f}> solver{net};
-  solver.set_step(step);
+  solver.set_progress({step});
   dynamic::Solver other{std::move(loaded), dynamic::to_solver_config(solver)};
   for (Index const batch : {5, 1, 16, 16}) {
     auto const x = random.values<float>(batch * in.size()), t = random.values<float>(batch * Net::output_shape.size());

@@ -34,7 +34,7 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
   CHECK(contains(text, file + ": a network, with a checksum\n"));
   CHECK(contains(text,
                  "\n  net: sequential  input image {2, 3}\n"
-                 "    fc1: linear  output_size 4, weight glorot, bias 0\n"
+                 "    fc1: linear  output_size 4\n"
                  "    drop: dropout  probability 0.5, seed 7\n"
                  "    inner: sequential\n"
                  "      fc2: linear  output_size 2, weight gaussian(0, 0.5), bias 0.25\n"));

@@ -60,22 +60,37 @@ struct BackwardPass {
 template <class T>
 struct GradientSink {
   T* gradient;
-  GradientSink at(Index offset) const { return {gradient + offset}; }
+  bool add = false;  // to what is there, or over it
+  GradientSink at(Index offset) const { return {gradient + offset, add}; }
 };
 
 /// ... or straight into the parameter, through the optimizer: then the gradient never reaches memory.
 template <class Optimizer, class T>
 struct UpdateSink {
-  Optimizer optimizer;
-  float scale;
+  Optimizer optimizer;  // with the constants of this step
+  float scale;          // of the gradient
   T* weight;
   T* state[Optimizer::states];
+  float decay = 0;
+  Regularization regularization = Regularization::l2;
+  bool frozen = false;  // then nothing changes
 
   UpdateSink at(Index offset) const {
     UpdateSink part = *this;
     part.weight += offset;
     for (T*& s : part.state) s += offset;
     return part;
+  }
+  /// One step of a number, or of a vector of them. `penalized`: whether there is decay; constant, for it costs time.
+  template <bool penalized, class V>
+  __attribute__((always_inline)) void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
+    gradient = gradient * scale;
+    if constexpr (penalized) {
+      V const sign = value > V{} ? V{} + 1 : value < V{} ? V{} - 1 : V{};
+      V const slope = regularization == Regularization::l2 ? value : sign;
+      gradient = Math<V>::fma(V{} + decay, slope, gradient);
+    }
+    optimizer.update(value, gradient, states);
   }
 };
 

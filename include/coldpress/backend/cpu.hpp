@@ -108,7 +108,11 @@ struct Cpu : cpu::Layout {
   /// One optimizer step over `size` values of flat buffers.
   template <class Optimizer>
   void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
-    for (Index i = 0; i < size; i += cpu::lanes) cpu::step(sink, i, cpu::load(gradient + i));
+    cpu::Updated<Optimizer> const epilogue{sink, 0};
+    for (Index i = 0; i < size; i += cpu::lanes) {
+      cpu::Vector v[1][1] = {{cpu::load(gradient + i)}};
+      epilogue.finish(v, 0, i);
+    }
   }
   /// Sum of squares of a flat buffer.
   double squared_norm(float const* values, Index size) const {

@@ -162,23 +162,28 @@ struct InputGradient {
 
 /// A parameter's gradient goes to memory.
 struct StoredGradient {
-  float* gradient;
+  GradientSink<float> sink;
   Index pitch;
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      store(gradient + (row + i) * pitch + column + j * lanes, v);
-    });
+    auto const at = [&](int i, int j)
+                        COLDPRESS_INLINE_LAMBDA { return sink.gradient + (row + i) * pitch + column + j * lanes; };
+    if (sink.add) {
+      for_tile<h, w, true>(
+          sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), load(at(i, j)) + v); });
+    } else {
+      for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(at(i, j), v); });
+    }
   }
 };
 
 /// One optimizer step of the vector at `offset`.
-template <class Optimizer>
+template <bool penalized, class Optimizer>
 COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
   Vector weight = load(sink.weight + offset), state[Optimizer::states];
   unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
-  sink.optimizer.update(weight, gradient, state, sink.scale);
+  sink.template step<penalized>(weight, gradient, state);
   unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
   store(sink.weight + offset, weight);
 }
@@ -191,12 +196,19 @@ struct Updated {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    for_tile<h, w, false>(sum, [&](int i, int j, Vector v)
-                                   COLDPRESS_INLINE_LAMBDA { step(sink, (row + i) * pitch + column + j * lanes, v); });
+    if (sink.frozen) return;
+    auto const offset = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return (row + i) * pitch + column + j * lanes; };
+    if (sink.decay != 0) {
+      for_tile<h, w, true>(sum,
+                           [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<true>(sink, offset(i, j), v); });
+    } else {
+      for_tile<h, w, Optimizer::heavy>(
+          sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<false>(sink, offset(i, j), v); });
+    }
   }
 };
 
-inline StoredGradient epilogue_of(GradientSink<float> sink, Index pitch) { return {sink.gradient, pitch}; }
+inline StoredGradient epilogue_of(GradientSink<float> sink, Index pitch) { return {sink, pitch}; }
 template <class Optimizer>
 Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index pitch) {
   return {sink, pitch};

@@ -74,6 +74,7 @@ struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Vector exp(cpu::Vector x) { return cpu::exp(x); }
   static COLDPRESS_INLINE cpu::Vector tanh(cpu::Vector x) { return cpu::tanh(x); }
   static COLDPRESS_INLINE cpu::Vector sigmoid(cpu::Vector x) { return cpu::sigmoid(x); }
+  static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }
   /// The words of features at.column, at.column + 1, ...; at.column is a multiple of the number of lanes.
   static COLDPRESS_INLINE cpu::Words random(std::uint64_t key, At at) {

@@ -201,10 +201,15 @@ struct Reference {
   /// One optimizer step over `size` values of flat buffers.
   template <class Optimizer>
   void update(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
+    if (sink.frozen) return;
     for (Index i = 0; i < size; ++i) {
       Real state[Optimizer::states];
       for (int s = 0; s < Optimizer::states; ++s) state[s] = sink.state[s][i];
-      sink.optimizer.update(sink.weight[i], gradient[i], state, sink.scale);
+      if (sink.decay != 0) {
+        sink.template step<true>(sink.weight[i], gradient[i], state);
+      } else {
+        sink.template step<false>(sink.weight[i], gradient[i], state);
+      }
       for (int s = 0; s < Optimizer::states; ++s) sink.state[s][i] = state[s];
     }
   }
@@ -216,7 +221,7 @@ struct Reference {
 
  private:
   void give(GradientSink<Real> sink, Real const* gradient, Index size) const {
-    std::copy_n(gradient, size, sink.gradient);
+    for (Index i = 0; i < size; ++i) sink.gradient[i] = sink.add ? sink.gradient[i] + gradient[i] : gradient[i];
   }
   template <class Optimizer>
   void give(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {

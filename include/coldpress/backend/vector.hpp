@@ -103,6 +103,22 @@ COLDPRESS_INLINE Vector fma(Vector a, Vector b, Vector c) {
 #endif
 }
 
+/// Correctly rounded.
+COLDPRESS_INLINE Vector sqrt(Vector x) {
+#if defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_sqrtps512(x, 4);
+#elif defined __AVX512F__
+  return __builtin_ia32_sqrtps512_mask(x, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_sqrtps256(x);
+#elif defined __SSE__
+  return __builtin_ia32_sqrtps(x);
+#else
+  for (int l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
+  return x;
+#endif
+}
+
 /// Calls f(constant 0) ... f(constant N - 1).
 template <int N, class F>
 COLDPRESS_INLINE void unroll(F f) {

@@ -25,6 +25,7 @@ struct Math {
     T const e = std::exp(-std::abs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
+  static T sqrt(T x) { return std::sqrt(x); }
   static T fma(T a, T b, T c) { return std::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.

@@ -19,7 +19,9 @@ class Adapted final : public Executable {
 
   explicit Adapted(Holder&& net) : net_(std::forward<Holder>(net)), gradients_(Net::parameter_size) {
     for (int i = 0; i < Net::weight_count; ++i)
-      weights_.push_back({std::string{Net::weight_name(i).view()}, Net::weight_shape(i)});
+      weights_.push_back({.name = std::string{Net::weight_name(i).view()},
+                          .shape = Net::weight_shape(i),
+                          .lr_mult = Net::Graph::parameters.list[static_cast<std::size_t>(i)].lr_mult});
   }
 
   std::span<Shape const> input_shapes() const override { return {&Net::input_shape, 1}; }
@@ -66,9 +68,9 @@ class Adapted final : public Executable {
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
-                        TrainingOptions const& options) override {
+                        TrainingOptions const& options, Progress& progress) override {
     return std::visit(
-        [&](auto const& optimizer) { return train(only(inputs), targets, objective, optimizer, options); },
+        [&](auto const& optimizer) { return train(only(inputs), targets, objective, optimizer, options, progress); },
         options.optimizer);
   }
   std::span<Values const> outputs() const override { return {&output_, 1}; }
@@ -84,7 +86,7 @@ class Adapted final : public Executable {
   }
   template <class Optimizer>
   float train(Values x, Values targets, Objective const& objective, Optimizer const& optimizer,
-              TrainingOptions const& options) {
+              TrainingOptions const& options, Progress& progress) {
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
     typename Net::Backend const backend{};
@@ -93,16 +95,14 @@ class Adapted final : public Executable {
     Executable::forward(x, Mode::training);
     float const mean = (*objective_)(backend, output_, Net::output_shape, targets, batch);
     Executable::backward_input(objective_->gradient());
-    backward_parameters();
-    double const squared =
-        options.clip_gradients > 0 ? backend.squared_norm(gradients_.data(), Net::parameter_size) : 0;
-    UpdateSink<Optimizer, float> sink{
-        optimizer,
-        gradient_scale(squared, options.clip_gradients, options.minibatch_size > 0 ? options.minibatch_size : batch),
-        base(data),
-        {}};
+    UpdateSink<Optimizer, float> sink{optimizer, 0, base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-    backend.update(sink, gradients_.data(), Net::parameter_size);
+    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch};
+    float const* const fresh = training_.gradients().data();
+    float* const sums = gradients_.data();
+    for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
+    turn.finish(backend, sums, Net::Training::slots(), Net::weight_count);
+    progress = turn.after();
     kept_ = passed_back_ = false;
     return mean;
   }

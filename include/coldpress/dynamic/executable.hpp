@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
-#include <coldpress/optim/optimizers.hpp>
+#include <coldpress/optim/update.hpp>
 
 #include <span>
 
@@ -10,18 +10,6 @@ namespace coldpress::dynamic {
 
 /// Dropout acts and backward is possible only in training, which is the default, as in Juice.
 enum class Mode { training, inference };
-
-namespace detail {
-template <class>
-struct VariantOf;
-template <class... Types>
-struct VariantOf<TypeList<Types...>> {
-  using type = std::variant<Types...>;
-};
-}  // namespace detail
-
-using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
-using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
 /// What a network is trained for: a loss, and layers before it that are no part of the network.
 struct Objective {
@@ -46,10 +34,9 @@ inline Shape loss_input(Objective const& objective, Shape shape) {
 using Values = std::span<float const>;
 
 /// How a solver trains; see SolverConfig.
-struct TrainingOptions {
+struct TrainingOptions : SolverOptions {
   AnyOptimizer optimizer;
   Index minibatch_size = 0;  // 0: the samples of each call
-  float clip_gradients = 0;  // 0: none
 };
 
 /// Inputs and outputs have an order. A returned span lives until the next call. Shapes are those of one sample.
@@ -64,6 +51,7 @@ class Executable {
     std::string name;
     Shape shape;
     std::string other_name = {};  // what a WeightConfig calls it; files may use either
+    float lr_mult = 1;
   };
   virtual std::vector<Weight> const& weights() const = 0;
   /// The buffers that are laid out like the parameters: 0 the parameters, 1 the gradients, 2 and on the optimizer's
@@ -84,14 +72,15 @@ class Executable {
   /// parameters <- parameters - gradients
   virtual void subtract_gradients() = 0;
 
-  /// One step for the first output; returns the mean loss before it. outputs() then has the network's outputs.
+  /// One step for the first output; returns the mean loss before it. outputs() then has the network's outputs, and
+  /// where the update was not fused, the gradients those of the minibatches that `progress` counts.
   virtual float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
-                                TrainingOptions const& options) = 0;
+                                TrainingOptions const& options, Progress& progress) = 0;
   virtual std::span<Values const> outputs() const = 0;
   /// Those of the last backward_input, or of a training step where force_backward asks for them; else none.
   virtual std::span<Values const> input_gradients() const = 0;
 
-  /// Training steps done so far: the position in Dropout's random stream.
+  /// Forward passes in training done so far: the position in Dropout's random stream.
   virtual std::uint64_t step() const = 0;
   virtual void set_step(std::uint64_t step) = 0;
   virtual std::uint64_t seed() const = 0;

@@ -89,9 +89,8 @@ class Layer {
   std::vector<SharedTensor> const& learnable_weights_data() const { return weights_data_; }
   std::vector<SharedTensor> const& learnable_weights_gradients() const { return weights_gradients_; }
   std::vector<std::string> const& learnable_weights_names() const { return weights_names_; }
-  std::vector<std::optional<float>> learnable_weights_lr() const {
-    return std::vector<std::optional<float>>(weights_names_.size(), 1.0f);
-  }
+  /// Factors of the learning rate, in the same order.
+  std::vector<std::optional<float>> learnable_weights_lr() const;
   /// Every weight loses its gradient, which therefore must be the whole update by now.
   void update_weights();
   void clear_weights_gradients();
@@ -103,10 +102,12 @@ class Layer {
   Shape output_shape() const { return executable().output_shape(); }
 
   /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were
-  /// written through tensors reach it with send_weights(); tensors learn of other changes through weights_changed().
+  /// written through tensors reach it with send_weights(); tensors learn of other changes through weights_changed() and
+  /// gradients_changed().
   Executable& executable() const;
   void send_weights() const;
   void weights_changed() const;
+  void gradients_changed() const;
 
  private:
   struct LossLayer;

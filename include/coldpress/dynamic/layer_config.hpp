@@ -2,6 +2,8 @@
 #pragma once
 
 #include <coldpress/layers.hpp>
+#include <coldpress/optim/learning_rate.hpp>
+#include <coldpress/optim/optimizers.hpp>
 
 #include <memory>
 #include <optional>
@@ -13,10 +15,16 @@ namespace coldpress::dynamic {
 
 struct LayerConfig;
 
+/// Which weights may be shared under one name: those of one shape, or of as many values.
+enum class DimCheckMode { strict, permissive };
+
 /// Options of one weight of a layer, in the order of the layer's weights.
 struct WeightConfig {
   std::string name = {};
-  std::optional<Filler> filler = {};  // instead of the layer's own
+  std::optional<Filler> filler = {};  // this and the factors: instead of the layer's own
+  std::optional<float> lr_mult = {};
+  std::optional<float> decay_mult = {};
+  DimCheckMode share_mode = DimCheckMode::strict;
   bool operator==(WeightConfig const&) const = default;
 };
 
@@ -54,7 +62,16 @@ template <class... Layers, class... Losses, class... More>
 struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, More...> {
   using type = std::variant<Layers..., Losses..., More...>;
 };
+template <class>
+struct VariantOf;
+template <class... Types>
+struct VariantOf<TypeList<Types...>> {
+  using type = std::variant<Types...>;
+};
 }  // namespace detail
+
+using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
+using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
 /// Everything a LayerConfig can describe: the built-in layers and losses, a container, or a stranger.
 using LayerType = detail::Alternatives<BuiltinLayers, BuiltinLosses, SequentialConfig, Custom>::type;
@@ -93,16 +110,24 @@ inline SequentialConfig& SequentialConfig::add_input(std::string input, Shape sh
   return *this;
 }
 
-/// What a solver does with the gradients of a minibatch; Juice's SolverConfig and its defaults.
+/// How a network is trained; Juice's SolverConfig and its defaults.
 struct SolverConfig {
   std::string name = {};
   std::optional<LayerConfig> network = {};
   std::optional<LayerConfig> objective = {};
+  AnyOptimizer solver = Sgd{};               // but for its learning rate and momentum: these are base_lr and momentum
   std::optional<Index> minibatch_size = {};  // unset: the samples of each call
+  LRPolicy lr_policy = lr::Fixed{};
   float base_lr = 0.01f;
-  float momentum = 0;
+  float momentum = 0;  // of Sgd and Nesterov
   std::optional<float> clip_gradients = {};
+  std::optional<float> weight_decay = {};
+  Regularization regularization_method = Regularization::l2;
+  Index accumulate = 1;  // minibatches in an update: Caffe's iter_size
   bool operator==(SolverConfig const&) const = default;
 };
+
+/// Throws ConfigError, which names the field, for a number that makes no sense.
+void check_numbers(SolverConfig const& config);
 
 }  // namespace coldpress::dynamic

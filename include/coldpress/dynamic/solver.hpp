@@ -33,11 +33,14 @@ class Solver {
   Layer const& network() const { return network_; }
   Layer& mut_network() { return network_; }
   SolverConfig const& config() const { return config_; }
-  /// Learning rate, momentum and clipping may change between steps.
+  /// All of them may change between steps. The optimizer's learning rate is the one that lr_policy starts from.
   TrainingOptions& options() { return options_; }
 
-  /// Steps done, and the optimizer's state of each weight: what a checkpoint holds beside the weights.
-  std::uint64_t iteration() const { return network_.executable().step(); }
+  /// Minibatches done. With the optimizer's states and, while samples wait for their update, the gradients, progress is
+  /// what a checkpoint holds beside the weights.
+  std::uint64_t iteration() const { return progress_.minibatches; }
+  Progress progress() const { return progress_; }
+  void set_progress(Progress progress) { progress_ = progress; }
   int state_count() const;
 
  private:
@@ -47,6 +50,7 @@ class Solver {
   SolverConfig config_;
   Objective objective_;
   TrainingOptions options_;
+  Progress progress_;
   SharedTensor output_{{1}};
   Index target_size_ = 0;
   float loss_ = 0;

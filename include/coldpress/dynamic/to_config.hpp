@@ -4,6 +4,8 @@
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
+#include <utility>
+
 namespace coldpress::dynamic {
 namespace detail {
 
@@ -49,12 +51,19 @@ LayerConfig to_config(Network const&) {
 /// A static solver as a config: its network, objective and optimizer.
 template <class Solver>
 SolverConfig to_solver_config(Solver const& solver) {
-  SolverConfig config{.network = to_config(solver.network()),
-                      .objective = LayerConfig{"loss", Solver::objective},
-                      .base_lr = solver.optimizer().learning_rate,
-                      .momentum = solver.optimizer().momentum};
+  auto optimizer = solver.optimizer();
+  decltype(optimizer) const own;
+  SolverConfig config{.network = to_config(solver.network()), .objective = LayerConfig{"loss", Solver::objective}};
+  config.base_lr = std::exchange(optimizer.learning_rate, own.learning_rate);
+  if constexpr (requires { own.momentum; }) config.momentum = std::exchange(optimizer.momentum, own.momentum);
+  config.solver = optimizer;
   if (solver.minibatch_size > 0) config.minibatch_size = solver.minibatch_size;
-  if (Solver::options.clip_gradients > 0) config.clip_gradients = Solver::options.clip_gradients;
+  SolverOptions const& options = Solver::options;
+  if (options.clip_gradients > 0) config.clip_gradients = options.clip_gradients;
+  if (options.weight_decay > 0) config.weight_decay = options.weight_decay;
+  config.regularization_method = options.regularization_method;
+  config.accumulate = options.accumulate;
+  config.lr_policy = options.lr_policy;
   return config;
 }
 

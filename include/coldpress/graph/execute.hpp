@@ -17,18 +17,26 @@ struct ParameterView {
   T* operator[](int i) const { return base + offsets[i]; }
 };
 
-/// Sinks of the parameters of one layer.
+/// Sinks of the parameters of one layer, or of all: slots.offsets and slots.parameters are of the first.
 template <class T>
 struct GradientSinks {
-  T* base;
-  Index const* offsets;
-  GradientSink<T> operator[](int i) const { return {base + offsets[i]}; }
+  GradientSink<T> whole;  // of the whole buffer
+  Slots slots;
+  GradientSink<T> operator[](int i) const { return whole.at(slots.offsets[i]); }
 };
 template <class Optimizer, class T>
 struct UpdateSinks {
   UpdateSink<Optimizer, T> whole;  // of the whole buffer
-  Index const* offsets;
-  UpdateSink<Optimizer, T> operator[](int i) const { return whole.at(offsets[i]); }
+  Slots slots;
+  UpdateSink<Optimizer, T> operator[](int i) const {
+    Parameter const& parameter = slots.parameters[i];
+    UpdateSink<Optimizer, T> sink = whole.at(slots.offsets[i]);
+    sink.optimizer.learning_rate *= parameter.lr_mult;
+    sink.decay *= parameter.decay_mult;
+    if constexpr (requires { sink.optimizer.weight_decay; }) sink.optimizer.weight_decay *= parameter.decay_mult;
+    sink.frozen = parameter.lr_mult == 0;
+    return sink;
+  }
 };
 
 namespace detail {
@@ -57,7 +65,7 @@ auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope,
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some,
-///   none), chain(g, seed), loss(f); columns(g), offsets(g), passes_gradient(g), head_input(g), head_key(g, seed). In a
+///   none), chain(g, seed), loss(f); columns(g), slots(g), passes_gradient(g), head_input(g), head_key(g, seed). In a
 ///   static program g is a constant.
 template <class Program, class Backend, class Count>
 struct Run {
@@ -128,7 +136,7 @@ struct Run {
   }
   template <class G>
   auto parameters_of(G g) const {
-    return ParameterView<T const>{parameters, program.offsets(g)};
+    return ParameterView<T const>{parameters, program.slots(g).offsets};
   }
   template <class G, class X, class Y, class Chain>
   auto forward_pass(G g, X x, Y y, Then<Chain, T> const& then) const {
@@ -207,7 +215,7 @@ void seed_gradient(Run const& run, Output output, T const* dy) {
 /// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
 enum class Pass { both, inputs, parameters };
 
-/// Passes gradients from the last group to the first. sinks(offsets) says where those of a layer's parameters go; a
+/// Passes gradients from the last group to the first. sinks(slots) says where those of a layer's parameters go; a
 /// layer's input gradient is computed before its parameters may change. What nobody needs is not computed, and in a
 /// static network not even compiled.
 template <class Run, class Sinks>
@@ -223,7 +231,7 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
         g,
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          auto const all = run.backward_pass(g, sinks(run.program.offsets(g)));
+          auto const all = run.backward_pass(g, sinks(run.program.slots(g)));
           if constexpr (requires { layer.backward(run.backend, all); }) {
             if (inputs) layer.backward(run.backend, all);
           }

@@ -143,9 +143,7 @@ class Network {
     require(static_cast<Index>(gradient.values.size()) == run.batch * output_shape.size(),
             "backward: the gradient must have as many values as the output");
     seed_gradient(run, Training::output(), gradient.values.data());
-    coldpress::backward(run, [&](Index const* offsets) {
-      return GradientSinks<T>{workspace.gradients_.data(), offsets};
-    });
+    coldpress::backward(run, [&](Slots slots) { return GradientSinks<T>{{workspace.gradients_.data()}, slots}; });
     Buffer const& dx = Training::plan().input_gradients[0];
     return {{run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)}, run.batch};
   }

@@ -80,7 +80,10 @@ struct StaticGraph {
     (
         [&] {
           all.first[i + 1] = n;
-          for (Parameter const& p : parameters_of(layer<i + 1>, nodes[i].shape)) all.node[n] = i + 1, all.list[n++] = p;
+          for (Parameter const& p : parameters_of(layer<i + 1>, nodes[i].shape)) {
+            require(p.lr_mult >= 0 && p.decay_mult >= 0, "layer: lr_mult and decay_mult of a weight are at least 0");
+            all.node[n] = i + 1, all.list[n++] = p;
+          }
         }(),
         ...);
     all.first[size] = n;

@@ -54,6 +54,7 @@ struct StaticProgram {
   static constexpr Shape input_shape() {
     return planned.nodes[planned.nodes[node].inputs[0]].shape;
   }
+  static constexpr int parameter_count() { return Graph::parameter_count; }
   static constexpr Index parameter_size = memory.offsets[Graph::parameter_count];
 
   template <int g>
@@ -88,10 +89,13 @@ struct StaticProgram {
       return Fixed<planned.nodes[planned.groups[g].output].shape.size()>{};
     }
   }
+  /// The parameters of a group's layer, and those of the whole network.
   template <int g>
-  static constexpr Index const* offsets(Number<g>) {
-    return memory.offsets.data() + Graph::parameters.first[planned.groups[g].head];
+  static constexpr Slots slots(Number<g>) {
+    int const first = Graph::parameters.first[planned.groups[g].head];
+    return {memory.offsets.data() + first, Graph::parameters.list.data() + first};
   }
+  static constexpr Slots slots() { return {memory.offsets.data(), Graph::parameters.list.data()}; }
   /// Whether group g hands a gradient to its input.
   template <int g>
   static constexpr auto passes_gradient(Number<g>) {

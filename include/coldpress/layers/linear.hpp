@@ -5,12 +5,11 @@
 namespace coldpress {
 
 /// y = x Wᵀ + b, with W of shape {output_size, features} and b of shape {output_size}. Takes samples of any shape;
-/// features is the number of their values.
+/// features is the number of their values. W starts as Glorot, b as 0.
 struct Linear {
   static constexpr std::string_view name = "linear";
   Index output_size = 10;
-  Filler weight = Glorot{};
-  Filler bias = Constant{0};
+  Weight weight = {}, bias = {};
 
   constexpr Shape output_shape(Shape in) const {
     require(in.rank() > 0, "linear: the input has no values");
@@ -19,8 +18,8 @@ struct Linear {
   }
   constexpr auto parameters(Shape in) const {
     Index const features = in.size();
-    return std::array{Parameter{"weight", "-0", {output_size, features}, weight, features, output_size},
-                      Parameter{"bias", "-0-bias", {output_size}, bias, features, output_size}};
+    return std::array{Parameter{"weight", "-0", {output_size, features}, Glorot{}, features, output_size}.with(weight),
+                      Parameter{"bias", "-0-bias", {output_size}, Constant{0}, features, output_size}.with(bias)};
   }
   constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
 

@@ -16,6 +16,8 @@ inline float initial_value(Parameter const& parameter, Stream stream, std::uint6
   auto const in = static_cast<double>(parameter.fan_in), out = static_cast<double>(parameter.fan_out);
   Filler const& filler = parameter.filler;
   switch (filler.kind) {
+    case Filler::Kind::own:  // the layer has chosen by now
+      break;
     case Filler::Kind::constant:
       return filler.a;
     case Filler::Kind::glorot:

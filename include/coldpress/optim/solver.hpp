@@ -2,44 +2,9 @@
 #pragma once
 
 #include <coldpress/graph/network.hpp>
-#include <coldpress/optim/sgd.hpp>
+#include <coldpress/optim/update.hpp>
 
 namespace coldpress {
-
-struct SolverOptions {
-  float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Turns the fusion of the update off.
-  bool keep_gradients = false;  // so does this: gradients() then holds those of the last step
-  bool operator==(SolverOptions const&) const = default;
-};
-
-/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
-/// (Juice's order).
-inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
-  double const norm = std::sqrt(squared_norm);
-  double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
-  return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
-}
-
-/// Forward, loss, backward and update of one minibatch; shared by static and dynamic solvers. Returns the mean loss
-/// before the update. `sink` is that of the whole parameter buffer. `gradients`: where they go when the update cannot
-/// be fused, else null or nullptr_t.
-template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
-T train_step(Run const& run, T const* target, UpdateSink<Optimizer, T> sink, Index minibatch_size, float clip,
-             Gradients gradients, Index size) {
-  forward(run, true);
-  T const loss = loss_and_gradient(run, target);
-  sink.scale = gradient_scale(0, 0, minibatch_size);
-  if (gradients == nullptr) {
-    backward(run, [&](Index const* offsets) { return UpdateSinks<Optimizer, T>{sink, offsets}; });
-  }
-  if constexpr (!std::is_null_pointer_v<Gradients>) {
-    if (gradients == nullptr) return loss;
-    backward(run, [&](Index const* offsets) { return GradientSinks<T>{gradients, offsets}; });
-    if (clip > 0) sink.scale = gradient_scale(run.backend.squared_norm(gradients, size), clip, minibatch_size);
-    run.backend.update(sink, gradients, size);
-  }
-  return loss;
-}
 
 /// Throws DataError unless every label is a class of the loss.
 template <class LossType, class T>
@@ -67,8 +32,9 @@ class Solver {
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
-  static constexpr bool fused = options.clip_gradients == 0 && !options.keep_gradients;
+  static constexpr bool fused = fuses_update(options);
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
+  static_assert(options.accumulate > 0, "Solver: an update takes at least one minibatch");
 
   explicit Solver(Net& net) : net_(net) {
     state_.reserve(Optimizer::states * Net::parameter_size);
@@ -76,8 +42,8 @@ class Solver {
   }
 
   /// One step on a minibatch: samples, and as many targets. Returns the mean loss before the update. Throws ShapeError,
-  /// DataError; then nothing has changed. Gradients are divided by the samples of the call, or by minibatch_size where
-  /// that is set.
+  /// DataError; then nothing has changed. Gradients are divided by the samples they come from, or by minibatch_size
+  /// where that is set, times the minibatches of an update.
   template <class X, class Y>
   T train_minibatch(X const& x, Y const& y) {
     SamplesOf<X, T> const samples{x};
@@ -86,13 +52,12 @@ class Solver {
                 samples.values.size() * static_cast<std::size_t>(target_shape.size()),
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets.values);
-    auto const run = net_.start(Program{}, samples.values, workspace_, step_ + 1);
+    auto const run = net_.start(Program{}, samples.values, workspace_, step() + 1);
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    Index const minibatch = minibatch_size > 0 ? minibatch_size : Index{run.batch};
-    T const mean = train_step(run, targets.values.data(), sink, minibatch, options.clip_gradients, kept_gradients(),
-                              Net::parameter_size);
-    ++step_;
+    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch};
+    T const mean = train_step(run, targets.values.data(), turn, kept_gradients());
+    progress_ = turn.after();
     batch_ = run.batch;
     return mean;
   }
@@ -104,20 +69,27 @@ class Solver {
     return {{workspace_.values() + offset * batch_, static_cast<std::size_t>(batch_ * Net::output_shape.size())},
             batch_};
   }
-  /// Of the last step, laid out as Net::parameters(); only where the update is not fused.
+  /// The sum of those since the update before the last step, as backward makes them and laid out as Net::parameters();
+  /// only where the update is not fused.
   std::span<T const> gradients() const requires(!fused) {
+    return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
+  }
+  std::span<T> gradients() requires(!fused) {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
 
+  /// Its learning_rate is the one that lr_policy starts from.
   Optimizer& optimizer() { return optimizer_; }
   Optimizer const& optimizer() const { return optimizer_; }
   Net& network() const { return net_; }
   Index minibatch_size = 0;  // 0: the samples of each call
 
-  // What a checkpoint needs beside the parameters. state(s) is laid out as Net::parameters().
-  std::uint64_t step() const { return step_; }
-  void set_step(std::uint64_t step) { step_ = step; }
+  // What a checkpoint needs beside the parameters: state(s), laid out as Net::parameters(); the progress; and while
+  // samples wait for their update, gradients().
+  std::uint64_t step() const { return progress_.minibatches; }
+  Progress progress() const { return progress_; }
+  void set_progress(Progress progress) { progress_ = progress; }
   std::span<T> state(int s) {
     return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
   }
@@ -138,7 +110,7 @@ class Solver {
   Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
   Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
   Index batch_ = 0;  // of the last step
-  std::uint64_t step_ = 0;
+  Progress progress_;
 };
 
 }  // namespace coldpress

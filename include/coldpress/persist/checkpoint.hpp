@@ -18,7 +18,8 @@ struct Checkpoint {
 
   std::vector<NamedTensor> optimizer_state = {};
   std::vector<std::uint64_t> random_state = {};
-  std::uint64_t iteration = 0;  // steps done
+  std::uint64_t iteration = 0;  // minibatches done
+  std::uint64_t waiting = 0;    // samples whose gradients wait for their update
   std::uint64_t epoch = 0;      // whole epochs done
   std::uint64_t position = 0;   // samples done of the epoch under way
   bool operator==(Checkpoint const&) const = default;

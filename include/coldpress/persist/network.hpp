@@ -60,9 +60,19 @@ void load_model(Net& net, Model const& model) {
 dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {},
                         std::uint64_t seed = 0);
 
-/// The name of an optimizer's state of a weight in a checkpoint.
-inline std::string state_name(int state, std::string const& weight) {
-  return weight + "/state" + std::to_string(state);
+/// The name of a buffer's values of a weight in a checkpoint: of the optimizer's states, and after the last of them, of
+/// the gradients that wait for their update.
+inline std::string buffer_name(int buffer, int states, std::string const& weight) {
+  return weight + (buffer < states ? "/state" + std::to_string(buffer) : "/gradient");
+}
+
+/// A static solver's state b, or after the last of them its gradients.
+template <class Solver>
+auto buffer_of(Solver& solver, int b) {
+  if constexpr (!Solver::fused) {
+    if (b == Solver::Optimizer::states) return solver.gradients();
+  }
+  return solver.state(b);
 }
 
 /// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's
@@ -73,13 +83,17 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
 }
 {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
-  Checkpoint checkpoint{
-      .model = model_of(solver.network()), .random_state = {solver.network().seed()}, .iteration = solver.step()};
-  for (int s = 0; s < Solver::Optimizer::states; ++s) {
-    auto tensors = tensors_of(solver.network(),
-                              [&](Net const&, int i, auto values) { Net::read(solver.state(s).data(), i, values); });
+  constexpr int states = Solver::Optimizer::states;
+  Progress const progress = solver.progress();
+  Checkpoint checkpoint{.model = model_of(solver.network()),
+                        .random_state = {solver.network().seed()},
+                        .iteration = progress.minibatches,
+                        .waiting = static_cast<std::uint64_t>(progress.waiting)};
+  for (int b = 0; b < states + (progress.waiting > 0); ++b) {
+    auto tensors = tensors_of(
+        solver.network(), [&](Net const&, int i, auto values) { Net::read(buffer_of(solver, b).data(), i, values); });
     for (NamedTensor& tensor : tensors) {
-      tensor.name = state_name(s, tensor.name);
+      tensor.name = buffer_name(b, states, tensor.name);
       checkpoint.optimizer_state.push_back(std::move(tensor));
     }
   }
@@ -87,24 +101,29 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
 }
 Checkpoint checkpoint_of(dynamic::Solver const& solver);
 
-/// The optimizer states of a checkpoint: [state][weight]. Throws FormatError where one is missing or of another shape.
-std::vector<std::vector<std::vector<float>>> states_in_order(Checkpoint const& checkpoint, int states);
+/// The optimizer states of a checkpoint, and the gradients where samples wait: [buffer][weight]. Throws FormatError
+/// where one is missing or of another shape, and MismatchError where samples wait, but the solver's updates are of one
+/// minibatch (`accumulates` is not set).
+std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
+                                                              bool accumulates);
 
 /// Puts a solver where the checkpoint left off: the next step is the one that would have been next. All or nothing.
 template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
-  auto const states = states_in_order(checkpoint, Solver::Optimizer::states);
+  if (checkpoint.random_state.size() > 1)
+    throw MismatchError{"the checkpoint is of a network that also ran apart from its solver, which must be dynamic"};
+  auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
-  for (int s = 0; s < Solver::Optimizer::states; ++s) {
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
     for (int i = 0; i < Net::weight_count; ++i) {
-      auto const& values = states[static_cast<std::size_t>(s)][static_cast<std::size_t>(i)];
+      auto const& values = buffers[b][static_cast<std::size_t>(i)];
       std::vector<typename Net::T> const converted(values.begin(), values.end());
-      Net::write(solver.state(s).data(), i, converted);
+      Net::write(buffer_of(solver, static_cast<int>(b)).data(), i, converted);
     }
   }
   if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);
-  solver.set_step(checkpoint.iteration);
+  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
 /// A solver as the checkpoint left it.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);

@@ -1,0 +1,57 @@
+// How far predictions are from their targets; Juice's RegressionEvaluator.
+#pragma once
+
+#include <coldpress/evaluators/window.hpp>
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace coldpress {
+
+class RegressionEvaluator {
+ public:
+  struct Sample {
+    float predicted, actual;
+  };
+
+  /// "mse", "mae" or "r2"; "mse" where nothing is said, as in Juice. Throws ConfigError for another.
+  explicit RegressionEvaluator(std::string metric = "mse") : metric_(std::move(metric)) {
+    if (metric_ == "mse" || metric_ == "mae" || metric_ == "r2") return;
+    ConfigError error{"there is no metric '" + metric_ + "'; there are mse, mae and r2"};
+    error.in_field("metric");
+    throw error;
+  }
+  /// The last so many samples count; all where it is not set.
+  void set_capacity(std::optional<Index> capacity) { window_.set_capacity(capacity); }
+
+  /// Throws ShapeError where there are not as many of both; then none is added.
+  void add_samples(std::span<float const> predictions, std::span<float const> targets) {
+    require(predictions.size() == targets.size(),
+            "regression_evaluator: the targets must be as many as the predictions");
+    for (std::size_t i = 0; i < targets.size(); ++i) window_.add({predictions[i], targets[i]});
+  }
+  std::deque<Sample> const& samples() const { return window_.samples(); }
+
+  /// mse: Σ (p - t)² / n;  mae: Σ |p - t| / n;  r2: 1 - Σ (p - t)² / Σ (t - mean of t)², and where all targets are the
+  /// same, 1 for predictions that are right and 0 for others. NaN of no samples.
+  double value() const {
+    if (samples().empty()) return std::numeric_limits<double>::quiet_NaN();
+    double const n = static_cast<double>(samples().size());
+    double absolute = 0, squared = 0, mean = 0, spread = 0;
+    for (Sample const& s : samples()) {
+      double const error = static_cast<double>(s.predicted) - static_cast<double>(s.actual);
+      absolute += std::abs(error), squared += error * error, mean += static_cast<double>(s.actual) / n;
+    }
+    if (metric_ == "mae") return absolute / n;
+    if (metric_ == "mse") return squared / n;
+    for (Sample const& s : samples()) spread += std::pow(static_cast<double>(s.actual) - mean, 2);
+    return spread > 0 ? 1 - squared / spread : squared > 0 ? 0 : 1 - squared;
+  }
+
+ private:
+  std::string metric_;
+  Window<Sample> window_;
+};
+
+}  // namespace coldpress

@@ -1,0 +1,32 @@
+// The last samples that an evaluator has seen.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <deque>
+#include <optional>
+
+namespace coldpress {
+
+/// First in, first out; all of them where no capacity is set.
+template <class Sample>
+class Window {
+ public:
+  /// At least 1; what is beyond it goes at once, the oldest first.
+  void set_capacity(std::optional<Index> capacity) {
+    require(!capacity || *capacity > 0, "evaluator: the capacity must be at least 1");
+    capacity_ = capacity;
+    trim();
+  }
+  void add(Sample sample) { samples_.push_back(sample), trim(); }
+  std::deque<Sample> const& samples() const { return samples_; }
+
+ private:
+  void trim() {
+    while (capacity_ && static_cast<Index>(samples_.size()) > *capacity_) samples_.pop_front();
+  }
+  std::deque<Sample> samples_;
+  std::optional<Index> capacity_;
+};
+
+}  // namespace coldpress

@@ -1,0 +1,106 @@
+// Learning-rate policies with Caffe's and Juice's names and formulas: the rate of iteration i = 0, 1, ...
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace coldpress {
+
+/// Made from one of the structs in namespace lr. An iteration is an update of the weights.
+struct LRPolicy {
+  enum class Kind { fixed, step, multistep, exp, inv, poly, sigmoid };
+  static constexpr int max_steps = 16;
+  Kind kind = Kind::fixed;
+  float gamma = 0, power = 0;
+  Index stepsize = 0, max_iter = 0;
+  Index steps[max_steps] = {};  // ended by a zero
+
+  constexpr std::string_view name() const {
+    constexpr std::string_view names[] = {"fixed", "step", "multistep", "exp", "inv", "poly", "sigmoid"};
+    return names[static_cast<int>(kind)];
+  }
+  float rate(float base, std::uint64_t iteration) const {
+    if (kind == Kind::fixed) return base;
+    return static_cast<float>(static_cast<double>(base) * factor(iteration));
+  }
+  bool operator==(LRPolicy const&) const = default;
+
+ private:
+  double factor(std::uint64_t iteration) const {
+    auto const i = static_cast<double>(iteration), g = static_cast<double>(gamma), p = static_cast<double>(power);
+    switch (kind) {
+      case Kind::fixed:
+        return 1;
+      case Kind::step:
+        return std::pow(g, static_cast<double>(iteration / static_cast<std::uint64_t>(stepsize)));
+      case Kind::multistep: {
+        int done = 0;
+        while (done < max_steps && steps[done] > 0 && iteration >= static_cast<std::uint64_t>(steps[done])) ++done;
+        return std::pow(g, done);
+      }
+      case Kind::exp:
+        return std::pow(g, i);
+      case Kind::inv:
+        return std::pow(1 + g * i, -p);
+      case Kind::poly:
+        return std::pow(std::max(0.0, 1 - i / static_cast<double>(max_iter)), p);
+      case Kind::sigmoid:
+        return 1 / (1 + std::exp(-g * (i - static_cast<double>(stepsize))));
+    }
+    return 1;
+  }
+};
+
+namespace lr {
+
+/// base
+struct Fixed {
+  constexpr operator LRPolicy() const { return {}; }
+};
+/// base gamma^floor(i / stepsize)
+struct Step {
+  float gamma = 0.1f;
+  Index stepsize = 10;
+  constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::step, .gamma = gamma, .stepsize = stepsize}; }
+};
+/// base gamma^(number of steps that are not beyond i); at most 16, ascending from 1
+struct Multistep {
+  float gamma = 0.1f;
+  Index steps[LRPolicy::max_steps];
+  constexpr operator LRPolicy() const {
+    LRPolicy policy{.kind = LRPolicy::Kind::multistep, .gamma = gamma};
+    for (int n = 0; n < LRPolicy::max_steps; ++n) policy.steps[n] = steps[n];
+    return policy;
+  }
+};
+/// base gamma^i
+struct Exp {
+  float gamma = 0.1f;
+  constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::exp, .gamma = gamma}; }
+};
+/// base (1 + gamma i)^-power
+struct Inv {
+  float gamma = 0.1f, power = 1;
+  constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::inv, .gamma = gamma, .power = power}; }
+};
+/// base (1 - i / max_iter)^power, and 0 from max_iter on
+struct Poly {
+  float power = 1;
+  Index max_iter;
+  constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::poly, .power = power, .max_iter = max_iter}; }
+};
+/// base / (1 + e^(-gamma (i - stepsize))); gamma is negative for a rate that falls
+struct Sigmoid {
+  float gamma = 0.1f;
+  Index stepsize = 10;
+  constexpr operator LRPolicy() const {
+    return {.kind = LRPolicy::Kind::sigmoid, .gamma = gamma, .stepsize = stepsize};
+  }
+};
+
+}  // namespace lr
+}  // namespace coldpress

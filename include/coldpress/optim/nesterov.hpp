@@ -1,0 +1,28 @@
+// Nesterov's accelerated gradient in the form of Sutskever et al. 2013, which Caffe, Mocha and PyTorch share.
+#pragma once
+
+#include <coldpress/core/fields.hpp>
+#include <coldpress/core/pointwise.hpp>
+
+namespace coldpress {
+
+/// v <- learning_rate g + momentum v;  w <- w - (learning_rate g + momentum v): a step of Sgd, looking one step ahead.
+struct Nesterov {
+  static constexpr std::string_view name = "nesterov";
+  static constexpr int states = 1;  // velocity
+  static constexpr bool heavy = false;
+  float learning_rate = 0.01f;
+  float momentum = 0.9f;
+
+  template <class T>
+  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+    T const step = gradient * learning_rate, mass = T{} + momentum;
+    state[0] = Math<T>::fma(mass, state[0], step);
+    weight = weight - Math<T>::fma(mass, state[0], step);
+  }
+  bool operator==(Nesterov const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Nesterov, learning_rate, momentum);

@@ -1,0 +1,112 @@
+// From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
+#pragma once
+
+#include <coldpress/graph/execute.hpp>
+#include <coldpress/optim/learning_rate.hpp>
+#include <coldpress/optim/optimizers.hpp>
+
+namespace coldpress {
+
+/// What happens to gradients before the optimizer sees them. They are summed over the minibatches of an update,
+/// clipped, divided, and joined by that of the penalty on the weights (Juice's and Caffe's order).
+struct SolverOptions {
+  float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Turns the fusion of the update off.
+  bool keep_gradients = false;  // so does this: gradients() then holds those of the last step
+  float weight_decay = 0;
+  Regularization regularization_method = Regularization::l2;
+  Index accumulate = 1;  // minibatches in an update; more than one turn the fusion off
+  LRPolicy lr_policy = lr::Fixed{};
+  bool operator==(SolverOptions const&) const = default;
+};
+
+/// How far a training has come.
+struct Progress {
+  std::uint64_t minibatches = 0;
+  Index waiting = 0;  // samples whose gradients wait for the update
+  bool operator==(Progress const&) const = default;
+};
+
+/// Whether gradients can go straight into the parameters.
+constexpr bool fuses_update(SolverOptions const& options) {
+  return options.clip_gradients == 0 && !options.keep_gradients && options.accumulate == 1;
+}
+
+/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
+/// (Juice's order).
+inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
+  double const norm = std::sqrt(squared_norm);
+  double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
+  return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
+}
+
+/// The part of one minibatch in an update. `sink` has the
+/// optimizer and the buffers, whole; `minibatch_size`: what the gradients of a minibatch are divided by, 0 for its
+/// samples.
+template <class Optimizer, class T>
+class Turn {
+ public:
+  Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
+       Index batch)
+      : sink_(sink), clip_(options.clip_gradients), adds_(progress.waiting > 0) {
+    auto const accumulate = static_cast<std::uint64_t>(options.accumulate), update = progress.minibatches / accumulate;
+    updates_ = (progress.minibatches + 1) % accumulate == 0;
+    after_ = {progress.minibatches + 1, updates_ ? 0 : progress.waiting + batch};
+    divisor_ = minibatch_size > 0 ? minibatch_size * options.accumulate : progress.waiting + batch;
+    sink_.decay = options.weight_decay;
+    sink_.regularization = options.regularization_method;
+    sink_.scale = gradient_scale(0, 0, divisor_);
+    sink_.optimizer.learning_rate = options.lr_policy.rate(sink_.optimizer.learning_rate, update);
+    if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(update + 1);
+  }
+
+  /// Sinks that update at once, where one minibatch is an update and nothing needs to be known of all gradients.
+  UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots}; }
+  /// Sinks into memory that holds the gradients of earlier minibatches.
+  GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
+  bool adds() const { return adds_; }
+
+  /// Where this minibatch is the last of the update: that, with the gradients in memory. `slots`: of all `count`
+  /// parameters.
+  template <class Backend>
+  void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
+    if (!updates_) return;
+    UpdateSinks<Optimizer, T> sinks{sink_, slots};
+    auto const for_each = [&](auto f) {
+      for (int i = 0; i < count; ++i) {
+        auto const sink = sinks[i];
+        if (!sink.frozen) f(sink, gradients + slots.offsets[i], slots.offsets[i + 1] - slots.offsets[i]);
+      }
+    };
+    if (clip_ > 0) {
+      double norm = 0;
+      for_each([&](auto const&, T const* from, Index size) { norm += backend.squared_norm(from, size); });
+      sinks.whole.scale = gradient_scale(norm, clip_, divisor_);
+    }
+    for_each([&](auto const& sink, T const* from, Index size) { backend.update(sink, from, size); });
+  }
+  Progress after() const { return after_; }
+
+ private:
+  UpdateSink<Optimizer, T> sink_;
+  float clip_;
+  bool adds_, updates_;
+  Index divisor_;
+  Progress after_;
+};
+
+/// Forward, loss, backward and update of one minibatch. Returns the mean loss before the update. `gradients`: where
+/// they go when the update cannot be fused, else null or nullptr_t.
+template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
+T train_step(Run const& run, T const* target, Turn<Optimizer, T> turn, Gradients gradients) {
+  forward(run, true);
+  T const loss = loss_and_gradient(run, target);
+  if (gradients == nullptr) backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
+  if constexpr (!std::is_null_pointer_v<Gradients>) {
+    if (gradients == nullptr) return loss;
+    backward(run, [&](Slots slots) { return turn.gradient_sinks(gradients, slots); });
+    turn.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
+  }
+  return loss;
+}
+
+}  // namespace coldpress

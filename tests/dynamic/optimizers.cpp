@@ -1,0 +1,206 @@
+// Every optimizer and option: a network type and its config train with the same bits, and what a config says has
+// effect.
+#include "tensors.hpp"
+
+#include <coldpress/coldpress.hpp>
+#include <coldpress/dynamic/adapter.hpp>
+
+#include <limits>
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+constexpr Weight slow{.lr_mult = 0.5f, .decay_mult = 2}, frozen{.lr_mult = 0};
+using Layers = Sequential<Linear{.output_size = 19, .weight = slow}, Dropout{.probability = 0.25f}, TanH{},
+                          Linear{.output_size = 5, .bias = frozen}, LogSoftmax{}>;
+using Classifier = Network<Layers, Shape{7}>;
+constexpr NegativeLogLikelihood nll{5};
+
+/// The same minibatches for a static solver, the dynamic one of its config, and an adapted network.
+template <auto optimizer, SolverOptions options>
+void check_training() {
+  Classifier net{12}, inside{12};
+  Solver<Classifier, nll, optimizer, options> solver{net};
+  SolverConfig const config = dynamic::to_solver_config(solver);
+  auto other = Trainer::from_config(Backend::like_static(), config, {}, 12);
+  Trainer adapted{Net::adapt(inside), config};
+  Random random{3};
+  for (int step = 0; step < 9; ++step) {
+    Index const batch = step % 4 == 3 ? 1 : 16 - step;
+    auto const x = random.values<float>(batch * 7);
+    Floats labels;
+    for (Index i = 0; i < batch; ++i) labels.push_back(static_cast<float>(random.integer(0, 4)));
+    float const loss = solver.train_minibatch(x, labels);
+    REQUIRE(loss == other.train_minibatch(std::span<float const>{x}, std::span<float const>{labels}));
+    CHECK(adapted.train_minibatch(std::span<float const>{x}, std::span<float const>{labels}) ==
+          Approx(loss).epsilon(1e-3));
+    REQUIRE(solver.progress() == other.progress());
+    REQUIRE(solver.progress() == adapted.progress());
+  }
+  for (int i = 0; i < net.weight_count; ++i) {
+    Floats weight(static_cast<std::size_t>(net.weight_shape(i).size())), close = weight;
+    net.read_weight(i, weight);
+    CHECK(same_bits(weight, values_of(other.network().learnable_weights_data()[static_cast<std::size_t>(i)])));
+    inside.read_weight(i, close);  // softmax and loss apart
+    for (std::size_t e = 0; e < weight.size(); ++e) CHECK(close[e] == Approx(weight[e]).margin(2e-3));
+  }
+}
+
+template <SolverOptions options>
+void check_all() {
+  for_each_type(BuiltinOptimizers{}, []<class Optimizer>() {
+    INFO(Optimizer::name);
+    check_training<Optimizer{}, options>();
+  });
+}
+
+SolverConfig line(LayerConfig layer = {"fc", Linear{2}}) {
+  return {.network = sequential({std::move(layer)}, Shape{3}), .objective = LayerConfig{"loss", MeanSquaredError{}}};
+}
+Trainer make(SolverConfig config) { return Trainer::from_config(Backend{}, std::move(config), {}, 3); }
+
+/// Weights before and after some steps.
+std::pair<Floats, Floats> trained(SolverConfig config, int steps = 1) {
+  Trainer solver = make(std::move(config));
+  Floats before = weights_of(solver.network());
+  for (int n = 0; n < steps; ++n) solver.train_minibatch(noise({4, 3}, 1), noise({4, 2}, 2));
+  return {before, weights_of(solver.network())};
+}
+
+}  // namespace
+
+TEST_CASE("each optimizer has the same bits") { check_all<SolverOptions{}>(); }
+TEST_CASE("each optimizer has the same bits with L2 and a policy") {
+  check_all<SolverOptions{.weight_decay = 0.01f, .lr_policy = lr::Step{.gamma = 0.5f, .stepsize = 3}}>();
+}
+TEST_CASE("each optimizer has the same bits with L1, clipping and accumulation") {
+  check_all<SolverOptions{.clip_gradients = 2,
+                          .weight_decay = 0.01f,
+                          .regularization_method = Regularization::l1,
+                          .accumulate = 3,
+                          .lr_policy = lr::Inv{.gamma = 0.5f, .power = 0.75f}}>();
+}
+
+TEST_CASE("W3: lr_mult and decay_mult of a WeightConfig, and weight_decay, have effect") {
+  LayerConfig layer{"fc", Linear{2}};
+  auto const [start, plain] = trained(line(layer));
+  layer.params = {{.lr_mult = 0.0f}, {.lr_mult = 2.0f}};
+  CHECK(make(line(layer)).network().learnable_weights_lr() == std::vector<std::optional<float>>{0.0f, 2.0f});
+  auto const [again, scaled] = trained(line(layer));
+  CHECK(same_bits(Floats(start.begin(), start.begin() + 6), Floats(scaled.begin(), scaled.begin() + 6)));
+  for (std::size_t i = 6; i < 8; ++i) CHECK(scaled[i] - start[i] == Approx(2 * (plain[i] - start[i])));
+
+  for (bool const l1 : {false, true}) {
+    layer.params = {{.decay_mult = 3.0f}, {.decay_mult = 0.0f}};
+    SolverConfig config = line(layer);
+    config.weight_decay = 0.5f;
+    if (l1) config.regularization_method = Regularization::l1;
+    auto const [same, decayed] = trained(config);
+    for (std::size_t i = 0; i < 8; ++i) {
+      float const slope = !l1 ? start[i] : start[i] > 0 ? 1.0f : -1.0f;
+      CHECK(decayed[i] == Approx(plain[i] - 0.01f * (i < 6 ? 1.5f : 0.0f) * slope).margin(1e-6));
+    }
+  }
+  // A WeightConfig counts instead of what the layer itself says.
+  layer = {"fc", Linear{.output_size = 2, .weight = {.lr_mult = 0}}};
+  CHECK(make(line(layer)).network().learnable_weights_lr()[0] == 0.0f);
+  layer.params = {{.lr_mult = 1.0f}};
+  CHECK(trained(line(layer)).second == plain);
+}
+
+TEST_CASE("W4: gradients stay gradients") {
+  Trainer solver = make(line());
+  solver.options().keep_gradients = true;
+  Net same = Net::from_config(Backend{}, *line().network, {}, 3);
+  SharedTensor const x = noise({4, 3}, 1), t = noise({4, 2}, 2);
+  for (int step = 0; step < 2; ++step) {  // of this step, not of all so far
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto const now = values_of(solver.network().learnable_weights_data()[i]);
+      std::copy(now.begin(), now.end(), same.learnable_weights_data()[i].write_only().begin());
+    }
+    Floats dy = values_of(same.forward(x));
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = 2 * (dy[i] - t.read()[i]);
+    same.backward(tensor({4, 2}, dy));
+    solver.train_minibatch(x, t);
+    auto const kept = gradients_of(solver.network()), expected = gradients_of(same);
+    for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i] == Approx(expected[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("gradients of the minibatches of an update are summed where they can be seen") {
+  SolverConfig config = line();
+  config.accumulate = 2;
+  Trainer solver = make(config);
+  SharedTensor const x = noise({4, 3}, 1), t = noise({4, 2}, 2);
+  Floats const start = weights_of(solver.network());
+  solver.train_minibatch(x, t);
+  CHECK(same_bits(start, weights_of(solver.network())));
+  Floats const once = gradients_of(solver.network());
+  solver.train_minibatch(x, t);
+  Floats const twice = gradients_of(solver.network());
+  for (std::size_t i = 0; i < once.size(); ++i) CHECK(twice[i] == Approx(2 * once[i]));
+  auto const plain = trained(line()).second;
+  auto const now = weights_of(solver.network());
+  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(now[i] == Approx(plain[i]).margin(1e-6));
+  CHECK(solver.iteration() == 2);
+}
+
+TEST_CASE("base_lr and momentum are those of the config's solver") {
+  SolverConfig config = line();
+  config.solver = Adam{.beta1 = 0.5f};
+  config.base_lr = 0.25f;
+  CHECK(std::get<Adam>(make(config).options().optimizer) == Adam{.learning_rate = 0.25f, .beta1 = 0.5f});
+  config.solver = Nesterov{};
+  config.momentum = 0.5f;
+  CHECK(std::get<Nesterov>(make(config).options().optimizer) == Nesterov{.learning_rate = 0.25f, .momentum = 0.5f});
+}
+
+TEST_CASE("numbers of optimizers, policies and weights that make no sense are named by their field") {
+  float const nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  auto const refuses = [](std::string const& field, auto change) {
+    SolverConfig config = line();
+    change(config);
+    INFO(field);
+    CHECK(error_of<ConfigError>([&] { make(config); }).field() == field);
+  };
+  for (float bad : {nan, infinity, -1.0f}) {
+    refuses("beta1", [&](SolverConfig& c) { c.solver = Adam{.beta1 = bad}; });
+    refuses("beta2", [&](SolverConfig& c) { c.solver = AdamW{.beta2 = bad}; });
+    refuses("weight_decay", [&](SolverConfig& c) { c.solver = AdamW{.weight_decay = bad}; });
+    refuses("rho", [&](SolverConfig& c) { c.solver = Adadelta{.rho = bad}; });
+    refuses("epsilon", [&](SolverConfig& c) { c.solver = RMSprop{.epsilon = bad}; });
+    refuses("epsilon", [&](SolverConfig& c) { c.solver = Adagrad{.epsilon = bad}; });
+    refuses("weight_decay", [&](SolverConfig& c) { c.weight_decay = bad; });
+    refuses("gamma", [&](SolverConfig& c) { c.lr_policy = lr::Step{.gamma = bad}; });
+    refuses("power", [&](SolverConfig& c) { c.lr_policy = lr::Inv{.power = bad}; });
+    auto const layer = [](std::optional<float> lr, std::optional<float> decay) {
+      LayerConfig config{"fc", Linear{2}};
+      config.params = {{}, {.lr_mult = lr, .decay_mult = decay}};
+      return sequential({config}, Shape{3});
+    };
+    refuses("lr_mult", [&](SolverConfig& c) { c.network = layer(bad, {}); });
+    refuses("decay_mult", [&](SolverConfig& c) { c.network = layer({}, bad); });
+    refuses("lr_mult", [&](SolverConfig& c) {
+      c.network = sequential({{"fc", Linear{.output_size = 2, .weight = {.lr_mult = bad}}}}, Shape{3});
+    });
+  }
+  refuses("beta2", [](SolverConfig& c) { c.solver = Adam{.beta2 = 1}; });
+  refuses("epsilon", [](SolverConfig& c) { c.solver = Adam{.epsilon = 0}; });
+  refuses("gamma", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.gamma = nan}; });
+  for (Index bad : {Index{0}, Index{-1}}) {
+    refuses("stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Step{.stepsize = bad}; });
+    refuses("stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
+    refuses("max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
+    refuses("accumulate", [&](SolverConfig& c) { c.accumulate = bad; });
+    refuses("steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
+  }
+  refuses("steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });
+  refuses("steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, 5}}; });
+  refuses("lr_policy", [](SolverConfig& c) { c.lr_policy.kind = static_cast<LRPolicy::Kind>(9); });
+  // What would be ignored is refused.
+  refuses("solver", [](SolverConfig& c) { c.solver = Adam{.learning_rate = 0.5f}; });
+  refuses("solver", [](SolverConfig& c) { c.solver = Sgd{.momentum = 0.5f}; });
+  refuses("momentum", [](SolverConfig& c) { c.solver = Adam{}, c.momentum = 0.9f; });
+}

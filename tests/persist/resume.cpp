@@ -1,0 +1,112 @@
+// A training that stops and goes on from its checkpoint's file has the same bits as one that does not, for every
+// optimizer, static and dynamic, also between the minibatches of an update.
+#include <coldpress/coldpress.hpp>
+#include <coldpress/persist.hpp>
+
+#include "persist/files.hpp"
+#include "support/compare.hpp"
+#include "support/random.hpp"
+
+namespace coldpress::persist {
+namespace {
+
+using Layers = Sequential<Linear{9}, Dropout{.probability = 0.25f}, TanH{}, Linear{3}>;
+using Net = Network<Layers, Shape{5}>;
+constexpr SolverOptions options{.weight_decay = 0.01f, .accumulate = 3, .lr_policy = lr::Exp{.gamma = 0.5f}};
+
+/// Steps [from, to), each with minibatches of its own.
+void run(auto& solver, int from, int to) {
+  for (int step = from; step < to; ++step) {
+    test::Random random{static_cast<std::uint64_t>(step)};
+    Index const batch = 1 + step % 4;
+    auto const x = random.values<float>(batch * 5), t = random.values<float>(batch * 3);
+    solver.train_minibatch(std::span<float const>{x}, std::span<float const>{t});
+  }
+}
+
+/// All that training changes, as the checkpoint has it.
+bool same(Checkpoint const& a, Checkpoint const& b) {
+  auto const equal = [](std::vector<NamedTensor> const& as, std::vector<NamedTensor> const& bs) {
+    bool result = as.size() == bs.size();
+    for (std::size_t i = 0; result && i < as.size(); ++i)
+      result = as[i].name == bs[i].name && test::same_bits(as[i].values, bs[i].values);
+    return result;
+  };
+  return equal(a.model.weights, b.model.weights) && equal(a.optimizer_state, b.optimizer_state) &&
+         a.iteration == b.iteration && a.waiting == b.waiting && a.random_state == b.random_state;
+}
+
+template <auto optimizer>
+void check_resume(int stop) {
+  using Fit = Solver<Net, MeanSquaredError{}, optimizer, options>;
+  TemporaryFolder folder;
+  INFO(optimizer.name << " stopped after " << stop);
+
+  Net through{1}, first{1}, second{2};
+  Fit all{through}, start{first}, resumed{second};
+  run(all, 0, 12);
+  run(start, 0, stop);
+  write_checkpoint(folder / "run", checkpoint_of(start));
+  Checkpoint const static_half = read_checkpoint(folder / "run");
+  resume(resumed, static_half);
+  run(resumed, stop, 12);
+  CHECK(same(checkpoint_of(resumed), checkpoint_of(all)));
+
+  auto const cpu = dynamic::Backend::like_static();
+  dynamic::SolverConfig const config = dynamic::to_solver_config(all);
+  auto whole = dynamic::Solver::from_config(cpu, config, {}, 1),
+       half = dynamic::Solver::from_config(cpu, config, {}, 1);
+  run(whole, 0, 12);
+  run(half, 0, stop);
+  write_checkpoint(folder / "run", checkpoint_of(half));
+  Checkpoint const dynamic_half = read_checkpoint(folder / "run");
+  CHECK(same(static_half, dynamic_half));
+  CHECK((dynamic_half.waiting > 0) == (stop % 3 > 0));
+  auto rest = solver_of(cpu, dynamic_half);
+  run(rest, stop, 12);
+  CHECK(same(checkpoint_of(rest), checkpoint_of(whole)));
+  CHECK(same(checkpoint_of(rest), checkpoint_of(all)));
+}
+
+}  // namespace
+
+TEST_CASE("every optimizer goes on from its checkpoint bit for bit") {
+  for_each_type(BuiltinOptimizers{}, []<class Optimizer>() {
+    for (int const stop : {1, 5, 6}) check_resume<Optimizer{}>(stop);
+  });
+}
+
+TEST_CASE("the position of Dropout is kept where the network also ran apart from its solver") {
+  auto const cpu = dynamic::Backend::like_static();
+  Net net{1};
+  Solver<Net, MeanSquaredError{}> described{net};
+  auto solver = dynamic::Solver::from_config(cpu, dynamic::to_solver_config(described), {}, 1);
+  run(solver, 0, 3);
+  std::vector<float> const x(5, 1.0f);
+  solver.mut_network().forward(std::span<float const>{x});  // in training mode
+  Checkpoint const checkpoint = checkpoint_of(std::as_const(solver));
+  CHECK(checkpoint.iteration == 3);
+  CHECK(checkpoint.random_state == std::vector<std::uint64_t>{1, 4});
+  auto resumed = solver_of(cpu, checkpoint);
+  run(solver, 3, 6), run(resumed, 3, 6);
+  CHECK(same(checkpoint_of(std::as_const(solver)), checkpoint_of(std::as_const(resumed))));
+  CHECK_THROWS_AS(resume(described, checkpoint), MismatchError);
+}
+
+TEST_CASE("a checkpoint amid an update, or without its gradients, is refused by who cannot go on from it") {
+  using Fit = Solver<Net, MeanSquaredError{}, Sgd{}, options>;
+  Net net{1}, other{2};
+  Fit solver{net};
+  run(solver, 0, 1);
+  Checkpoint checkpoint = checkpoint_of(solver);
+  auto const before = test::copy_of<float>(other.parameters());
+  Solver<Net, MeanSquaredError{}> plain{other};
+  CHECK_THROWS_AS(resume(plain, checkpoint), MismatchError);
+  checkpoint.optimizer_state.pop_back();
+  checkpoint.optimizer_state.pop_back();  // the bias of the last layer may be missing: it would be zero
+  Fit fit{other};
+  CHECK_THROWS_AS(resume(fit, checkpoint), FormatError);
+  CHECK(test::same_bits(before, other.parameters()));
+}
+
+}  // namespace coldpress::persist
