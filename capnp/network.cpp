@@ -50,6 +50,7 @@ class Tensors {
     by_name_.erase(found);
     return tensor.values;
   }
+  bool has(std::string const& name) const { return by_name_.count(name) > 0; }
   void expect_empty() const {
     if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
   }
@@ -74,7 +75,13 @@ std::vector<dynamic::Executable::Weight> wanted(Model const& model, std::optiona
 std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
   Tensors tensors{model.weights};
   std::vector<std::vector<float>> values;
-  for (auto const& weight : weights) values.push_back(tensors.take(weight, weight.name, weight.other_name));
+  for (auto const& weight : weights) {
+    values.push_back(tensors.take(weight, weight.name, weight.other_name));
+    for (std::string const& alias : weight.aliases) {  // Juice writes what is shared once for each layer
+      if (tensors.has(alias) && tensors.take(weight, alias, "") != values.back())
+        throw MismatchError{"weight '" + alias + "' is shared with '" + weight.name + "', but has other values"};
+    }
+  }
   tensors.expect_empty();
   return values;
 }

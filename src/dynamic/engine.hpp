@@ -21,6 +21,7 @@ class Engine final : public Executable {
         training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
                   seed),
         parameters_(inference_.program.parameter_size()),
+        owners_(graph_->owners()),
         weights_(graph_->weights()) {
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
@@ -29,7 +30,7 @@ class Engine final : public Executable {
     outputs_.resize(output_shapes_.size());
     input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
-      Parameter const& parameter = graph_->parameters[i];
+      Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(owners_[i])];
       Stream const stream{seed, 0, weights_[i].name};
       for (Index e = 0; e < parameter.shape.size(); ++e) {
         parameters_.data()[place(static_cast<int>(i), e)] =
@@ -109,16 +110,21 @@ class Engine final : public Executable {
                                          PlanOptions{.training = true, .input_gradient = graph_->force_backward}, seed_,
                                          &objective);
       trained_for_ = objective;
+      if (!trained_->program.learns()) {
+        trained_.reset();
+        throw ConfigError{"no gradient reaches any weight: nothing would learn"};
+      }
     }
-    auto const run = start(*trained_, inputs, step_ + 1);
+    Index const batch = samples(inputs);
     std::visit(
         [&](auto const& loss) {
-          Shape const shape = trained_->program.loss_input();
-          require(static_cast<Index>(targets.size()) == run.batch * loss.target_shape(shape).size(),
-                  "train_minibatch: the targets must be as many as the samples");
+          require(
+              static_cast<Index>(targets.size()) == batch * loss.target_shape(trained_->program.loss_input()).size(),
+              "train_minibatch: the targets must be as many as the samples");
           check_targets(loss, targets);
         },
         objective.loss);
+    auto const run = start(*trained_, inputs, step_ + 1);
     float const mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
@@ -126,7 +132,8 @@ class Engine final : public Executable {
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch};
           progress = turn.after();
-          return train_step(run, targets.data(), turn, fuses_update(options) ? nullptr : base(gradient));
+          bool const fused = fuses_update(options) && !run.program.shares();
+          return train_step(run, targets.data(), turn, fused ? nullptr : base(gradient));
         },
         options.optimizer);
     ++step_;
@@ -151,8 +158,9 @@ class Engine final : public Executable {
   using EngineRun = Run<Program, Backend, Index>;
 
   Index place(int weight, Index element) const {
-    return inference_.program.offset(weight) +
-           Backend::offset(graph_->parameters[static_cast<std::size_t>(weight)], element);
+    int const parameter = owners_[static_cast<std::size_t>(weight)];
+    return inference_.program.slot(parameter).offset +
+           Backend::offset(graph_->parameters[static_cast<std::size_t>(parameter)], element);
   }
   void check(int weight, std::size_t values) const {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
@@ -227,7 +235,8 @@ class Engine final : public Executable {
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
   HeapMemory<float> parameters_, carried_, zeros_;
-  Index streams_ = 0;  // sequences that are under way
+  Index streams_ = 0;        // sequences that are under way
+  std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;
   std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
   std::unique_ptr<Space> trained_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace coldpress::dynamic {
@@ -39,6 +40,15 @@ void check_factor(char const* field, float value) {
   ConfigError error{"must be a finite number of at least 0, is " + std::to_string(value)};
   error.in_field(field);
   throw error;
+}
+
+/// What a layer's configs call weight k: its own name, or Juice's NAME and NAME-bias after that of the first; else
+/// nothing.
+std::string weight_name(std::vector<WeightConfig> const& configs, std::size_t k, Parameter const& parameter) {
+  if (k < configs.size() && !configs[k].name.empty()) return configs[k].name;
+  if (configs.empty() || configs[0].name.empty()) return {};
+  std::string const suffix{parameter.suffix};  // "-0", "-0-bias"; after a given name "", "-bias"
+  return configs[0].name + suffix.substr(std::min<std::size_t>(2, suffix.size()));
 }
 
 /// Walks through a config, containers opened, and adds a node for each layer that reads what its inputs' names say, or
@@ -203,6 +213,7 @@ class Builder {
     graph_.first_parameter.push_back(static_cast<int>(graph_.parameters.size()));
   }
   void add_parameters(auto const& parameters, std::vector<WeightConfig> const& options) {
+    int const node = static_cast<int>(graph_.nodes.size()) - 1;
     std::size_t k = 0;
     for (Parameter parameter : parameters) {
       if (k < options.size()) {
@@ -215,11 +226,28 @@ class Builder {
       check_factor("decay_mult", parameter.decay_mult);
       parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
+      graph_.owner.push_back(owner_of(parameter, options, k));
+      graph_.node_of.push_back(node);
       graph_.parameters.push_back(parameter);
       ++k;
     }
     if (options.size() > k)
       throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
+  }
+  /// The first parameter that has the same name; this one, where there is none. Both must be fit for it.
+  int owner_of(Parameter const& parameter, std::vector<WeightConfig> const& options, std::size_t k) {
+    int const self = static_cast<int>(graph_.parameters.size());
+    std::string const name = weight_name(options, k, parameter);
+    if (name.empty()) return self;
+    auto const [named, is_new] = named_.try_emplace(name, self);
+    if (is_new) return self;
+    Shape const own = graph_.parameters[static_cast<std::size_t>(named->second)].shape;
+    bool const permissive = k < options.size() && options[k].share_mode == DimCheckMode::permissive;
+    if (permissive ? own.size() != parameter.shape.size() : own != parameter.shape) {
+      throw ShapeError{"weight '" + name + "' is shared with one of shape " + to_string(own) + ", but has " +
+                       to_string(parameter.shape)};
+    }
+    return named->second;
   }
   /// A container sees a value in the shape that it declares.
   Value shaped(Value value, ShapedInput const& declared, LayerConfig const& config) {
@@ -255,6 +283,7 @@ class Builder {
 
   Graph& graph_;
   std::vector<std::string> layer_names_;
+  std::map<std::string, int> named_;  // parameters that others may share
   Index parameter_count_ = 0;
   bool nameless_ = false;  // the network's input has no name yet: its first reader may give it one
 };
@@ -280,18 +309,30 @@ int Graph::inputs() const {
   return count;
 }
 
+std::vector<int> Graph::owners() const {
+  std::vector<int> all;
+  for (int i = 0; i < static_cast<int>(owner.size()); ++i) {
+    if (owner[static_cast<std::size_t>(i)] == i) all.push_back(i);
+  }
+  return all;
+}
+
 std::vector<Executable::Weight> Graph::weights() const {
   std::vector<Executable::Weight> all;
-  for (std::size_t node = 0; node < layers.size(); ++node) {
-    std::string const given = params[node].empty() ? "" : params[node][0].name;
-    for (int k = first_parameter[node]; k < first_parameter[node + 1]; ++k) {
-      Parameter const& p = parameters[static_cast<std::size_t>(k)];
-      std::string const suffix{p.suffix};  // "-0", "-0-bias"; after a given name "", "-bias"
-      all.push_back({.name = names[node] + suffix,
-                     .shape = p.shape,
-                     .other_name = given.empty() ? "" : given + suffix.substr(std::min<std::size_t>(2, suffix.size())),
-                     .lr_mult = p.lr_mult});
+  std::vector<std::size_t> weight_of(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    auto const node = static_cast<std::size_t>(node_of[i]), own = static_cast<std::size_t>(owner[i]);
+    std::string const name = names[node] + std::string{parameters[i].suffix};
+    if (own != i) {
+      all[weight_of[own]].aliases.push_back(name);
+      continue;
     }
+    weight_of[i] = all.size();
+    auto const k = i - static_cast<std::size_t>(first_parameter[node]);
+    all.push_back({.name = name,
+                   .shape = parameters[i].shape,
+                   .other_name = weight_name(params[node], k, parameters[i]),
+                   .lr_mult = parameters[i].lr_mult});
   }
   return all;
 }

@@ -13,13 +13,16 @@ struct Graph {
   std::vector<int> outputs;        // nodes
   std::vector<Parameter> parameters;
   std::vector<int> first_parameter;  // of each node, and one beyond
+  std::vector<int> node_of;          // the node of each parameter,
+  std::vector<int> owner;            // and the first parameter that it is the same as
   bool force_backward = false;       // the inputs' gradients are wanted in training steps too
 
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
   Graph(LayerConfig const& config, std::optional<Shape> input);
 
   int inputs() const;
-  /// The parameters' names and shapes.
+  /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
+  std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;
   std::vector<std::vector<WeightConfig>> params;  // of each node
 };

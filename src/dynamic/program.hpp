@@ -5,6 +5,7 @@
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/slots.hpp>
 
 namespace coldpress::dynamic {
 
@@ -24,8 +25,8 @@ class Program {
     groups_.resize(nodes_.size());
     group_of_.resize(nodes_.size());
     plan_ = make_plan(nodes_, graph.outputs, options, groups_, group_of_);
-    offsets_.push_back(0);
-    for (Parameter const& p : graph.parameters) offsets_.push_back(offsets_.back() + Backend::storage_size(p));
+    slots_.resize(graph.parameters.size());
+    parameter_size_ = lay_out<Backend>(graph.parameters, graph.node_of, graph.owner, groups_, group_of_, slots_);
     for (int g = 0; g < plan_.groups; ++g) {
       Group const& group = groups_[static_cast<std::size_t>(g)];
       head(
@@ -43,8 +44,15 @@ class Program {
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
-  Index parameter_size() const { return offsets_.back(); }
-  Index offset(int parameter) const { return offsets_[static_cast<std::size_t>(parameter)]; }
+  Index parameter_size() const { return parameter_size_; }
+  Slot const& slot(int parameter) const { return slots_[static_cast<std::size_t>(parameter)]; }
+  bool shares() const {
+    return std::any_of(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.shared; });
+  }
+  /// Whether any weight learns.
+  bool learns() const {
+    return std::any_of(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.reached; });
+  }
 
   // What a Run asks for.
   Group const& group(int g) const {
@@ -73,9 +81,9 @@ class Program {
   Slots slots(int g) const {
     int const head = group(g).head;
     int const first = head < 0 ? 0 : first_parameter_[static_cast<std::size_t>(head)];
-    return {offsets_.data() + first, graph_.parameters.data() + first};
+    return {slots_.data() + first, graph_.parameters.data() + first};
   }
-  Slots slots() const { return {offsets_.data(), graph_.parameters.data()}; }
+  Slots slots() const { return {slots_.data(), graph_.parameters.data()}; }
   int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
   bool passes_gradient(int g) const { return group(g).passes_gradient; }
   template <class Some, class None>
@@ -152,7 +160,8 @@ class Program {
   std::vector<Group> groups_;
   std::vector<int> group_of_;
   PlanSize plan_;
-  std::vector<Index> offsets_;
+  std::vector<Slot> slots_;
+  Index parameter_size_ = 0;
   Index scratch_ = 0;
   std::vector<ErasedOp> ops_;
   std::vector<std::size_t> first_op_;

@@ -140,7 +140,7 @@ float Solver::train(std::span<Values const> inputs, Values targets) {
   network_.send_weights();
   loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
   network_.weights_changed();
-  if (!fuses_update(options_)) network_.gradients_changed();
+  network_.gradients_changed();
   network_.take_input_gradients();
   return loss_;
 }

@@ -14,6 +14,23 @@ void flatten(LayerConfig const& config, std::vector<LayerConfig const*>& layers)
   }
 }
 
+/// For each named weight of layer i, the first layer and weight of that name.
+std::vector<std::pair<std::size_t, std::size_t>> shares_with(std::vector<LayerConfig const*> const& layers,
+                                                             std::size_t i) {
+  std::vector<std::pair<std::size_t, std::size_t>> shared;
+  for (std::size_t k = 0; k < layers[i]->params.size(); ++k) {
+    std::string const& name = layers[i]->params[k].name;
+    bool found = name.empty();
+    for (std::size_t j = 0; j < i && !found; ++j) {
+      for (std::size_t m = 0; m < layers[j]->params.size() && !found; ++m) {
+        found = layers[j]->params[m].name == name;
+        if (found) shared.emplace_back(j, m);
+      }
+    }
+  }
+  return shared;
+}
+
 std::string text_of(Index value) { return std::to_string(value); }
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 std::string text_of(float value) { return std::to_string(value); }
@@ -55,6 +72,10 @@ std::string difference(LayerConfig const& a, LayerConfig const& b) {
         },
         x);
     if (!found.empty()) return found;
+  }
+  for (std::size_t i = 0; i < std::min(as.size(), bs.size()); ++i) {
+    if (shares_with(as, i) != shares_with(bs, i))
+      return "layer " + std::to_string(i + 1) + " ('" + as[i]->name + "') shares weights with another layer";
   }
   if (as.size() != bs.size())
     return "there are " + std::to_string(as.size()) + " layers, not " + std::to_string(bs.size());

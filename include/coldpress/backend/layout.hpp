@@ -28,6 +28,9 @@ struct Layout {
     return shape.rank() == 2 ? element % shape[1] * pitch(shape[0]) + element / shape[1] : element;
   }
 
+  /// Whether the storage has the canonical order.
+  static constexpr bool is_canonical(Parameter const& parameter) { return parameter.shape.rank() != 2; }
+
   /// Floats of scratch that product() needs: the matrix is transposed there.
   static constexpr Index product_scratch(Index in, Index out) { return out * pitch(in); }
 };

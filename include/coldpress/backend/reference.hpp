@@ -77,6 +77,7 @@ struct Reference {
   static constexpr Index pitch(Index n) { return n; }
   static constexpr Index storage_size(Parameter const& parameter) { return parameter.shape.size(); }
   static constexpr Index offset(Parameter const&, Index element) { return element; }
+  static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
 
   /// y = then(x Wᵀ + b)

@@ -74,9 +74,15 @@ struct Parameter {
   }
 };
 
-/// Where parameters are in a flat buffer, and what they are.
+/// Where a parameter is in a flat buffer.
+struct Slot {
+  Index offset = 0, size = 0;
+  bool shared = false;   // an earlier parameter is the same one
+  bool adds = false;     // in a backward pass another use of it comes before
+  bool reached = false;  // a gradient gets there
+};
 struct Slots {
-  Index const* offsets;
+  Slot const* slots;
   Parameter const* parameters;
 };
 

@@ -21,7 +21,7 @@ class Adapted final : public Executable {
     for (int i = 0; i < Net::weight_count; ++i)
       weights_.push_back({.name = std::string{Net::weight_name(i).view()},
                           .shape = Net::weight_shape(i),
-                          .lr_mult = Net::Graph::parameters.list[static_cast<std::size_t>(i)].lr_mult});
+                          .lr_mult = Net::weight(i).lr_mult});
   }
 
   std::span<Shape const> input_shapes() const override { return {&Net::input_shape, 1}; }
@@ -101,7 +101,7 @@ class Adapted final : public Executable {
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
     for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
-    turn.finish(backend, sums, Net::Training::slots(), Net::weight_count);
+    turn.finish(backend, sums, Net::Training::slots(), Net::Graph::parameter_count);
     progress = turn.after();
     kept_ = passed_back_ = false;
     return mean;

@@ -50,7 +50,8 @@ class Executable {
   struct Weight {
     std::string name;
     Shape shape;
-    std::string other_name = {};  // what a WeightConfig calls it; files may use either
+    std::string other_name = {};            // what a WeightConfig calls it; files may use either
+    std::vector<std::string> aliases = {};  // the names that layers which share it would give it
     float lr_mult = 1;
   };
   virtual std::vector<Weight> const& weights() const = 0;

@@ -13,18 +13,29 @@ namespace detail {
 template <class Graph, auto... layers>
 void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int& containers);
 
+/// A layer without its Named and Shared.
+template <class L>
+constexpr auto bare(L const& layer) {
+  if constexpr (requires { L::inner; }) {
+    return bare(L::inner);
+  } else {
+    return layer;
+  }
+}
+
 template <class Graph, auto layer, class L>
 void add_layer(L const&, SequentialConfig& config, int& node, int& containers) {
-  if constexpr (requires { L::given_name; }) {
-    config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, L::inner});
-  } else if constexpr (requires { typename coldpress::detail::Flattened<L>::type; }) {
+  if constexpr (requires { typename coldpress::detail::Flattened<L>::type; }) {
     SequentialConfig inner;
     std::string name = "sequential";
     name.append(std::to_string(++containers));
     add_layers<Graph>(layer, inner, node, containers);
     config.add_layer({std::move(name), inner});
   } else {
-    config.add_layer({std::string{Graph::names[static_cast<std::size_t>(++node)].view()}, layer});
+    auto const i = static_cast<std::size_t>(++node);
+    LayerConfig single{std::string{Graph::names[i].view()}, bare(layer)};
+    if (!Graph::share_names[i].empty()) single.params.push_back({.name = std::string{Graph::share_names[i]}});
+    config.add_layer(std::move(single));
   }
 }
 template <class Graph, auto... layers>

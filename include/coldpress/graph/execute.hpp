@@ -13,16 +13,20 @@ namespace coldpress {
 template <class T>
 struct ParameterView {
   T* base;
-  Index const* offsets;
-  T* operator[](int i) const { return base + offsets[i]; }
+  Slot const* slots;
+  T* operator[](int i) const { return base + slots[i].offset; }
 };
 
-/// Sinks of the parameters of one layer, or of all: slots.offsets and slots.parameters are of the first.
+/// Sinks of the parameters of one layer, or of all: `slots` begins with the first.
 template <class T>
 struct GradientSinks {
   GradientSink<T> whole;  // of the whole buffer
   Slots slots;
-  GradientSink<T> operator[](int i) const { return whole.at(slots.offsets[i]); }
+  GradientSink<T> operator[](int i) const {
+    GradientSink<T> sink = whole.at(slots.slots[i].offset);
+    sink.add = sink.add || slots.slots[i].adds;
+    return sink;
+  }
 };
 template <class Optimizer, class T>
 struct UpdateSinks {
@@ -30,7 +34,7 @@ struct UpdateSinks {
   Slots slots;
   UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
-    UpdateSink<Optimizer, T> sink = whole.at(slots.offsets[i]);
+    UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
     sink.optimizer.learning_rate *= parameter.lr_mult;
     sink.decay *= parameter.decay_mult;
     if constexpr (requires { sink.optimizer.weight_decay; }) sink.optimizer.weight_decay *= parameter.decay_mult;
@@ -136,7 +140,7 @@ struct Run {
   }
   template <class G>
   auto parameters_of(G g) const {
-    return ParameterView<T const>{parameters, program.slots(g).offsets};
+    return ParameterView<T const>{parameters, program.slots(g).slots};
   }
   template <class G, class X, class Y, class Chain>
   auto forward_pass(G g, X x, Y y, Then<Chain, T> const& then) const {

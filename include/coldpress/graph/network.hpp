@@ -78,7 +78,7 @@ class Network {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
       for (Index e = 0; e < weight_shape(i).size(); ++e) {
         parameters_.data()[place(i, e)] =
-            static_cast<T>(initial_value(Graph::parameters.list[i], stream, static_cast<std::uint64_t>(e)));
+            static_cast<T>(initial_value(weight(i), stream, static_cast<std::uint64_t>(e)));
       }
     }
   }
@@ -153,18 +153,19 @@ class Network {
   /// Numbers that training changes.
   static constexpr Index parameter_count = [] {
     Index count = 0;
-    for (Parameter const& p : Graph::parameters.list) count += p.shape.size();
+    for (int const i : Graph::weights) count += Graph::parameters.list[i].shape.size();
     return count;
   }();
 
   // Weights in canonical order and shape, named as in a file: linear1-0 of {out, in}, linear1-0-bias.
-  static constexpr int weight_count = Graph::parameter_count;
+  static constexpr int weight_count = Graph::parameters.owners;
   static constexpr Name weight_name(int i) {
-    Name name = Graph::names[Graph::parameters.node[i]];
-    name.append(Graph::parameters.list[i].suffix);
+    Name name = Graph::names[Graph::parameters.node[Graph::weights[i]]];
+    name.append(weight(i).suffix);
     return name;
   }
-  static constexpr Shape weight_shape(int i) { return Graph::parameters.list[i].shape; }
+  static constexpr Shape weight_shape(int i) { return weight(i).shape; }
+  static constexpr Parameter const& weight(int i) { return Graph::parameters.list[Graph::weights[i]]; }
   /// The position of the weight of that name; throws ConfigError.
   static int weight_index(std::string_view name) {
     for (int i = 0; i < weight_count; ++i) {
@@ -214,7 +215,7 @@ class Network {
 
  private:
   static constexpr Index place(int i, Index element) {
-    return Inference::memory.offsets[i] + Backend::offset(Graph::parameters.list[i], element);
+    return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
   }
   template <class Run>
   static Samples<T> output(Run const& run) {

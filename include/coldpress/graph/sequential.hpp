@@ -27,36 +27,60 @@ struct FixedString {
   constexpr std::string_view view() const { return {text, n - 1}; }
 };
 
+namespace detail {
+template <class L>
+concept SingleLayer = requires(L const& layer) {
+  layer.output_shape({});
+}
+&&!requires(L const& layer) { layer.is_container; };
+}  // namespace detail
+
 /// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1,
 /// relu1, linear2, ...
 template <FixedString text, Layer auto layer>
 struct Named {
+  using Inner = std::remove_cvref_t<decltype(layer)>;
   static_assert(
-      requires { layer.output_shape({}); } && !requires { layer.inner; } && !requires { layer.is_container; },
+      detail::SingleLayer<Inner> && !requires { Inner::given_name; },
       "Named: takes a single layer, neither a Sequential nor a Named");
   static constexpr std::string_view given_name = text.view();
   static constexpr auto inner = layer;
-  static constexpr std::string_view name = std::remove_cvref_t<decltype(layer)>::name;
+  static constexpr std::string_view name = Inner::name;
   constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
   bool operator==(Named const&) const = default;
+};
+
+/// A layer whose parameters are those of the first layer that is Shared under the same key: Sequential<Shared<"step",
+/// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Gradients add up.
+template <FixedString text, Layer auto layer>
+struct Shared {
+  using Inner = std::remove_cvref_t<decltype(layer)>;
+  static_assert(
+      detail::SingleLayer<Inner> && !requires { Inner::inner; },
+      "Shared: takes a single layer, neither a Sequential nor a Named nor a Shared");
+  static constexpr std::string_view share_name = text.view();
+  static constexpr auto inner = layer;
+  static constexpr std::string_view name = Inner::name;
+  constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
+  bool operator==(Shared const&) const = default;
 };
 
 namespace detail {
 
 // A flat list of layers as values in a type; at<i> finds one by overload resolution, without recursion.
-template <int i, auto layer, FixedString given_name>
-struct Leaf {
+template <auto layer, FixedString given_name, FixedString share_name>
+struct Entry {
   static constexpr auto value = layer;
-  static constexpr std::string_view name = given_name.view();
+  static constexpr std::string_view name = given_name.view(), share = share_name.view();
 };
+template <int i, class E>
+struct Leaf {};
 template <class Indices, class... Entries>
 struct Leaves;
-template <auto layer, FixedString given_name>
-struct Entry {};
-template <int... i, auto... layer, FixedString... given_name>
-struct Leaves<std::integer_sequence<int, i...>, Entry<layer, given_name>...> : Leaf<i, layer, given_name>... {};
-template <int i, auto layer, FixedString given_name>
-Leaf<i, layer, given_name> pick(Leaf<i, layer, given_name>*);
+template <int... i, class... Entries>
+struct Leaves<std::integer_sequence<int, i...>, Entries...> : Leaf<i, Entries>... {};
+template <int i, class E>
+E pick(Leaf<i, E>*);
 
 template <class... Entries>
 struct LayerList {
@@ -69,16 +93,22 @@ LayerList<As..., Bs...> operator+(LayerList<As...>, LayerList<Bs...>);
 
 template <class L>
 struct Flattened;
-template <auto layer, FixedString given_name = "">
+template <auto layer, FixedString given_name = "", FixedString share_name = "">
 struct Single {
-  using type = LayerList<Entry<layer, given_name>>;
+  using type = LayerList<Entry<layer, given_name, share_name>>;
 };
 template <Layer auto... layers>
 struct Flattened<Sequential<layers...>>;
 template <auto layer, class L = std::remove_cvref_t<decltype(layer)>>
 struct Expanded : Single<layer> {};
+template <auto layer, FixedString given_name, class L = std::remove_cvref_t<decltype(layer)>>
+struct WithName : Single<layer, given_name> {};
+template <auto value, FixedString given_name, FixedString share_name, Layer auto layer>
+struct WithName<value, given_name, Shared<share_name, layer>> : Single<layer, given_name, share_name> {};
 template <auto value, FixedString given_name, Layer auto layer>
-struct Expanded<value, Named<given_name, layer>> : Single<layer, given_name> {};
+struct Expanded<value, Named<given_name, layer>> : WithName<layer, given_name> {};
+template <auto value, FixedString share_name, Layer auto layer>
+struct Expanded<value, Shared<share_name, layer>> : WithName<value, ""> {};
 template <auto value, Layer auto... layers>
 struct Expanded<value, Sequential<layers...>> : Flattened<Sequential<layers...>> {};
 

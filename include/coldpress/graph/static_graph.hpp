@@ -69,9 +69,21 @@ struct StaticGraph {
   }
   (std::make_integer_sequence<int, Layers::size>{});
 
+  /// The keys that nodes share their parameters under, empty for most; and the first node with that of node i.
+  static constexpr std::array<std::string_view, size> share_names = []<int... i>(std::integer_sequence<int, i...>) {
+    return std::array<std::string_view, size>{"", Layers::template at<i>::share...};
+  }
+  (std::make_integer_sequence<int, Layers::size>{});
+  static constexpr int first_sharing(int i) {
+    int first = 0;
+    while (first < i && (share_names[i].empty() || share_names[first] != share_names[i])) ++first;
+    return first;
+  }
   struct Parameters {
     std::array<Parameter, parameter_count> list{};
     std::array<int, parameter_count> node{};
+    std::array<int, parameter_count> owner{};  // the first parameter that it is the same as: itself, unless Shared
+    int owners = 0;
     std::array<int, size + 1> first{};
   };
   static constexpr Parameters parameters = []<int... i>(std::integer_sequence<int, i...>) {
@@ -82,7 +94,14 @@ struct StaticGraph {
           all.first[i + 1] = n;
           for (Parameter const& p : parameters_of(layer<i + 1>, nodes[i].shape)) {
             require(p.lr_mult >= 0 && p.decay_mult >= 0, "layer: lr_mult and decay_mult of a weight are at least 0");
-            all.node[n] = i + 1, all.list[n++] = p;
+            all.node[n] = i + 1, all.list[n] = p, all.owner[n] = n;
+            if (int const first = first_sharing(i + 1); first < i + 1) {
+              all.owner[n] = all.first[first] + n - all.first[i + 1];
+              require(all.list[all.owner[n]].shape == p.shape,
+                      "Shared: layers of one name need parameters of one shape");
+            }
+            all.owners += all.owner[n] == n;
+            ++n;
           }
         }(),
         ...);
@@ -90,6 +109,17 @@ struct StaticGraph {
     return all;
   }
   (std::make_integer_sequence<int, Layers::size>{});
+
+  /// What users see: every parameter once.
+  static constexpr auto weights = [] {
+    std::array<int, parameters.owners> all{};
+    int n = 0;
+    for (int i = 0; i < parameter_count; ++i) {
+      if (parameters.owner[i] == i) all[n++] = i;
+    }
+    return all;
+  }();
+  static constexpr bool shares = parameters.owners < parameter_count;
 };
 
 }  // namespace coldpress

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ struct StaticProgram {
   }();
   /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
   struct Memory {
-    std::array<Index, Graph::parameter_count + 1> offsets{};
+    std::array<Slot, Graph::parameter_count> slots{};
+    Index parameters = 0;
     Index scratch = 0;
   };
   template <int node>
@@ -44,8 +46,8 @@ struct StaticProgram {
   }
   static constexpr Memory memory = [] {
     Memory m{};
-    for (int i = 0; i < Graph::parameter_count; ++i)
-      m.offsets[i + 1] = m.offsets[i] + Backend::storage_size(Graph::parameters.list[i]);
+    m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
+                                    planned.groups, planned.group_of, m.slots);
     [&]<int... i>(std::integer_sequence<int, i...>) { ((m.scratch = std::max(m.scratch, scratch<i + 1>())), ...); }
     (std::make_integer_sequence<int, Graph::size - 1>{});
     return m;
@@ -55,7 +57,7 @@ struct StaticProgram {
     return planned.nodes[planned.nodes[node].inputs[0]].shape;
   }
   static constexpr int parameter_count() { return Graph::parameter_count; }
-  static constexpr Index parameter_size = memory.offsets[Graph::parameter_count];
+  static constexpr Index parameter_size = memory.parameters;
 
   template <int g>
   using Number = std::integral_constant<int, g>;
@@ -93,9 +95,9 @@ struct StaticProgram {
   template <int g>
   static constexpr Slots slots(Number<g>) {
     int const first = Graph::parameters.first[planned.groups[g].head];
-    return {memory.offsets.data() + first, Graph::parameters.list.data() + first};
+    return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
-  static constexpr Slots slots() { return {memory.offsets.data(), Graph::parameters.list.data()}; }
+  static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
   /// Whether group g hands a gradient to its input.
   template <int g>
   static constexpr auto passes_gradient(Number<g>) {

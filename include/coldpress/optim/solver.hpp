@@ -32,7 +32,7 @@ class Solver {
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
-  static constexpr bool fused = fuses_update(options);
+  static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.accumulate > 0, "Solver: an update takes at least one minibatch");
 

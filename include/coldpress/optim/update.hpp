@@ -39,9 +39,8 @@ inline float gradient_scale(double squared_norm, float clip, Index minibatch_siz
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
 
-/// The part of one minibatch in an update. `sink` has the
-/// optimizer and the buffers, whole; `minibatch_size`: what the gradients of a minibatch are divided by, 0 for its
-/// samples.
+/// The part of one minibatch in an update. `sink` has the optimizer and the buffers, whole; `minibatch_size`: what the
+/// gradients of a minibatch are divided by, 0 for its samples.
 template <class Optimizer, class T>
 class Turn {
  public:
@@ -74,7 +73,8 @@ class Turn {
     auto const for_each = [&](auto f) {
       for (int i = 0; i < count; ++i) {
         auto const sink = sinks[i];
-        if (!sink.frozen) f(sink, gradients + slots.offsets[i], slots.offsets[i + 1] - slots.offsets[i]);
+        Slot const& slot = slots.slots[i];
+        if (!sink.frozen && slot.reached && !slot.shared) f(sink, gradients + slot.offset, slot.size);
       }
     };
     if (clip_ > 0) {
