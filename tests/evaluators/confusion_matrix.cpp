@@ -7,13 +7,15 @@
 using namespace coldpress;
 
 namespace {
-constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
 using Classes = std::vector<Index>;
 }  // namespace
 
 TEST_CASE("the first of equal scores is the class, and there is none with a NaN") {
   ConfusionMatrix const matrix{3};
-  std::vector<float> const outputs{0, 2, 1, 5, 5, 5, -1, -3, -1, nan, 9, 0, 9, 0, nan, -infinity, -infinity, infinity};
+  std::vector<float> const outputs{
+      0, 2, 1, 5, 5, 5, -1, -3, -1, not_a_number, 9, 0, 9, 0, not_a_number, -infinity, -infinity, infinity};
   CHECK(matrix.get_predictions(outputs) == Classes{1, 0, 0, no_class, no_class, 2});
   CHECK_THROWS_AS(matrix.get_predictions(std::vector<float>(4)), ShapeError);
 }
