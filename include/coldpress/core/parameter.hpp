@@ -1,7 +1,7 @@
 // Parameters as layers declare them: name, shape, and how they start.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/core/recurrent.hpp>
 
 #include <string_view>
 
@@ -47,6 +47,8 @@ struct Parameter {
   Shape shape;
   Filler filler;
   Index fan_in, fan_out;
+  RecurrentWeights recurrent = {};  // its order, where it is not that of the shape
+  Index filled = 0;                 // elements that the filler is for, the others start at 0; 0: all
 };
 
 }  // namespace coldpress
