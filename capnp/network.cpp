@@ -50,6 +50,8 @@ class Tensors {
     by_name_.erase(found);
     return tensor.values;
   }
+  /// What Juice saves as the bias of a weight that has none: neither read nor trained there.
+  void forget_bias_of(std::string const& name) { by_name_.erase(name + "-bias"); }
   void expect_empty() const {
     if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
   }
@@ -75,6 +77,7 @@ std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic
   Tensors tensors{model.weights};
   std::vector<std::vector<float>> values;
   for (auto const& weight : weights) values.push_back(tensors.take(weight, weight.name, weight.other_name));
+  for (auto const& weight : weights) tensors.forget_bias_of(weight.name), tensors.forget_bias_of(weight.other_name);
   tensors.expect_empty();
   return values;
 }

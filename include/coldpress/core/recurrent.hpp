@@ -3,6 +3,9 @@
 
 #include <coldpress/core/rows.hpp>
 
+#include <array>
+#include <string_view>
+
 namespace coldpress {
 
 enum class RnnType { lstm, gru, relu, tanh };
@@ -11,6 +14,17 @@ enum class InputMode { linear_input, skip_input };
 enum class DirectionMode { uni_directional, bi_directional };
 /// What a recurrent layer hands on: every step of the top layer, its last step, or the last step of every layer.
 enum class RnnOutput { sequence, last_step, layers };
+
+// The enumerators as files spell them, after Juice.
+constexpr auto spellings(RnnType) { return std::array<std::string_view, 4>{"LSTM", "GRU", "ReLU", "Tanh"}; }
+constexpr auto spellings(InputMode) { return std::array<std::string_view, 2>{"LinearInput", "SkipInput"}; }
+constexpr auto spellings(DirectionMode) { return std::array<std::string_view, 2>{"UniDirectional", "BiDirectional"}; }
+constexpr auto spellings(RnnOutput) { return std::array<std::string_view, 3>{"Sequence", "LastStep", "Layers"}; }
+/// An enumeration that files hold as text.
+template <class Enum>
+concept Spelled = requires(Enum value) {
+  spellings(value);
+};
 
 constexpr Index gates_of(RnnType type) { return type == RnnType::lstm ? 4 : type == RnnType::gru ? 3 : 1; }
 

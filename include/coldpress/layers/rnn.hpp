@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/backend/backend.hpp>
 #include <coldpress/layers/dropout.hpp>
 
 namespace coldpress {
@@ -23,7 +24,7 @@ struct Rnn {
   InputMode input_mode = InputMode::linear_input;
   DirectionMode direction_mode = DirectionMode::uni_directional;
   RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
-  Index truncation = 0;                    // steps that a gradient goes back, counted from the last one; 0: all
+  std::uint64_t truncation = 0;            // steps that a gradient goes back, counted from the last one; 0: all
   Filler weight = Glorot{};                // of the matrices; biases start at zero
 
   constexpr Shape output_shape(Shape in) const {
@@ -82,7 +83,8 @@ struct Rnn {
           backend.copy(given, last, !top);
           if (top) upper = last;
         }
-        backend.recurrent_gradient(work.part(layer, d, work.input(layer, false), true), pass.p[0], upper, truncation);
+        backend.recurrent_gradient(work.part(layer, d, work.input(layer, false), true), pass.p[0], upper,
+                                   static_cast<Index>(truncation));
       }
       if (layer == 0) break;
       input_gradient(backend, pass, work, layer, work.gradient());
@@ -121,7 +123,6 @@ struct Rnn {
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");
     require(hidden_size > 0, "rnn: hidden_size must be at least 1");
     require(num_layers > 0, "rnn: num_layers must be at least 1");
-    require(truncation >= 0, "rnn: truncation must be at least 0");
     require(dropout_probability >= 0 && dropout_probability < 1,
             "rnn: dropout_probability must be at least 0 and below 1");
     require(input_mode == InputMode::linear_input || features(in) == hidden_size,
