@@ -186,7 +186,8 @@ class Reader : Tree {
   }
   // Enumerators are in the same order in the schema.
   template <class Enum>
-  void read(DynamicStruct::Reader file, std::string const& field, Enum& value) requires std::is_enum_v<Enum> {
+  void read(DynamicStruct::Reader file, std::string const& field,
+            Enum& value) requires(std::is_enum_v<Enum> && !Spelled<Enum>) {
     auto const enumerator = file.get(text_for(field)).as<capnp::DynamicEnum>();
     if (enumerator.getRaw() >= enumerator.getSchema().getEnumerants().size())
       throw UnsupportedError{"has a value that this version of coldpress does not know"};
