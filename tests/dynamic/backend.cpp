@@ -46,7 +46,7 @@ struct RandomNetwork {
     longest = std::max(longest, size);
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
-    switch (random.integer(0, 11)) {
+    switch (random.integer(0, 13)) {
       case 0:
         return push(ReLU{});
       case 1:
@@ -68,12 +68,34 @@ struct RandomNetwork {
       case 7:
         scores = true;
         return push(LogSoftmax{});
+      case 8:
+      case 9:
+        return add_recurrent(random, name);
       default:
         output = {random.integer(1, 70)};
         longest = std::max(longest, output.size());
         trainable = true;
         return push(Linear{output.size()});
     }
+  }
+  void add_recurrent(Random& random, std::string const& name) {
+    Index const steps = output.size() % 3 == 0 ? 3 : 1;
+    if (output.rank() != 2) {
+      output = {steps, output.size() / steps};
+      layers.emplace_back(name + "steps", Reshape{output});
+    }
+    Rnn layer{.hidden_size = random.integer(1, 20),
+              .num_layers = random.integer(1, 2),
+              .rnn_type = static_cast<RnnType>(random.integer(0, 3)),
+              .dropout_probability = random.integer(0, 2) == 0 ? 0.3f : 0,
+              .direction_mode = static_cast<DirectionMode>(random.integer(0, 1)),
+              .output = static_cast<RnnOutput>(random.integer(0, 2)),
+              .truncation = static_cast<std::uint64_t>(random.integer(0, 2))};
+    if (random.integer(0, 3) == 0) layer.input_mode = InputMode::skip_input, layer.hidden_size = output[1];
+    longest = std::max(longest, output[0] * 4 * layer.hidden_size * 2);
+    output = layer.output_shape(output);
+    trainable = true;
+    layers.emplace_back(name, layer);
   }
 };
 
@@ -154,7 +176,7 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
   std::vector<Buffer> buffers;
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
-    for (Buffer const& buffer : {group.value, group.kept, group.gradient}) {
+    for (Buffer const& buffer : {group.value, group.kept, group.gradient, group.memory}) {
       if (buffer.used() && buffer.first >= 0) buffers.push_back(buffer);
     }
   }
