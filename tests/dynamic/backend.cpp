@@ -125,7 +125,7 @@ struct Trace {
     net.set_mode(Mode::inference);
     inference = values_of(net.forward(x));
     if (!network.trainable) return;
-    SolverConfig config{.base_lr = 0.01f, .momentum = 0.5f};
+    SolverConfig config{.base_lr = 0.001f, .momentum = 0.5f};
     config.objective =
         network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
     if (seed % 3 == 0) config.clip_gradients = 0.1f;

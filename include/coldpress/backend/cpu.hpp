@@ -95,7 +95,7 @@ struct Cpu : cpu::Layout {
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
-  void recurrent(Recurrence<float> const& r, float const* weights) const {
+  COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
   }
   /// The same backward: r.kept gets the gradients of the gates' sums. `upper`: that of h from above, of all steps or

@@ -104,9 +104,10 @@ __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index r
   for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
 }
 
-/// All steps of a part. A batch of one sample is summed in two chains.
+/// All steps of a part. A batch of one sample is summed in two chains. Inlined: then `r` is in registers where the
+/// compiler knows the shapes.
 template <int gates>
-void recurrent(Recurrence<float> const& r, float const* weights) {
+COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentWeights const& w = r.weights;
   Index const units = r.units();
