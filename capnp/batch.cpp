@@ -39,8 +39,8 @@ enum class Rule {
 /// One reading of all shapes: follows samples through the network as far as their shapes are known.
 class Reading {
  public:
-  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule)
-      : shapes_(shapes), rule_(rule) {
+  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule, bool of_juice)
+      : shapes_(shapes), rule_(rule), of_juice_(of_juice) {
     for (auto const& tensor : weights) weights_.emplace(tensor.name, &tensor);
   }
 
@@ -67,6 +67,7 @@ class Reading {
       auto& input = container.inputs[i];
       with_context([&] { input.shape = split(i == 0 ? in : std::nullopt, true); },
                    [&](Error& error) { error.in_field("inputs"); });
+      said_ = &input.shape;
       known[input.name] = input.shape;
       if (i == 0) current = input.shape;
     }
@@ -88,11 +89,13 @@ class Reading {
   std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const&) {
     for_each_field(layer, [&](std::string_view name, auto& field) {
       if constexpr (std::is_same_v<decltype(field), Shape&>)
-        with_context([&] { field = split(in, false); }, [&](Error& error) { error.in_field(camel_case(name)); });
+        with_context([&] { said_ = &(field = split(in, false)); },
+                     [&](Error& error) { error.in_field(camel_case(name)); });
     });
     if constexpr (Layer<L>) {
       if (!in) return {};
       try {
+        if constexpr (std::is_same_v<L, Rnn>) in = steps_of_juice(layer, config, *in);
         if constexpr (has_parameters<L>) compare(layer.parameters(*in)[0], config);
         return layer.output_shape(*in);
       } catch (ShapeError const& error) {
@@ -102,11 +105,35 @@ class Reading {
     return {};
   }
 
-  void compare(Parameter const& parameter, LayerConfig const& config) {
-    auto found = weights_.find(config.name + std::string{parameter.suffix});
+  /// Juice declares {features, steps, 1, ...} and computes on {steps, features}, so only one step means the same to
+  /// both. The number of weights tells how many features there are; where {n, 1} are n of them, it becomes {n, 1, 1}.
+  Shape steps_of_juice(Rnn const& rnn, LayerConfig const& config, Shape const& in) {
+    NamedTensor const* const tensor = weight_of(config, "-0");
+    if (!tensor || in.rank() != 2) return in;
+    auto const fits = [&](Shape const& shape) {
+      bool const skips = rnn.input_mode == InputMode::skip_input;
+      if (skips && shape[shape.rank() == 2 ? 1 : 0] != rnn.hidden_size) return false;
+      return rnn.parameters(shape)[0].shape.size() == static_cast<Index>(tensor->values.size());
+    };
+    Shape const one_step{in[0], in[1], 1};
+    if (in[0] > 1 && in[1] == 1 && said_ && *said_ == in && fits(one_step)) return *said_ = one_step;
+    if (of_juice_ && in[1] > 1 && !(in[0] == 1 && fits(in)))
+      throw UnsupportedError{"Juice declares samples {features, steps} = " + coldpress::to_string(in) +
+                             " and computes on {steps, features}: beyond one step that means nothing. Files of "
+                             "coldpress say {steps, features}"};
+    return in;
+  }
+
+  NamedTensor const* weight_of(LayerConfig const& config, std::string_view suffix) const {
+    auto found = weights_.find(config.name + std::string{suffix});
     if (found == weights_.end() && !config.params.empty()) found = weights_.find(config.params[0].name);
-    if (found == weights_.end()) return;
-    NamedTensor const& tensor = *found->second;
+    return found == weights_.end() ? nullptr : found->second;
+  }
+
+  void compare(Parameter const& parameter, LayerConfig const& config) {
+    NamedTensor const* const found = weight_of(config, parameter.suffix);
+    if (!found) return;
+    NamedTensor const& tensor = *found;
     if (static_cast<Index>(tensor.values.size()) != parameter.shape.size())
       throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) +
                         ", configuration and inputs ask for " + to_string(parameter.shape)};
@@ -143,6 +170,8 @@ class Reading {
   std::vector<Extents> const& shapes_;
   std::map<std::string, NamedTensor const*, std::less<>> weights_;
   Rule rule_;
+  bool of_juice_;
+  Shape* said_ = nullptr;  // the last shape that the configuration says
   std::size_t next_ = 0;
   std::optional<Index> batch_;
   std::optional<Extents> doubtful_;
@@ -151,9 +180,9 @@ class Reading {
 
 }  // namespace
 
-Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights) {
+Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights, bool of_juice) {
   auto config = file.config;
-  Reading by_rule{file.shapes, weights, Rule::batch_first};
+  Reading by_rule{file.shapes, weights, Rule::batch_first, of_juice};
   try {
     by_rule.follow(config, {}, "");
     if (by_rule.doubtful() && !by_rule.confirmed()) {
@@ -165,7 +194,7 @@ Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights) {
     }
   } catch (ConfigError const&) {
     config = file.config;
-    Reading whole{file.shapes, weights, Rule::inputs_whole};
+    Reading whole{file.shapes, weights, Rule::inputs_whole, of_juice};
     bool fits = false;
     try {
       whole.follow(config, {}, "");
@@ -181,7 +210,7 @@ Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights) {
 }
 
 void check_written(FileConfig file, std::span<NamedTensor const> weights) {
-  Reading{file.shapes, weights, Rule::batch_always}.follow(file.config, {}, "");
+  Reading{file.shapes, weights, Rule::batch_always, false}.follow(file.config, {}, "");
 }
 
 }  // namespace coldpress::persist

@@ -182,9 +182,25 @@ class Reader : Tree {
   void read(DynamicStruct::Reader file, std::string const& field, Shape&) {
     shapes.push_back(read_extents(file.get(text_for(field)).as<capnp::List<std::uint64_t>>(), max_file_rank));
   }
+  template <Spelled Enum>
+  void read(DynamicStruct::Reader file, std::string const& field, Enum& value) {
+    std::string text = text_of(file.get(text_for(field)).as<capnp::Text>());
+    check_text(text);
+    if (text == "RelU") text = "ReLU";  // as Juice writes it
+    std::string known;
+    for (std::size_t i = 0; i < spellings(value).size(); ++i) {
+      if (spellings(value)[i] == text) {
+        value = static_cast<Enum>(i);
+        return;
+      }
+      known.append(i ? ", " : "").append(spellings(value)[i]);
+    }
+    throw ConfigError{"'" + text + "' is none of " + known};
+  }
   // Enumerators are in the same order in the schema.
   template <class Enum>
-  void read(DynamicStruct::Reader file, std::string const& field, Enum& value) requires std::is_enum_v<Enum> {
+  void read(DynamicStruct::Reader file, std::string const& field,
+            Enum& value) requires(std::is_enum_v<Enum> && !Spelled<Enum>) {
     auto const enumerator = file.get(text_for(field)).as<capnp::DynamicEnum>();
     if (enumerator.getRaw() >= enumerator.getSchema().getEnumerants().size())
       throw UnsupportedError{"has a value that this version of coldpress does not know"};
@@ -386,6 +402,10 @@ class Writer : Tree {
     } else if constexpr (std::is_same_v<Value, std::string>) {
       check_text(value);
       file.set(text_for(field), capnp::Text::Reader{text_for(value)});
+    } else if constexpr (Spelled<Value>) {
+      auto const number = static_cast<std::size_t>(value);
+      if (number >= spellings(value).size()) throw ConfigError{"is no value of it"};
+      file.set(text_for(field), capnp::Text::Reader{text_for(std::string{spellings(value)[number]})});
     } else if constexpr (std::is_enum_v<Value>) {
       auto const type = file.getSchema().getFieldByName(text_for(field)).getType().asEnum();
       file.set(text_for(field), capnp::DynamicEnum{type, static_cast<std::uint16_t>(value)});

@@ -12,8 +12,8 @@ namespace coldpress::persist {
 
 inline constexpr std::size_t max_file = std::size_t{1} << 40;
 
-// The checksum is not their business.
-Model read_layer(schema::Layer::Reader file);
+// The checksum is not their business; files that Juice wrote have none.
+Model read_layer(schema::Layer::Reader file, bool of_juice = false);
 void write_layer(schema::Layer::Builder file, Model const& model);
 
 /// A configuration beside which there are no weights; its batch does not matter.

@@ -92,11 +92,19 @@ struct ConvolutionConfig {
 struct RnnConfig {
   hiddenSize @0 :UInt64;
   numLayers @1 :UInt64;
-  rnnType @2 :Text;
+  rnnType @2 :Text;  # LSTM, GRU, ReLU (Juice writes RelU), Tanh
   dropoutProbability @3 :Float32;
   dropoutSeed @4 :UInt64;
-  inputMode @5 :Text;
-  directionMode @6 :Text;
+  inputMode @5 :Text = "LinearInput";         # or SkipInput
+  directionMode @6 :Text = "UniDirectional";  # or BiDirectional
+  # Sequence, LastStep, Layers. Juice declares {hidden, layers}.
+  output @7 :Text = "Layers";
+  # Steps that a gradient goes back in time; 0: all.
+  truncation @8 :UInt64;
+  # Of the matrices. Absent: Glorot.
+  weight @9 :Filler;
+  weightLrMult @10 :Float32 = 1;
+  weightDecayMult @11 :Float32 = 1;
 }
 
 struct LinearConfig {

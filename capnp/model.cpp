@@ -7,13 +7,13 @@
 
 namespace coldpress::persist {
 
-Model read_layer(schema::Layer::Reader file) {
+Model read_layer(schema::Layer::Reader file, bool of_juice) {
   Model model{.name = text_of(file.getName())};
   with_context([&] { check_text(model.name); }, [](Error& error) { error.in_field("name"); });
   if (!file.hasConfig()) throw FormatError{"has no configuration of a network"};
   model.weights = read_tensors(file.getWeightsData(), "weightsData");
   auto config = read_config(file.getConfig());
-  model.batch = drop_batch(config, model.weights);
+  model.batch = drop_batch(config, model.weights, of_juice);
   model.config = std::move(config.config);
   return model;
 }
@@ -34,7 +34,7 @@ Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
           if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
           auto const root = message.root<schema::Layer>();
           bool const checksummed = verify_checksum<schema::Layer>(root);
-          Model model = read_layer(root);
+          Model model = read_layer(root, !checksummed);
           model.checksummed = checksummed;
           return model;
         });

@@ -51,6 +51,8 @@ class Tensors {
     return tensor.values;
   }
   bool has(std::string const& name) const { return by_name_.count(name) > 0; }
+  /// What Juice saves as the bias of a weight that has none: neither read nor trained there.
+  void forget_bias_of(std::string const& name) { by_name_.erase(name + "-bias"); }
   void expect_empty() const {
     if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
   }
@@ -82,6 +84,7 @@ std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic
         throw MismatchError{"weight '" + alias + "' is shared with '" + weight.name + "', but has other values"};
     }
   }
+  for (auto const& weight : weights) tensors.forget_bias_of(weight.name), tensors.forget_bias_of(weight.other_name);
   tensors.expect_empty();
   return values;
 }

@@ -36,6 +36,9 @@ std::string value(float number) { return shortest(number); }
 std::string value(double number) { return shortest(number); }
 std::string value(bool flag) { return flag ? "true" : "false"; }
 std::string value(std::string const& text) { return "\"" + text + "\""; }
+std::string value(Spelled auto choice) {
+  return value(std::string{spellings(choice)[static_cast<std::size_t>(choice)]});
+}
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {

@@ -11,13 +11,14 @@
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
+#include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/softmax.hpp>
 #include <coldpress/layers/tanh.hpp>
 
 namespace coldpress {
 
-using BuiltinLayers = TypeList<Linear, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
+using BuiltinLayers = TypeList<Linear, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten, Rnn>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

@@ -42,7 +42,8 @@ constexpr OpKernels<L> op_kernels() {
 template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
   return {[](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
-          [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); }};
+          [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); },
+          [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
@@ -56,21 +57,31 @@ constexpr LossKernels<L> loss_kernels() {
     return Cpu{}.loss(loss, kind, x, y, target, dx);
   }};
 }
+Cpu with_scratch(float* scratch) {
+  Cpu cpu;
+  cpu.scratch = scratch;
+  return cpu;
+}
 constexpr CommonKernels common_kernels() {
   return {[](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) {
             Cpu{}.affine(x, weight, bias, y, then);
           },
           [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch) {
-            Cpu cpu;
-            cpu.scratch = scratch;
-            cpu.product(dy, weight, dx, slope);
+            with_scratch(scratch).product(dy, weight, dx, slope);
           },
           [](In x, Out y, Then<ErasedChain, float> const& then) { Cpu{}.map(x, y, then); },
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.map_gradient(dy, dx, slope); },
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.add_gradient(dy, dx, slope); },
           [](Normalization kind, In x, Out y) { Cpu{}.normalize(kind, x, y); },
           [](Normalization kind, In y, In dy, Out dx) { Cpu{}.normalize_gradient(kind, y, dy, dx); },
-          [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); }};
+          [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); },
+          [](Recurrence<float> const& r, float const* weights) { Cpu{}.recurrent(r, weights); },
+          [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
+             float* scratch) { with_scratch(scratch).recurrent_gradient(r, weights, upper, truncation); },
+          [](Recurrence<float> const& r, float const* weights, Out dx, float* scratch) {
+            with_scratch(scratch).recurrent_input_gradient(r, weights, dx);
+          },
+          [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
 }
 template <class... Layers, class... Losses, class... Optimizers>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {

@@ -26,6 +26,11 @@ struct RuntimeCpu : Layout {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
+  void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const {
+    ErasedOp op = erased<Dropout>();
+    op.op = &then.chain.op;
+    table->map(x, y, {{&op, 1}, then.step});
+  }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
   void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->add_gradient(dy, dx, slope); }
   void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
@@ -33,6 +38,21 @@ struct RuntimeCpu : Layout {
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx) const {
     return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx);
+  }
+  void recurrent(Recurrence<float> const& r, float const* weights) const { table->recurrent(r, weights); }
+  void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
+                          Index truncation) const {
+    table->recurrent_gradient(r, weights, upper, truncation, scratch);
+  }
+  void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Out dx) const {
+    table->recurrent_input_gradient(r, weights, dx, scratch);
+  }
+  template <class Sink>
+  void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink);
+  }
+  void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
+    table->copy(from, to, add);
   }
   template <class Optimizer>
   void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {

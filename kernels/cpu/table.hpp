@@ -15,6 +15,7 @@ template <class Sink>
 struct SinkKernels {
   void (*weight_gradient)(In x, In dy, Sink const& sink);
   void (*sum_rows)(In dy, Sink const& sink);
+  void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink);
 };
 template <class Optimizer>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {
@@ -39,6 +40,11 @@ struct CommonKernels {
   void (*normalize)(Normalization kind, In x, Out y);
   void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx);
   double (*squared_norm)(float const* values, Index size);
+  void (*recurrent)(Recurrence<float> const& r, float const* weights);
+  void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
+                             Index truncation, float* scratch);
+  void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, float* scratch);
+  void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
 };
 
 template <class Layers, class Losses, class Optimizers>

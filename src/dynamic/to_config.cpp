@@ -34,6 +34,7 @@ std::vector<std::pair<std::size_t, std::size_t>> shares_with(std::vector<LayerCo
 std::string text_of(Index value) { return std::to_string(value); }
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 std::string text_of(float value) { return std::to_string(value); }
+std::string text_of(Spelled auto value) { return std::string{spellings(value)[static_cast<std::size_t>(value)]}; }
 std::string text_of(Shape const& value) { return to_string(value); }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct RandomNetwork {
     longest = std::max(longest, size);
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
-    switch (random.integer(0, 11)) {
+    switch (random.integer(0, 13)) {
       case 0:
         return push(ReLU{});
       case 1:
@@ -68,12 +68,34 @@ struct RandomNetwork {
       case 7:
         scores = true;
         return push(LogSoftmax{});
+      case 8:
+      case 9:
+        return add_recurrent(random, name);
       default:
         output = {random.integer(1, 70)};
         longest = std::max(longest, output.size());
         trainable = true;
         return push(Linear{output.size()});
     }
+  }
+  void add_recurrent(Random& random, std::string const& name) {
+    Index const steps = output.size() % 3 == 0 ? 3 : 1;
+    if (output.rank() != 2) {
+      output = {steps, output.size() / steps};
+      layers.emplace_back(name + "steps", Reshape{output});
+    }
+    Rnn layer{.hidden_size = random.integer(1, 20),
+              .num_layers = random.integer(1, 2),
+              .rnn_type = static_cast<RnnType>(random.integer(0, 3)),
+              .dropout_probability = random.integer(0, 2) == 0 ? 0.3f : 0,
+              .direction_mode = static_cast<DirectionMode>(random.integer(0, 1)),
+              .output = static_cast<RnnOutput>(random.integer(0, 2)),
+              .truncation = static_cast<std::uint64_t>(random.integer(0, 2))};
+    if (random.integer(0, 3) == 0) layer.input_mode = InputMode::skip_input, layer.hidden_size = output[1];
+    longest = std::max(longest, output[0] * 4 * layer.hidden_size * 2);
+    output = layer.output_shape(output);
+    trainable = true;
+    layers.emplace_back(name, layer);
   }
 };
 
@@ -103,7 +125,7 @@ struct Trace {
     net.set_mode(Mode::inference);
     inference = values_of(net.forward(x));
     if (!network.trainable) return;
-    SolverConfig config{.base_lr = 0.01f, .momentum = 0.5f};
+    SolverConfig config{.base_lr = 0.001f, .momentum = 0.5f};
     config.objective =
         network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
     if (seed % 3 == 0) config.clip_gradients = 0.1f;

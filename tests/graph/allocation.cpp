@@ -127,6 +127,26 @@ TEST_CASE("a network with a batch the compiler knows never uses the heap: not to
   CHECK(calls_in(live) == 0);
 }
 
+TEST_CASE("recurrent layers allocate nothing: to infer, to stream, to train") {
+  static constexpr Rnn lstm{.hidden_size = 9, .num_layers = 2, .dropout_probability = 0.5f};
+  static constexpr Rnn gru{.hidden_size = 4, .rnn_type = RnnType::gru, .direction_mode = DirectionMode::bi_directional};
+  using Net = Network<Sequential<lstm, gru, Linear{2}>, Shape{5, 3}>;
+  using Stream = Network<Sequential<lstm, Linear{2}>, Shape{3}, Batch<1>>;
+  Net net{1};
+  Solver<Net, MeanSquaredError{}, sgd> solver{net};
+  std::vector<float> const x(4 * 15, 0.25f), targets(4 * 2, 3);
+  net.reserve(4);
+  solver.reserve(4);
+  for (int turn = 0; turn < 10; ++turn)
+    CHECK(calls_in([&] { net.forward(x), solver.train_minibatch(x, targets); }) == 0);
+  CHECK(calls_in([] {
+          static float const step[3] = {1, 2, 3};
+          Stream stream{1};
+          for (int turn = 0; turn < 10; ++turn) stream.step(step);
+          stream.reset();
+        }) == 0);
+}
+
 TEST_CASE("reading and writing weights does not allocate") {
   Network<Layers, Shape{20}> net{1};
   std::vector<float> weight(800);

@@ -42,6 +42,18 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Dropout{.probability = 0, .seed = std::numeric_limits<std::uint64_t>::max()});
   check(Reshape{{1, 2, 3, 4, 5, 6, 7, 8}});
   check(NegativeLogLikelihood{.num_classes = 1});
+  for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});
+  for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::last_step, RnnOutput::layers}) {
+    check(Rnn{.hidden_size = 3,
+              .num_layers = 4,
+              .dropout_probability = 0.5f,
+              .dropout_seed = 7,
+              .input_mode = InputMode::skip_input,
+              .direction_mode = DirectionMode::bi_directional,
+              .output = output,
+              .truncation = 5,
+              .weight = Gaussian{0, 0.1f}});
+  }
 }
 
 TEST_CASE("wiring and options of a layer come back from a file") {
@@ -146,9 +158,9 @@ TEST_CASE("what cannot be read again is not written") {
   refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"sequential", {}}; }), "custom", config);
   refuses(changed([](auto&, auto& net) { net.layers[2].layer_type = Custom{"", {}}; }), "name", config);
   refuses(changed([](auto&, auto& net) {
-            net.layers[2].layer_type = Custom{"rnn", {{"speed", 1.0}}};
+            net.layers[2].layer_type = Custom{"pooling", {{"speed", 1.0}}};
           }),
-          "'rnn' has no field 'speed'", config);
+          "'pooling' has no field 'speed'", config);
   refuses(changed([](auto&, auto& net) {
             net.layers[2].layer_type = Custom{"pooling", {{"mode", std::string{"min"}}}};
           }),
@@ -203,14 +215,11 @@ TEST_CASE("a real file of Juice is read in full") {
   net.force_backward = true;
   net.add_input("data_input", {1, 10});
   net.add_layer({"reshape", Reshape{{10, 1, 1}}});
-  net.add_layer({"LSTMInitial", Custom{"rnn",
-                                       {{"hidden_size", std::uint64_t{5}},
-                                        {"num_layers", std::uint64_t{2}},
-                                        {"rnn_type", std::string{"LSTM"}},
-                                        {"dropout_probability", 0.5},
-                                        {"dropout_seed", std::uint64_t{123}},
-                                        {"input_mode", std::string{"LinearInput"}},
-                                        {"direction_mode", std::string{"UniDirectional"}}}}});
+  net.add_layer({"LSTMInitial", Rnn{.hidden_size = 5,
+                                    .num_layers = 2,
+                                    .dropout_probability = 0.5f,
+                                    .dropout_seed = 123,
+                                    .output = RnnOutput::layers}});
   net.add_layer({"linear1", Linear{.output_size = 1}});
   net.add_layer({"sigmoid", Sigmoid{}});
   CHECK(model.config == container("network", net));
@@ -361,11 +370,11 @@ TEST_CASE("the first extent of a shape is the batch, unless the weights know bet
   CHECK(contains(refused(sequential(input("[]"), "")), "1 to 9 extents"));
 
   // A reshape after layers that are not known, and a container inside one that has no inputs.
-  std::string const rnn = R"((name = "rnn", layerType = (rnn = ())))";
-  auto const after = parse_described(sequential(input("[4, 6]"), rnn + ", " + reshape("[4, 2, 9]")));
+  std::string const unknown = R"((name = "own", layerType = (custom = (name = "own"))))";
+  auto const after = parse_described(sequential(input("[4, 6]"), unknown + ", " + reshape("[4, 2, 9]")));
   CHECK(std::get<SequentialConfig>(after.config.layer_type).layers[1].layer_type ==
         dynamic::LayerType{Reshape{{2, 9}}});
-  CHECK(contains(refused(sequential(input("[4, 6]"), rnn + ", " + reshape("[5, 2, 9]"))), "batch"));
+  CHECK(contains(refused(sequential(input("[4, 6]"), unknown + ", " + reshape("[5, 2, 9]"))), "batch"));
   CHECK(contains(refused(sequential("", reshape("[18]"))), "nothing tells"));
   auto const nested = parse_described(
       sequential("", R"((name = "in", layerType = (sequential = (inputs = [(name = "x", shape = [7, 2])]))))"));

@@ -31,7 +31,8 @@ Network random_network(std::uint64_t seed) {
   Random random{seed + 1};
   for (int i = 0; i < Network::weight_count; ++i) {
     Shape const shape = Network::weight_shape(i);
-    float const range = std::sqrt(3 / static_cast<float>(shape.rank() > 1 ? shape.size() / shape[0] : shape.size()));
+    Index const terms = shape.rank() > 1 ? Network::Graph::parameters.list[i].fan_in : shape.size();
+    float const range = std::sqrt(3 / static_cast<float>(terms));
     network.write_weight(i, random.values<typename Network::T>(shape.size(), -range, range));
   }
   return network;

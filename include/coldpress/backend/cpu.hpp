@@ -3,6 +3,7 @@
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
 
 namespace coldpress {
@@ -104,6 +105,52 @@ struct Cpu : cpu::Layout {
       if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
     }
     return cpu::sum(total) / static_cast<float>(x.rows);
+  }
+  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) const {
+    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
+  }
+  /// The same backward: r.kept gets the gradients of the gates' sums. `upper`: that of h from above, of all steps or
+  /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
+  void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
+                          Index truncation) const {
+    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+      cpu::recurrent_gradient<gates>(r, weights, upper, truncation, scratch);
+    });
+  }
+  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Rows<float> dx) const {
+    Index const units = r.units(), gates = r.weights.gates;
+    if (r.weights.inputs(r.part) > 0) {
+      product(Rows<float const>{r.kept.data, dx.rows, gates * units, r.kept.sample_pitch},
+              weights + recurrent_part(r.weights, r.part), dx, Slope<Chain<>, float>{});
+      return;
+    }
+    for (Index q = 0; q < gates; ++q) {
+      cpu::copy({r.kept.data + q * units, dx.rows, 1, dx.columns, r.kept.sample_pitch, 0},
+                {dx.data, dx.rows, 1, dx.columns, dx.pitch, 0}, q > 0);
+    }
+  }
+  /// The gradients of a part's weights, from those of its sums; steps and samples of r.x and r.h are one matrix.
+  template <class Sink>
+  void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
+    RecurrentWeights const& w = r.weights;
+    Index const inputs = w.inputs(r.part), samples = r.x.samples, rows = samples * r.x.steps, later = rows - samples,
+                pitch = r.kept.sample_pitch, columns = w.gates * r.units();
+    Sink const part = sink.at(recurrent_part(w, r.part));
+    auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
+    Rows<float const> const of_x{r.kept.data, rows, columns, pitch};
+    Rows<float const> const of_h{r.kept.data + (w.gates == 3 ? r.units() : 0), rows, columns, pitch};
+    Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
+    if (inputs > 0) weight_gradient(Rows<float const>{r.x.data, rows, inputs, r.x.sample_pitch}, of_x, row(0));
+    weight_gradient(Rows<float const>{r.h.data + h_from * r.h.sample_pitch, later, w.hidden, r.h.sample_pitch},
+                    Rows<float const>{of_h.row(to), later, columns, pitch}, row(inputs));
+    sum_rows(of_x, row(inputs + w.hidden));
+    sum_rows(of_h, row(inputs + w.hidden + 1));
+  }
+  /// to = from, or to += from.
+  void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
+    cpu::copy(from, to, add);
   }
   /// One optimizer step over `size` values of flat buffers.
   template <class Optimizer>

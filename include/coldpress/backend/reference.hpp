@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/reference_recurrent.hpp>
 #include <coldpress/backend/xtensor_headers.hpp>
 
 #include <xtensor-blas/xblas.hpp>
@@ -79,6 +80,7 @@ struct Reference {
   static constexpr Index offset(Parameter const&, Index element) { return element; }
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
+  static constexpr Index recurrent_scratch(RecurrentWeights const&) { return 0; }
 
   /// y = then(x Wᵀ + b)
   template <class Chain>
@@ -198,6 +200,35 @@ struct Reference {
     }
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
     return total / static_cast<Real>(y.rows);
+  }
+  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  void recurrent(Recurrence<Real> const& r, Real const* weights) const { detail::reference_recurrent(r, weights); }
+  /// The same backward: r.kept gets the gradients of the gates' sums, from `upper` and what flows back through time.
+  void recurrent_gradient(Recurrence<Real> const& r, Real const* weights, Sequence<Real const> const& upper,
+                          Index truncation) const {
+    detail::reference_recurrent_gradient(r, weights, upper, truncation);
+  }
+  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  void recurrent_input_gradient(Recurrence<Real> const& r, Real const* weights, Rows<Real> dx) const {
+    detail::reference_recurrent_input_gradient(r, weights, dx);
+  }
+  /// sink(gradients of a part's weights), from those of its sums.
+  template <class Sink>
+  void recurrent_weight_gradient(Recurrence<Real> const& r, Sink const& sink) const {
+    detail::reference_recurrent_weight_gradient(r, [&](Index offset, std::vector<Real> const& gradient) {
+      give(sink.at(offset), gradient.data(), static_cast<Index>(gradient.size()));
+    });
+  }
+  /// to = from, or to += from.
+  void copy(Sequence<Real const> const& from, Sequence<Real> const& to, bool add = false) const {
+    for (Index t = 0; t < from.steps; ++t) {
+      for (Index i = 0; i < from.samples; ++i) {
+        for (Index c = 0; c < from.columns; ++c) {
+          Real& value = to.at(t, i)[c * to.column_pitch];
+          value = (add ? value : 0) + from.at(t, i)[c * from.column_pitch];
+        }
+      }
+    }
   }
   /// One optimizer step over `size` values of flat buffers.
   template <class Optimizer>

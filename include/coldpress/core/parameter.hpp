@@ -1,7 +1,7 @@
 // Parameters as layers declare them: name, shape, and how they start.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/core/recurrent.hpp>
 
 #include <string_view>
 
@@ -64,6 +64,8 @@ struct Parameter {
   Filler filler = {};
   Index fan_in = 0, fan_out = 0;
   float lr_mult = 1, decay_mult = 1;
+  RecurrentWeights recurrent = {};  // its order, where it is not that of the shape
+  Index filled = 0;                 // elements that the filler is for, the others start at 0; 0: all
 
   /// As the user wants it.
   constexpr Parameter with(Weight const& wish) const {

@@ -5,6 +5,12 @@
 
 namespace coldpress {
 
+/// Distance of padded rows of n values: whole cache lines, and no multiple of 1 KiB, since such rows share L1 sets.
+constexpr Index padded_pitch(Index n) {
+  n = (n + 15) / 16 * 16;
+  return n % 256 == 0 ? n + 16 : n;
+}
+
 template <class T, class Count = Index, class Columns = Index, class Pitch = Index>
 struct Rows {
   T* data;

@@ -10,6 +10,7 @@ namespace coldpress {
 
 /// Element `element` of a parameter that `stream` belongs to. Step 0 of the stream.
 inline float initial_value(Parameter const& parameter, Stream stream, std::uint64_t element) {
+  if (parameter.filled > 0 && element >= static_cast<std::uint64_t>(parameter.filled)) return 0;
   auto const symmetric = [&](double radius) {
     return static_cast<float>((2.0 * static_cast<double>(stream.uniform(element)) - 1.0) * radius);
   };

@@ -1,0 +1,275 @@
+// Recurrent layers on the CPU: products and gates of a step in one kernel, lanes are units. Backward is a product with
+// the transposed W_h, then the gates' slopes.
+#pragma once
+
+#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/layout.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// The sums of a unit: one a gate, but two for the new value of a GRU, whose recurrent part is multiplied by r first.
+/// What comes from x goes to the first sums, what comes from h to the last.
+template <int gates>
+struct Sums {
+  static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
+};
+
+/// One step of all samples. The matrix: rows for each value of x, then of h, then the two biases.
+struct RecurrentStep {
+  Left x, h;  // h: of the step before; null: zero
+  Index inputs, hidden, units;
+  float const* matrix;
+  Index pitch;
+  float const* cell;  // c of the step before; null: zero
+  Index cell_pitch;
+  float *y, *kept;
+  Index y_pitch, kept_pitch;
+  bool rectified, keeps;
+};
+
+/// Gates and output of one vector of units.
+template <int gates, int count>
+COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, Vector (&z)[count]) {
+  Index const left = s.hidden - column;
+  float* const kept = s.kept + row * s.kept_pitch + column;
+  auto const keep = [&](auto slot, Vector v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
+  Vector y;
+  if constexpr (gates == 4) {
+    Vector const before = s.cell ? load(s.cell + row * s.cell_pitch + column) : Vector{};
+    Vector const i = sigmoid(z[0]), f = sigmoid(z[1]), g = tanh(z[2]), o = sigmoid(z[3]);
+    Vector const c = fma(i, g, f * before), t = tanh(c);
+    y = o * t;
+    keep(Int<4>{}, c);
+    if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
+  } else if constexpr (gates == 3) {
+    Vector const before = s.h.data ? load_row(s.h.data + row * s.h.row + column, left) : Vector{};
+    Vector const r = sigmoid(z[1]), u = sigmoid(z[2]), n = tanh(fma(r, z[3], z[0]));
+    y = fma(u, before - n, n);
+    if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
+  } else {
+    y = s.rectified ? (z[0] < 0.f ? Vector{} : z[0]) : tanh(z[0]);
+  }
+  store_row(s.y + row * s.y_pitch + column, y, left);
+}
+
+/// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
+/// k = p, p + parts, ...), added at the end. Not inlined: one copy serves every shape.
+template <int gates, int h, int parts>
+__attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
+  constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
+  RecurrentStep const s = step;  // stores cannot change a copy
+  Vector sum[parts][h][count] = {};
+  float const* const matrix = s.matrix + column;
+  auto const weight = [&](float const* at, auto q) COLDPRESS_INLINE_LAMBDA { return load(at + q * s.units); };
+  {
+    float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
+    Vector b[count] = {};
+    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
+    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
+    unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
+  }
+  auto const add = [&](Left a, Index depth, float const* b, auto first) COLDPRESS_INLINE_LAMBDA {
+    float const* left = a.data + row * a.row;
+    auto const term = [&](auto p) COLDPRESS_INLINE_LAMBDA {
+      Vector right[gates];
+      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
+      unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+        Vector const x = splat(left[i * a.row + p]);
+        unroll<gates>([&](auto q)
+                          COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
+      });
+    };
+    Index k = 0;
+    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) unroll<parts>(term);
+    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+      if (k + p < depth) term(p);
+    });
+  };
+  if (s.inputs > 0) {
+    add(s.x, s.inputs, matrix, Int<0>{});
+  } else {
+    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      Vector const x = load_row(s.x.data + (row + i) * s.x.row + column, s.hidden - column);
+      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
+    });
+  }
+  if (s.h.data) add(s.h, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
+
+  Vector done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
+  unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+    constexpr int i = n / count, q = n % count;
+    done[i][q] = sum[0][i][q];
+    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
+  });
+  for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
+}
+
+/// All steps of a part. A batch of one sample is summed in two chains. Inlined: then `r` is in registers where the
+/// compiler knows the shapes.
+template <int gates>
+COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
+  constexpr int most = tile_rows * tile_columns / 4;
+  RecurrentWeights const& w = r.weights;
+  Index const units = r.units();
+  RecurrentStep s{.x = {nullptr, r.x.sample_pitch, 1},
+                  .h = {r.state, r.state_pitch, 1},
+                  .inputs = w.inputs(r.part),
+                  .hidden = w.hidden,
+                  .units = units,
+                  .matrix = weights + Layout::recurrent_part(w, r.part),
+                  .pitch = Layout::recurrent_pitch(w),
+                  .cell = r.state ? r.state + units : nullptr,
+                  .cell_pitch = r.state_pitch,
+                  .y = nullptr,
+                  .kept = nullptr,
+                  .y_pitch = r.h.sample_pitch,
+                  .kept_pitch = r.kept.sample_pitch,
+                  .rectified = r.type == RnnType::relu,
+                  .keeps = r.keeps};
+  for (Index n = 0; n < r.x.steps; ++n) {
+    Index const t = r.step(n);
+    s.x.data = r.x.at(t, 0), s.y = r.h.at(t, 0), s.kept = r.kept.at(t, 0);
+    for (Index column = 0; column < w.hidden; column += lanes) {
+      if (r.x.samples == 1) {
+        recurrent_tile<gates, 1, 2>(s, 0, column);
+      } else {
+        split<most>(r.x.samples,
+                    [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, h, 1>(s, row, column); });
+      }
+    }
+    s.h = {s.y, s.y_pitch, 1};
+    s.cell = s.kept + 4 * units, s.cell_pitch = s.kept_pitch;
+  }
+  if (!r.state) return;
+  for (Index i = 0; i < r.x.samples; ++i) {
+    float* const state = r.state + i * r.state_pitch;
+    for (Index c = 0; c < w.hidden; c += lanes) {
+      store(state + c, load_row(s.h.data + i * s.h.row + c, w.hidden - c));
+      if constexpr (gates == 4) store(state + units + c, load(s.cell + i * s.cell_pitch + c));
+    }
+  }
+}
+
+/// What a step of backward has: pointers to this step's row of sample 0; null where there is nothing.
+struct RecurrentSlopes {
+  float* kept;
+  float const *after, *upper;  // the step after this one; the gradient of this step's h from above
+  float const* before;         // c (LSTM) or h of the step before
+  float const* y;              // this step's h
+  Index kept_pitch, upper_pitch, before_pitch, y_pitch;
+  Index hidden, units;
+  bool rectified;
+};
+
+/// From the gradient of h to those of the sums, for one vector of units. The recurrent product is where the comment
+/// says.
+template <int gates>
+COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) {
+  Index const left = s.hidden - column;
+  float* const kept = s.kept + row * s.kept_pitch + column;
+  float const* const after = s.after + row * s.kept_pitch + column;
+  auto const slot = [&](int n) COLDPRESS_INLINE_LAMBDA { return load(kept + n * s.units); };
+  auto const put = [&](int n, Vector v) COLDPRESS_INLINE_LAMBDA { store(kept + n * s.units, v); };
+  auto const row_of = [&](float const* p, Index pitch)
+                          COLDPRESS_INLINE_LAMBDA { return p ? load_row(p + row * pitch + column, left) : Vector{}; };
+  Vector const one = splat(1), upper = row_of(s.upper, s.upper_pitch);
+  auto const sum = [&](int n) COLDPRESS_INLINE_LAMBDA { return s.after ? slot(n) + upper : upper; };
+  if constexpr (gates == 4) {  // in place of c
+    Vector const dh = sum(4), i = slot(0), f = slot(1), g = slot(2), o = slot(3), t = slot(5);
+    Vector const before = row_of(s.before, s.before_pitch);
+    Vector const carried = s.after ? load(after + 5 * s.units) : Vector{};
+    Vector const dc = fma(dh * o, fma(-t, t, one), carried);
+    put(0, dc * g * (i * (one - i)));
+    put(1, dc * before * (f * (one - f)));
+    put(2, dc * i * fma(-g, g, one));
+    put(3, dh * t * (o * (one - o)));
+    put(5, dc * f);                   // to the step before
+  } else if constexpr (gates == 3) {  // in the fifth place
+    Vector const carried = s.after ? load(after + 4 * s.units) : Vector{};
+    Vector const dh = sum(4) + carried, n = slot(0), r = slot(1), u = slot(2), m = slot(3);
+    Vector const before = row_of(s.before, s.before_pitch);
+    Vector const dn = dh * (one - u) * fma(-n, n, one);
+    put(0, dn);
+    put(1, dn * m * (r * (one - r)));
+    put(2, dh * (before - n) * (u * (one - u)));
+    put(3, dn * r);
+    put(4, dh * u);  // to the step before
+  } else {           // in place of the gradient
+    Vector const dh = sum(0), y = row_of(s.y, s.y_pitch);
+    put(0, s.rectified ? (y > 0.f ? dh : Vector{}) : dh * fma(-y, y, one));
+  }
+}
+
+/// Gradients of all sums, from the last step to the first. `upper` has all steps or only the one that comes last.
+template <int gates>
+void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
+                        Index truncation, float* scratch) {
+  constexpr int count = Sums<gates>::count;
+  RecurrentWeights const& w = r.weights;
+  Index const units = r.units(), pitch = Layout::recurrent_pitch(w), steps = r.x.steps,
+              transposed = Layout::pitch(w.hidden), depth = gates * units;
+  transpose(w.hidden, depth, weights + Layout::recurrent_part(w, r.part) + w.inputs(r.part) * pitch, pitch, scratch,
+            transposed);
+  Index const product = gates == 1 ? 0 : 4 * units;
+  for (Index n = steps - 1; n >= 0; --n) {
+    Index const t = r.step(n), from_end = steps - 1 - n;
+    bool const first = n == 0, cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
+    bool const given = from_end < upper.steps;
+    RecurrentSlopes s{.kept = r.kept.at(t, 0),
+                      .after = cut ? nullptr : r.kept.at(r.step(n + 1), 0),
+                      .upper = nullptr,
+                      .before = nullptr,
+                      .y = r.h.at(t, 0),
+                      .kept_pitch = r.kept.sample_pitch,
+                      .upper_pitch = upper.sample_pitch,
+                      .before_pitch = gates == 4 ? r.kept.sample_pitch : r.h.sample_pitch,
+                      .y_pitch = r.h.sample_pitch,
+                      .hidden = w.hidden,
+                      .units = units,
+                      .rectified = r.type == RnnType::relu};
+    if (given) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
+    if (!first) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
+    if (!cut) {
+      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.kept_pitch, 1}, scratch,
+               transposed, Output<Chain<>>{{}, nullptr, s.kept + product, s.kept_pitch, units});
+    }
+    for (Index i = 0; i < r.x.samples; ++i) {
+      Index column = 0;
+      for (; column < w.hidden; column += lanes) slopes<gates>(s, i, column);
+      for (; column < units; column += lanes) {  // products read whole rows
+        unroll<count>([&](auto q)
+                          COLDPRESS_INLINE_LAMBDA { store(s.kept + i * s.kept_pitch + q * units + column, Vector{}); });
+      }
+    }
+  }
+}
+
+/// to = from, or to += from.
+inline void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add) {
+  for (Index t = 0; t < from.steps; ++t) {
+    for (Index i = 0; i < from.samples; ++i) {
+      float const* const x = from.at(t, i);
+      float* const y = to.at(t, i);
+      if (from.column_pitch == 1 && to.column_pitch == 1) {
+        for (Index c = 0; c < from.columns; c += lanes) {
+          Index const left = from.columns - c;
+          Vector const v = load_row(x + c, left);
+          store_row(y + c, add ? load_row(y + c, left) + v : v, left);
+        }
+      } else {
+        for (Index c = 0; c < from.columns; ++c) {
+          float& value = y[c * to.column_pitch];
+          value = add ? value + x[c * from.column_pitch] : x[c * from.column_pitch];
+        }
+      }
+    }
+  }
+}
+
+/// Calls f(the number of gates).
+template <class F>
+COLDPRESS_INLINE void with_gates(RnnType type, F f) {
+  type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -1,0 +1,170 @@
+// Recurrent layers in plain loops over the packed weights: formula by formula, for float and double.
+#pragma once
+
+#include <coldpress/core/pointwise.hpp>
+#include <coldpress/core/recurrent.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace coldpress::detail {
+
+/// The matrices and biases of a part in canonical order: gate q's element is w[(q * hidden + unit) * columns + column].
+template <class T>
+struct PackedPart {
+  T *of_x, *of_h, *bias_x, *bias_h;
+  Index inputs, hidden;
+
+  PackedPart(RecurrentWeights const& w, Index part, T* weights)
+      : of_x(weights + w.matrices(part)),
+        of_h(of_x + w.biases() * w.inputs(part)),
+        bias_x(weights + w.matrices(w.parts()) + 2 * part * w.biases()),
+        bias_h(bias_x + w.biases()),
+        inputs(w.inputs(part)),
+        hidden(w.hidden) {}
+};
+
+/// Which of the sums of a unit a gate's terms of x and of h go to; those of a GRU are n_x, r, z, n_h.
+constexpr Index sum_of_x(Index gates, Index gate) { return gates == 3 ? (gate + 1) % 3 : gate; }
+constexpr Index sum_of_h(Index gates, Index gate) { return gates == 3 ? gate + 1 : gate; }
+
+template <class Real>
+void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
+  Index const gates = r.weights.gates, hidden = r.weights.hidden, units = r.units();
+  PackedPart<Real const> const w{r.weights, r.part, weights};
+  for (Index n = 0; n < r.x.steps; ++n) {
+    for (Index i = 0; i < r.x.samples; ++i) {
+      Index const t = r.step(n);
+      Real* const state = r.state ? r.state + i * r.state_pitch : nullptr;
+      Real const* const x = r.x.at(t, i);
+      Real const* const before = n > 0 ? r.h.at(r.step(n - 1), i) : state;
+      Real* const kept = r.kept.at(t, i);
+      for (Index u = 0; u < hidden; ++u) {
+        Real z[4] = {};
+        for (Index q = 0; q < gates; ++q) {
+          Index const row = q * hidden + u;
+          Real from_x = w.bias_x[row], from_h = w.bias_h[row];
+          if (w.inputs == 0) from_x += x[u];
+          for (Index k = 0; k < w.inputs; ++k) from_x += w.of_x[row * w.inputs + k] * x[k];
+          for (Index k = 0; before && k < hidden; ++k) from_h += w.of_h[row * hidden + k] * before[k];
+          z[sum_of_x(gates, q)] += from_x;
+          z[sum_of_h(gates, q)] += from_h;
+        }
+        Real& h = r.h.at(t, i)[u];
+        if (r.type == RnnType::lstm) {
+          Real const c_before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : state ? state[units + u] : 0;
+          for (Index q : {0, 1, 3}) z[q] = Math<Real>::sigmoid(z[q]);
+          z[2] = std::tanh(z[2]);
+          Real const c = z[1] * c_before + z[0] * z[2];
+          for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
+          kept[4 * units + u] = c;
+          kept[5 * units + u] = std::tanh(c);
+          h = z[3] * std::tanh(c);
+        } else if (r.type == RnnType::gru) {
+          for (Index q : {1, 2}) z[q] = Math<Real>::sigmoid(z[q]);
+          z[0] = std::tanh(z[0] + z[1] * z[3]);
+          for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
+          h = (1 - z[2]) * z[0] + (before ? z[2] * before[u] : 0);
+        } else {
+          h = r.type == RnnType::tanh ? std::tanh(z[0]) : z[0] < 0 ? 0 : z[0];
+        }
+      }
+    }
+  }
+  for (Index i = 0; r.state && i < r.x.samples; ++i) {
+    Index const last = r.step(r.x.steps - 1);
+    Real* const state = r.state + i * r.state_pitch;
+    std::copy_n(r.h.at(last, i), hidden, state);
+    if (r.type == RnnType::lstm) std::copy_n(r.kept.at(last, i) + 4 * units, hidden, state + units);
+  }
+}
+
+template <class Real>
+void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights, Sequence<Real const> const& upper,
+                                  Index truncation) {
+  Index const gates = r.weights.gates, hidden = r.weights.hidden, units = r.units(), steps = r.x.steps;
+  PackedPart<Real const> const w{r.weights, r.part, weights};
+  for (Index n = steps - 1; n >= 0; --n) {
+    Index const t = r.step(n), from_end = steps - 1 - n;
+    bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
+    for (Index i = 0; i < r.x.samples; ++i) {
+      Real* const kept = r.kept.at(t, i);
+      Real const* const after = cut ? nullptr : r.kept.at(r.step(n + 1), i);
+      for (Index u = 0; u < hidden; ++u) {
+        Real dh = upper.steps == steps ? upper.at(t, i)[u] : from_end == 0 ? upper.at(0, i)[u] : 0;
+        for (Index row = 0; after && row < gates * hidden; ++row) {
+          dh += w.of_h[row * hidden + u] * after[sum_of_h(gates, row / hidden) * units + row % hidden];
+        }
+        auto const slot = [&](Index q) -> Real& { return kept[q * units + u]; };
+        if (r.type == RnnType::lstm) {
+          Real const a = slot(0), f = slot(1), g = slot(2), o = slot(3), tanh_c = slot(5);
+          Real const before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
+          Real const dc = dh * o * (1 - tanh_c * tanh_c) + (after ? after[5 * units + u] : 0);
+          slot(0) = dc * g * a * (1 - a);
+          slot(1) = dc * before * f * (1 - f);
+          slot(2) = dc * a * (1 - g * g);
+          slot(3) = dh * tanh_c * o * (1 - o);
+          slot(5) = dc * f;
+        } else if (r.type == RnnType::gru) {
+          dh += after ? after[4 * units + u] : 0;
+          Real const y = slot(0), reset = slot(1), z = slot(2), m = slot(3);
+          Real const before = n > 0 ? r.h.at(r.step(n - 1), i)[u] : 0, dy = dh * (1 - z) * (1 - y * y);
+          slot(0) = dy;
+          slot(1) = dy * m * reset * (1 - reset);
+          slot(2) = dh * (before - y) * z * (1 - z);
+          slot(3) = dy * reset;
+          slot(4) = dh * z;
+        } else {
+          Real const y = r.h.at(t, i)[u];
+          slot(0) = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
+        }
+      }
+    }
+  }
+}
+
+template <class Real>
+void reference_recurrent_input_gradient(Recurrence<Real> const& r, Real const* weights, Rows<Real> dx) {
+  Index const gates = r.weights.gates, hidden = r.weights.hidden;
+  PackedPart<Real const> const w{r.weights, r.part, weights};
+  for (Index n = 0; n < dx.rows; ++n) {
+    Real const* const kept = r.kept.at(0, 0) + n * r.kept.sample_pitch;
+    for (Index k = 0; k < dx.columns; ++k) {
+      Real sum = 0;
+      for (Index row = 0; row < gates * hidden; ++row) {
+        Real const weight = w.inputs > 0 ? w.of_x[row * w.inputs + k] : row % hidden == k ? 1 : 0;
+        sum += weight * kept[sum_of_x(gates, row / hidden) * r.units() + row % hidden];
+      }
+      dx.row(n)[k] = sum;
+    }
+  }
+}
+
+/// The gradient of all of the packed weights that belong to the part; `give(offset, values)` takes a run of them.
+template <class Real, class Give>
+void reference_recurrent_weight_gradient(Recurrence<Real> const& r, Give give) {
+  Index const gates = r.weights.gates, hidden = r.weights.hidden, biases = r.weights.biases();
+  Index const inputs = r.weights.inputs(r.part);
+  std::vector<Real> matrices(static_cast<std::size_t>(biases * (inputs + hidden))),
+      bias(static_cast<std::size_t>(2 * biases));
+  for (Index row = 0; row < biases; ++row) {
+    for (Index n = 0; n < r.x.steps; ++n) {
+      for (Index i = 0; i < r.x.samples; ++i) {
+        Index const t = r.step(n);
+        auto const gradient = [&](Index sum) { return r.kept.at(t, i)[sum * r.units() + row % hidden]; };
+        Real const of_x = gradient(sum_of_x(gates, row / hidden)), of_h = gradient(sum_of_h(gates, row / hidden));
+        for (Index k = 0; k < inputs; ++k)
+          matrices[static_cast<std::size_t>(row * inputs + k)] += of_x * r.x.at(t, i)[k];
+        for (Index k = 0; n > 0 && k < hidden; ++k) {
+          matrices[static_cast<std::size_t>(biases * inputs + row * hidden + k)] += of_h * r.h.at(r.step(n - 1), i)[k];
+        }
+        bias[static_cast<std::size_t>(row)] += of_x;
+        bias[static_cast<std::size_t>(biases + row)] += of_h;
+      }
+    }
+  }
+  give(r.weights.matrices(r.part), matrices);
+  give(r.weights.matrices(r.weights.parts()) + 2 * r.part * biases, bias);
+}
+
+}  // namespace coldpress::detail

@@ -1,0 +1,126 @@
+// Recurrent layers: their kinds, the order of their packed weights, and sequences in memory.
+#pragma once
+
+#include <coldpress/core/rows.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace coldpress {
+
+enum class RnnType { lstm, gru, relu, tanh };
+/// Whether the first layer has a W_x, or adds its input to the sums as it is.
+enum class InputMode { linear_input, skip_input };
+enum class DirectionMode { uni_directional, bi_directional };
+/// What a recurrent layer hands on: every step of the top layer, its last step, or the last step of every layer.
+enum class RnnOutput { sequence, last_step, layers };
+
+// The enumerators as files spell them, after Juice.
+constexpr auto spellings(RnnType) { return std::array<std::string_view, 4>{"LSTM", "GRU", "ReLU", "Tanh"}; }
+constexpr auto spellings(InputMode) { return std::array<std::string_view, 2>{"LinearInput", "SkipInput"}; }
+constexpr auto spellings(DirectionMode) { return std::array<std::string_view, 2>{"UniDirectional", "BiDirectional"}; }
+constexpr auto spellings(RnnOutput) { return std::array<std::string_view, 3>{"Sequence", "LastStep", "Layers"}; }
+/// An enumeration that files hold as text.
+template <class Enum>
+concept Spelled = requires(Enum value) {
+  spellings(value);
+};
+
+constexpr Index gates_of(RnnType type) { return type == RnnType::lstm ? 4 : type == RnnType::gru ? 3 : 1; }
+
+/// The packed weights of a recurrent layer in cuDNN's and Juice's order. A part is one direction of one layer. First
+/// all matrices: of each part in turn W_x of all gates, then W_h of all gates, each matrix {hidden, inputs} row-major.
+/// Then all biases: of each part b_W of all gates, then b_R. Gates are i, f, g, o (LSTM) and r, z, h~ (GRU).
+struct RecurrentWeights {
+  Index gates = 0;  // 0: these are no recurrent weights
+  Index input = 0, hidden = 0, layers = 0, directions = 1;
+  bool skip = false;  // the first layer has no W_x
+
+  constexpr Index parts() const { return layers * directions; }
+  /// Columns of W_x of a part.
+  constexpr Index inputs(Index part) const { return part >= directions ? directions * hidden : skip ? 0 : input; }
+  constexpr Index biases() const { return gates * hidden; }  // of each kind, of a part
+  /// Where the matrices of a part start, and after the last part the biases.
+  constexpr Index matrices(Index part) const {
+    Index const first = part < directions ? part : directions;
+    return gates * hidden * (first * (inputs(0) + hidden) + (part - first) * (directions + 1) * hidden);
+  }
+  constexpr Index size() const { return matrices(parts()) + parts() * 2 * biases(); }
+
+  enum class Kind { input_matrix, hidden_matrix, input_bias, hidden_bias };
+  struct Place {
+    Index part;
+    Kind kind;
+    Index gate, unit, column;  // column of the matrix; 0 of a bias
+    bool operator==(Place const&) const = default;
+  };
+  /// What an element of the packed weights is.
+  constexpr Place place(Index element) const {
+    Index const all_matrices = matrices(parts());
+    if (element >= all_matrices) {
+      element -= all_matrices;
+      Index const part = element / (2 * biases()), bias = element % (2 * biases());
+      return {part, bias < biases() ? Kind::input_bias : Kind::hidden_bias, bias % biases() / hidden, bias % hidden, 0};
+    }
+    Index part = 0;
+    while (matrices(part + 1) <= element) ++part;
+    element -= matrices(part);
+    Index const of_inputs = gates * hidden * inputs(part);
+    bool const of_input = element < of_inputs;
+    Index const columns = of_input ? inputs(part) : hidden;
+    if (!of_input) element -= of_inputs;
+    return {part, of_input ? Kind::input_matrix : Kind::hidden_matrix, element / (hidden * columns),
+            element / columns % hidden, element % columns};
+  }
+  bool operator==(RecurrentWeights const&) const = default;
+};
+
+/// Values of several samples over several steps.
+template <class T>
+struct Sequence {
+  T* data;
+  Index samples, steps, columns;
+  Index sample_pitch, step_pitch, column_pitch = 1;
+
+  T* at(Index step, Index sample) const { return data + step * step_pitch + sample * sample_pitch; }
+  Sequence part(Index first, Index count) const {
+    return {data + first * column_pitch, samples, steps, count, sample_pitch, step_pitch, column_pitch};
+  }
+  Sequence only(Index step) const { return {at(step, 0), samples, 1, columns, sample_pitch, step_pitch, column_pitch}; }
+  operator Sequence<T const>() const requires(!std::is_const_v<T>) {
+    return {data, samples, steps, columns, sample_pitch, step_pitch, column_pitch};
+  }
+};
+
+/// One part of a recurrent layer at work. Units are padded to whole cache lines in what it keeps of a step and in its
+/// state.
+///   LSTM: [i, f, g, o, c, tanh c]; backward leaves the gradients of the four sums in their place.
+///   GRU: [n, r, z, m, -] with n = tanh(n_x + r m); backward leaves the gradients of n_x, r, z, m.
+///   tanh and relu: [-]; backward leaves the gradient of the sum.
+template <class T>
+struct Recurrence {
+  RnnType type;
+  RecurrentWeights weights;
+  Index part;
+  Sequence<T const> x;
+  Sequence<T> h, kept;  // column 0 of h is this part's first unit; steps and samples of `kept` are one matrix
+  T* state;             // of a sample [h, c], rows state_pitch apart: from there and to there; null: from zero
+  Index state_pitch;
+  bool reversed;  // from the last step to the first
+  bool keeps;     // what backward needs
+
+  /// The step that comes as number n.
+  Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
+
+  static constexpr Index padded(Index units) { return (units + 15) / 16 * 16; }
+  Index units() const { return padded(weights.hidden); }
+  /// Values of one step of one sample in `kept`.
+  static constexpr Index kept_size(RnnType type, Index hidden) {
+    return padded_pitch(padded(hidden) * (type == RnnType::lstm ? 6 : type == RnnType::gru ? 5 : 1));
+  }
+  static constexpr Index state_size(RnnType type, Index hidden) {
+    return padded(hidden) * (type == RnnType::lstm ? 2 : 1);
+  }
+};
+
+}  // namespace coldpress

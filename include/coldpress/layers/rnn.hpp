@@ -1,0 +1,247 @@
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/layers/dropout.hpp>
+
+namespace coldpress {
+
+/// Recurrent layers, one on top of the other; σ is the logistic function, ∘ the product of elements.
+///   LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): i, f, o = σ(W x + b_W + R h + b_R), g = tanh(likewise),
+///     c <- f∘c + i∘g, h <- o∘tanh(c).
+///   GRU (Cho et al. 2014, reset after the product): r, z = σ(W x + b_W + R h + b_R),
+///     n = tanh(W x + b_W + r∘(R h + b_R)), h <- (1 - z)∘n + z∘h.
+///   relu, tanh: h <- relu or tanh(W x + b_W + R h + b_R).
+/// A sample is {steps, features}; {features} is one step, and so is Juice's {features, 1, ...}. State starts at zero,
+/// or where the last call of `step` ended. A second direction goes from the last step to the first; its units follow
+/// the first's, and its last step is the first. Weights are one packed parameter (core/recurrent.hpp).
+struct Rnn {
+  static constexpr std::string_view name = "rnn";
+  Index hidden_size = 10;
+  Index num_layers = 1;
+  RnnType rnn_type = RnnType::lstm;
+  float dropout_probability = 0;  // of what goes from layer to layer, in training
+  std::uint64_t dropout_seed = 0;
+  InputMode input_mode = InputMode::linear_input;
+  DirectionMode direction_mode = DirectionMode::uni_directional;
+  RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
+  std::uint64_t truncation = 0;            // steps that a gradient goes back, counted from the last one; 0: all
+  Weight weight = {};                      // Glorot; a filler is for the matrices, biases start at zero
+
+  constexpr Shape output_shape(Shape in) const {
+    check(in);
+    if (output == RnnOutput::sequence) return {steps(in), units()};
+    return output == RnnOutput::last_step ? Shape{units()} : Shape{units(), num_layers};
+  }
+  constexpr auto parameters(Shape in) const {
+    check(in);
+    RecurrentWeights const w = weights(in);
+    return std::array{Parameter{.name = "weight",
+                                .suffix = "-0",
+                                .shape = {w.size(), 1, 1},
+                                .filler = Glorot{},
+                                .fan_in = hidden_size,
+                                .fan_out = hidden_size,
+                                .recurrent = w,
+                                .filled = w.matrices(w.parts())}
+                          .with(weight)};
+  }
+  constexpr Index flops(Shape in) const { return 2 * steps(in) * weights(in).matrices(weights(in).parts()); }
+  constexpr bool streams(Shape) const { return direction_mode == DirectionMode::uni_directional; }
+  constexpr Index state(Shape) const {
+    return direction_mode == DirectionMode::uni_directional
+               ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
+               : 0;
+  }
+  constexpr Index memory(Shape in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return extent.training ? Backend::recurrent_scratch(weights(in)) : 0;
+  }
+
+  void forward(auto const& backend, auto const& pass) const {
+    auto const work = work_of(backend, pass);
+    for (Index layer = 0; layer < num_layers; ++layer) {
+      bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
+      if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
+      auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
+      for (Index d = 0; d < directions(); ++d) {
+        auto part = work.part(layer, d, x, pass.step > 0);
+        if (pass.state) part.state = pass.state + layer * work.batch * part.state_pitch;
+        backend.recurrent(part, pass.p[0]);
+      }
+    }
+    if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
+    for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
+      for (Index d = 0; d < directions(); ++d) {
+        backend.copy(work.last(work.h(layer), d), work.units(work.outputs(pass.y, layer), d));
+      }
+    }
+  }
+  /// The sweep back through time, which leaves the gradients of all sums in memory.
+  void backward(auto const& backend, auto const& pass) const {
+    auto const work = work_of(backend, pass);
+    for (Index layer = num_layers - 1; layer >= 0; --layer) {
+      bool const top = layer == num_layers - 1;
+      for (Index d = 0; d < directions(); ++d) {
+        auto const given = work.units(work.outputs(pass.dy, layer), d);
+        auto upper = top ? given : work.units(work.gradient(), d);
+        if (output == RnnOutput::layers && num_layers > 1) {
+          auto const last = work.last(work.gradient(), d);
+          backend.copy(given, last, !top);
+          if (top) upper = last;
+        }
+        backend.recurrent_gradient(work.part(layer, d, work.input(layer, false), true), pass.p[0], upper,
+                                   static_cast<Index>(truncation));
+      }
+      if (layer == 0) break;
+      input_gradient(backend, pass, work, layer, work.gradient());
+      if (dropout_probability > 0) drop(backend, pass, layer, work.gradient(), work.gradient());
+    }
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    auto const work = work_of(backend, pass);
+    input_gradient(backend, pass, work, 0, work.samples(pass.dx));
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    auto const work = work_of(backend, pass);
+    backend.copy(work.samples(pass.x), work.spare(work.features));
+    for (Index layer = 0; layer < num_layers; ++layer) {
+      auto const x = layer == 0 ? work.spare(work.features) : work.input(layer, dropout_probability > 0);
+      for (Index d = 0; d < directions(); ++d) {
+        backend.recurrent_weight_gradient(work.part(layer, d, x, true), pass.sinks[0]);
+      }
+    }
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(Rnn const&) const = default;
+
+ private:
+  constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
+  constexpr Index units() const { return hidden_size * directions(); }
+  static constexpr Index steps(Shape in) { return in.rank() == 2 ? in[0] : 1; }
+  static constexpr Index features(Shape in) { return in[in.rank() == 2 ? 1 : 0]; }
+  constexpr RecurrentWeights weights(Shape in) const {
+    return {gates_of(rnn_type), features(in), hidden_size,
+            num_layers,         directions(), input_mode == InputMode::skip_input};
+  }
+  constexpr void check(Shape in) const {
+    require(in.rank() > 0, "rnn: the input has no values");
+    for (int axis = 1; in.rank() > 2 && axis < in.rank(); ++axis)
+      require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");
+    require(hidden_size > 0, "rnn: hidden_size must be at least 1");
+    require(num_layers > 0, "rnn: num_layers must be at least 1");
+    require(dropout_probability >= 0 && dropout_probability < 1,
+            "rnn: dropout_probability must be at least 0 and below 1");
+    require(input_mode == InputMode::linear_input || features(in) == hidden_size,
+            "rnn: skip_input needs as many features as hidden_size");
+    // No size below overflows: neither that of the weights nor that of the memory.
+    static_cast<void>(Shape{num_layers, 16, hidden_size, units()}.size());
+    static_cast<void>(Shape{8, units(), features(in)}.size());
+    static_cast<void>(Shape{steps(in), num_layers, 16, units() + 16}.size());
+  }
+
+  // Memory of a sample and step: what each part keeps; rows of h, one a layer; where there are several layers, a
+  // gradient of one layer's h, and with dropout what goes into each but the first; a spare row.
+  constexpr Index kept_size() const { return Recurrence<float>::kept_size(rnn_type, hidden_size); }
+  constexpr Index rows() const {
+    return num_layers == 1 ? 1 : dropout_probability > 0 ? 2 * num_layers : num_layers + 1;
+  }
+  constexpr Index rows_offset() const { return num_layers * directions() * kept_size(); }
+  constexpr Index spare_offset() const { return rows_offset() + rows() * padded_pitch(units()); }
+  constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
+
+  /// A minibatch in memory: first by step, then by sample.
+  template <class Backend, class T>
+  struct Work {
+    Rnn const& rnn;
+    RecurrentWeights weights;
+    Index batch, steps, features;
+    T* memory;
+
+    T* at(Index offset) const { return memory + offset * batch * steps; }
+    Sequence<T> rows(T* data, Index columns, Index pitch) const {
+      return {data, batch, steps, columns, pitch, batch * pitch};
+    }
+    Sequence<T> row(Index number) const {
+      Index const size = padded_pitch(rnn.units());
+      return rows(at(rnn.rows_offset() + number * size), rnn.units(), Backend::pitch(rnn.units()));
+    }
+    Sequence<T> h(Index layer) const { return row(layer); }
+    Sequence<T> gradient() const { return row(rnn.num_layers); }
+    Sequence<T> dropped(Index layer) const { return row(rnn.num_layers + layer); }
+    Sequence<T> spare(Index columns) const { return rows(at(rnn.spare_offset()), columns, Backend::pitch(columns)); }
+    /// What goes into a layer that is not the first.
+    Sequence<T const> input(Index layer, bool drops) const {
+      return drops ? dropped(layer) : h(layer > 0 ? layer - 1 : 0);
+    }
+
+    /// Rows of samples as sequences.
+    template <class X>
+    auto samples(X x) const {
+      return Sequence<std::remove_reference_t<decltype(*x.data)>>{x.data, batch, steps, features, x.pitch, features};
+    }
+    /// What the output, or its gradient, has of a layer.
+    template <class Y>
+    auto outputs(Y y, Index layer) const {
+      using Values = Sequence<std::remove_reference_t<decltype(*y.data)>>;
+      Index const count = rnn.units();
+      if (rnn.output == RnnOutput::sequence) return Values{y.data, batch, steps, count, y.pitch, count};
+      if (rnn.output == RnnOutput::last_step) return Values{y.data, batch, 1, count, y.pitch, 0};
+      return Values{y.data + layer, batch, 1, count, y.pitch, 0, rnn.num_layers};
+    }
+    template <class Values>
+    Sequence<Values> units(Sequence<Values> const& all, Index direction) const {
+      return all.part(direction * rnn.hidden_size, rnn.hidden_size);
+    }
+    template <class Values>
+    Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
+      return units(all, direction).only(direction == 0 ? steps - 1 : 0);
+    }
+    Recurrence<T> part(Index layer, Index direction, Sequence<T const> x, bool keeps) const {
+      Index const number = layer * weights.directions + direction, size = rnn.kept_size();
+      return {.type = rnn.rnn_type,
+              .weights = weights,
+              .part = number,
+              .x = x,
+              .h = units(h(layer), direction),
+              .kept = rows(at(number * size), size, size),
+              .state = nullptr,
+              .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
+              .reversed = direction == 1,
+              .keeps = keeps};
+    }
+  };
+  template <class Backend, class Pass>
+  auto work_of(Backend const&, Pass const& pass) const {
+    return Work<Backend, typename Backend::Scalar>{*this,          weights(pass.in),  pass.x.rows,
+                                                   steps(pass.in), features(pass.in), pass.memory};
+  }
+
+  /// y = x with this layer's mask of the training step.
+  template <class T>
+  void drop(auto const& backend, auto const& pass, Index layer, Sequence<T> const& x, Sequence<T> const& y) const {
+    for (Index t = 0; t < x.steps; ++t) {
+      auto const op = Dropout{.probability = dropout_probability}.op(
+          mix(pass.key, static_cast<std::uint64_t>(layer * x.steps + t)));
+      backend.map(Rows<T const>{x.at(t, 0), x.samples, x.columns, x.sample_pitch},
+                  Rows<T>{y.at(t, 0), y.samples, y.columns, y.sample_pitch},
+                  Then<Chain<DropoutOp>, T>{chain_of(op), pass.step});
+    }
+  }
+  /// dx of a layer, from the gradients of its sums.
+  template <class T>
+  void input_gradient(auto const& backend, auto const& pass, auto const& work, Index layer,
+                      Sequence<T> const& dx) const {
+    auto const spare = work.spare(dx.columns);
+    for (Index d = 0; d < directions(); ++d) {
+      backend.recurrent_input_gradient(work.part(layer, d, spare, true), pass.p[0],
+                                       Rows<T>{spare.data, work.batch * work.steps, spare.columns, spare.sample_pitch});
+      backend.copy(spare, dx, d > 0);
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Rnn, hidden_size, num_layers, rnn_type, dropout_probability, dropout_seed,
+                        input_mode, direction_mode, output, truncation, weight);

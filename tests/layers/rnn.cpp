@@ -1,0 +1,54 @@
+#include "support/rnn_laws.hpp"
+
+using namespace coldpress;
+
+TEST_CASE("an LSTM keeps the laws of layers") { test::check_rnn_laws<Rnn{.hidden_size = 5}, Shape{4, 3}>(); }
+TEST_CASE("one step of features is a sequence of one") {
+  test::check_rnn_laws<Rnn{.hidden_size = 3, .num_layers = 2, .output = RnnOutput::layers}, Shape{7}>();
+}
+
+static_assert(Rnn{.hidden_size = 5}.output_shape({4, 3}) == Shape{4, 5});
+static_assert(Rnn{.hidden_size = 5}.output_shape({3}) == Shape{1, 5});
+static_assert(Rnn{.hidden_size = 5, .output = RnnOutput::last_step}.output_shape({4, 3}) == Shape{5});
+static_assert(Rnn{.hidden_size = 5, .num_layers = 2, .output = RnnOutput::layers}.output_shape({10, 1, 1}) ==
+              Shape{5, 2});
+constexpr Rnn both{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional};
+static_assert(both.output_shape({4, 3}) == Shape{4, 10});
+static_assert(!both.streams({4, 3}) && both.state({4, 3}) == 0 && Rnn{}.streams({4, 3}));
+static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.parameters({10, 1, 1})[0].shape == Shape{580, 1, 1});
+static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.flops({3, 10}) == 3 * 2 * 500);
+
+TEST_CASE("matrices start within Glorot's bound and biases at zero") {
+  Network<Sequential<Rnn{.hidden_size = 12, .num_layers = 2}>, Shape{3, 4}> const network{5};
+  std::vector<float> weights(static_cast<std::size_t>(network.weight_shape(0).size()));
+  network.read_weight(0, weights);
+  auto const biases = weights.end() - 2 * 2 * 4 * 12;
+  auto const [least, most] = std::minmax_element(weights.begin(), biases);
+  float const bound = std::sqrt(6.0f / 24);
+  CHECK((*least >= -bound && *least<-0.95f * bound&& * most <= bound&& * most> 0.95f * bound));
+  CHECK(std::all_of(biases, weights.end(), [](float bias) { return bias == 0; }));
+}
+
+TEST_CASE("what a recurrent layer cannot be is refused with a sentence") {
+  auto const refuses = [](Rnn const& layer, Shape in, std::string const& part) {
+    try {
+      layer.output_shape(in);
+      FAIL_CHECK("there was no error");
+    } catch (ShapeError const& error) {
+      INFO(error.what());
+      CHECK(std::string{error.what()}.find(part) != std::string::npos);
+    }
+  };
+  refuses({}, {}, "no values");
+  refuses({}, {10, 2, 1}, "{features, 1, ...}");
+  refuses({.hidden_size = 0}, {3}, "hidden_size");
+  refuses({.num_layers = 0}, {3}, "num_layers");
+  refuses({.hidden_size = 4, .input_mode = InputMode::skip_input}, {3}, "skip_input");
+  for (float const p : {1.0f, -0.5f, std::numeric_limits<float>::quiet_NaN()})
+    refuses({.dropout_probability = p}, {3}, "dropout_probability");
+  for (Index const n : {Index{1} << 21, Index{1} << 40}) {
+    refuses({.hidden_size = n}, {3}, "2^40");
+    refuses({.hidden_size = 1024, .num_layers = n}, {3}, "2^40");
+    refuses({.output = RnnOutput::last_step}, {Index{1} << 37, 1}, "2^40");
+  }
+}

@@ -1,0 +1,93 @@
+// Against PyTorch: tests/golden/rnn.py made the values.
+#include "support/golden_file.hpp"
+#include "support/layer_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+
+/// The multiples of 1/128 that the script takes, too.
+template <class T>
+std::vector<T> numbers(Index count, Index factor) {
+  std::vector<T> values;
+  for (Index i = 0; i < count; ++i) values.push_back(static_cast<T>(i * factor % 101 - 50) / 128);
+  return values;
+}
+
+constexpr Index batch = 2;
+constexpr Shape in{3, 2};
+
+/// One case of the file: every step, the last step of every layer, and the gradients that follow from dy.
+struct Golden {
+  std::vector<double> steps, layers, dx, weights;
+  explicit Golden(std::string const& which) : Golden(test::golden_lines("rnn.txt", which, 4)) {}
+
+ private:
+  explicit Golden(std::vector<std::vector<double>> const& lines)
+      : steps(lines[0]), layers(lines[1]), dx(lines[2]), weights(lines[3]) {}
+};
+
+template <class Backend, Rnn layer>
+auto network() {
+  Network<Sequential<layer>, in, AnyBatch, Backend> made;
+  made.write_weight(0, numbers<typename Backend::Scalar>(made.weight_shape(0).size(), 37));
+  return made;
+}
+
+/// The file has nine digits. On the CPU gates are within 3 ulp.
+template <class Backend>
+double excess(auto const& values, std::vector<double> const& wanted) {
+  double const scale = std::is_same_v<typename Backend::Scalar, double> ? 1e-2 : 1;
+  return test::excess(values, wanted, 12) / scale;
+}
+
+template <class Backend, RnnType type, Index layers, DirectionMode directions>
+void check(Golden const& golden) {
+  using T = typename Backend::Scalar;
+  static constexpr Rnn all{.hidden_size = 3, .num_layers = layers, .rnn_type = type, .direction_mode = directions};
+  static constexpr Rnn last{.hidden_size = 3,
+                            .num_layers = layers,
+                            .rnn_type = type,
+                            .direction_mode = directions,
+                            .output = RnnOutput::last_step};
+  static constexpr Rnn each{.hidden_size = 3,
+                            .num_layers = layers,
+                            .rnn_type = type,
+                            .direction_mode = directions,
+                            .output = RnnOutput::layers};
+  auto net = network<Backend, all>();
+  typename decltype(net)::TrainingWorkspace workspace;
+  auto const x = numbers<T>(batch * in.size(), 29), dy = numbers<T>(batch * net.output_shape.size(), 23);
+  CHECK(excess<Backend>(net.forward(x), golden.steps) <= 1);
+  CHECK(excess<Backend>(net.forward_training(x, workspace), golden.steps) <= 1);
+  CHECK(excess<Backend>(net.backward(dy, workspace), golden.dx) <= 1);
+  CHECK(excess<Backend>(test::canonical<decltype(net)>(workspace.gradients()), golden.weights) <= 1);
+
+  auto by_layer = network<Backend, each>();
+  auto of_top = network<Backend, last>();
+  CHECK(excess<Backend>(by_layer.forward(x), golden.layers) <= 1);
+  std::vector<double> top;
+  for (std::size_t i = layers - 1; i < golden.layers.size(); i += layers) top.push_back(golden.layers[i]);
+  CHECK(excess<Backend>(of_top.forward(x), top) <= 1);
+}
+
+template <class Backend>
+void check_all() {
+  using enum RnnType;
+  using enum DirectionMode;
+  check<Backend, lstm, 2, uni_directional>(Golden{"lstm 2 1"});
+  check<Backend, lstm, 1, bi_directional>(Golden{"lstm 1 2"});
+  check<Backend, lstm, 2, bi_directional>(Golden{"lstm 2 2"});
+  check<Backend, gru, 2, uni_directional>(Golden{"gru 2 1"});
+  check<Backend, gru, 1, bi_directional>(Golden{"gru 1 2"});
+  check<Backend, gru, 2, bi_directional>(Golden{"gru 2 2"});
+  check<Backend, relu, 2, uni_directional>(Golden{"relu 2 1"});
+  check<Backend, relu, 1, bi_directional>(Golden{"relu 1 2"});
+  check<Backend, RnnType::tanh, 2, uni_directional>(Golden{"tanh 2 1"});
+  check<Backend, RnnType::tanh, 1, bi_directional>(Golden{"tanh 1 2"});
+}
+
+}  // namespace
+
+TEST_CASE("recurrent layers give PyTorch's values and gradients, on the CPU") { check_all<Cpu>(); }
+TEST_CASE("recurrent layers give PyTorch's values and gradients, on the reference") { check_all<Reference<double>>(); }

@@ -1,0 +1,142 @@
+// Recurrent layers in Juice's files: what they mean here, and the real one.
+#include <coldpress/coldpress.hpp>
+#include <coldpress/persist.hpp>
+
+#include "persist/files.hpp"
+#include "support/compare.hpp"
+
+namespace coldpress::persist {
+namespace {
+
+using dynamic::SequentialConfig;
+
+dynamic::Backend const cpu{"cpu"};
+
+/// The path of the file that a real Juice wrote; empty, and said aloud, where it is not.
+std::string real_file() {
+  char const* const data = std::getenv("COLDPRESS_TEST_DATA");
+  std::string const path = std::string{data ? data : ""} + "/juice/mackey-glass-rnn.juice";
+  if (data && std::filesystem::exists(path)) return path;
+  WARN("skipped: COLDPRESS_TEST_DATA has no juice/mackey-glass-rnn.juice");
+  return {};
+}
+
+/// An Rnn of one step on ten features and a Linear, as Juice would save them: dummy bias, no checksum.
+std::string juice_text(std::string const& input, Index weights, std::string const& rnn_type = "LSTM",
+                       std::string const& more = "") {
+  auto const zeros = [](Index count) {
+    std::string text = "[0";
+    for (Index i = 1; i < count; ++i) text += ", 0";
+    return text + "]";
+  };
+  return "(name = \"net\", config = (name = \"net\", layerType = (sequential = (inputs = [(name = \"x\", shape = " +
+         input + ")], layers = [(name = \"r\", layerType = (rnn = (hiddenSize = 5, numLayers = 2, rnnType = \"" +
+         rnn_type + "\"" + more + ")))])))" + ", weightsData = [(name = \"r-0\", tensor = (shape = [" +
+         std::to_string(weights) + ", 1, 1], data = " + zeros(weights) +
+         ")), (name = \"r-0-bias\", tensor = (shape = [1, 5], data = [1, 1, 1, 1, 1]))])";
+}
+
+// tests/golden/rnn.py computed them from the file's numbers, with PyTorch.
+TEST_CASE("the real file of Juice runs and gives what PyTorch makes of its weights") {
+  std::string const path = real_file();
+  if (path.empty()) return;
+  std::vector<float> x;
+  for (Index i = 0; i < 30; ++i) x.push_back(static_cast<float>(i * 29 % 101 - 50) / 128);
+  std::vector<double> const wanted{0.554096227, 0.551177636, 0.552029169};
+  for (char const* name : {"cpu", "cpu:reference"}) {
+    auto layer = dynamic::Layer::load(dynamic::Backend{name}, path);
+    CHECK(layer.input_shape() == Shape{1, 10});
+    CHECK(test::excess(layer.predict(x), wanted, 10) <= 1);
+    CHECK(!test::same_bits(layer.predict(x), test::copy_of<float>(layer.forward(std::span<float const>{x}))));  // drops
+    CHECK(layer.learnable_weights_names() == std::vector<std::string>{"LSTMInitial-0", "linear1-0", "linear1-0-bias"});
+  }
+}
+
+TEST_CASE("the real file of Juice is a network type's, too, and comes back from ours") {
+  std::string const path = real_file();
+  if (path.empty()) return;
+  using Net = Network<Sequential<Reshape{{10, 1, 1}},
+                                 Rnn{.hidden_size = 5,
+                                     .num_layers = 2,
+                                     .dropout_probability = 0.5f,
+                                     .dropout_seed = 123,
+                                     .output = RnnOutput::layers},
+                                 Linear{1}, Sigmoid{}>,
+                      Shape{1, 10}>;
+  auto net = load<Net>(path);
+  std::vector<float> const x(20, 0.25f);
+  auto const y = test::copy_of<float>(net.forward(x));
+  CHECK(test::same_bits(y, dynamic::Layer::load(dynamic::Backend::like_static(), path).predict(x)));
+  TemporaryFolder folder;
+  save(net, folder / "own", 40);
+  CHECK(test::same_bits(y, load<Net>(folder / "own").forward(x)));
+  CHECK(read_model(folder / "own").config.layer_type.index() == read_model(path).config.layer_type.index());
+}
+
+TEST_CASE("the number of weights tells how many features the one step of a Juice file has") {
+  if (!has_capnp()) return;
+  std::vector<float> const x(20, 0.5f);
+  for (char const* input : {"[4, 10, 1]", "[4, 10, 1, 1]", "[4, 1, 10]"}) {
+    INFO(input);
+    Model const model = parse_described(juice_text(input, 580));
+    CHECK(model.batch == 4);
+    auto layer = layer_of(cpu, model);
+    CHECK(layer.output_shape() == Shape{5, 2});
+    CHECK(layer.learnable_weights_names() == std::vector<std::string>{"r-0"});
+    CHECK(test::same_bits(layer_of(cpu, parse(text_of(serialize(model)))).predict(x), layer.predict(x)));
+  }
+}
+
+TEST_CASE("more than one step in a file of Juice is refused with the reason") {
+  if (!has_capnp()) return;
+  Index const of_one_feature = 4 * 5 * (1 + 5) + 4 * 5 * 10 + 80, of_ten = 580;
+  for (auto const& text : {juice_text("[4, 1, 10]", of_one_feature), juice_text("[4, 10, 3]", of_ten)}) {
+    try {
+      parse_described(text);
+      FAIL("there was no error");
+    } catch (UnsupportedError const& error) {
+      INFO(error.what());
+      CHECK(error.layer() == "layers[0] r");
+      CHECK(contains(error.what(), "beyond one step that means nothing"));
+    }
+  }
+}
+
+TEST_CASE("a file of ours says {steps, features}") {
+  SequentialConfig net;
+  net.add_input("x", {10, 3}).add_layer({"r", Rnn{.hidden_size = 4, .output = RnnOutput::last_step}});
+  auto const layer = dynamic::Layer::from_config(cpu, container("net", net), {}, 3);
+  Model const model = model_of(layer, 7), again = parse(text_of(serialize(model)));
+  CHECK(again == model);
+  std::vector<float> const x(60, 0.5f);
+  CHECK(test::same_bits(layer_of(cpu, again).predict(x), layer_of(cpu, model).predict(x)));
+}
+
+TEST_CASE("the kinds of recurrent layers are read as Juice spells them, and its misspelling too") {
+  if (!has_capnp()) return;
+  auto const type_of = [](std::string const& text) {
+    Model const model = parse_described(text);
+    return std::get<Rnn>(std::get<SequentialConfig>(model.config.layer_type).layers[0].layer_type);
+  };
+  Index const gru = 3 * 5 * (10 + 5) + 3 * 5 * 10 + 60, plain = 5 * (10 + 5) + 5 * 10 + 20;
+  CHECK(type_of(juice_text("[1, 10, 1]", 580)) == Rnn{.hidden_size = 5, .num_layers = 2, .output = RnnOutput::layers});
+  CHECK(type_of(juice_text("[1, 10, 1]", gru, "GRU")).rnn_type == RnnType::gru);
+  CHECK(type_of(juice_text("[1, 10, 1]", plain, "Tanh")).rnn_type == RnnType::tanh);
+  CHECK(type_of(juice_text("[1, 10, 1]", plain, "ReLU")).rnn_type == RnnType::relu);
+  CHECK(type_of(juice_text("[1, 10, 1]", plain, "RelU")).rnn_type == RnnType::relu);
+  try {
+    type_of(juice_text("[1, 10, 1]", 580, "LSMT"));
+    FAIL("there was no error");
+  } catch (ConfigError const& error) {
+    INFO(error.what());
+    CHECK(error.field() == "rnnType");
+    CHECK(error.layer() == "layers[0] r");
+    CHECK(contains(error.what(), "'LSMT' is none of LSTM, GRU, ReLU, Tanh"));
+  }
+  CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 580, "LSTM", ", directionMode = \"Both\"")), ConfigError);
+  CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 580, "LSTM", ", dropoutProbability = 1")), ConfigError);
+  CHECK_THROWS_AS(type_of(juice_text("[1, 10, 1]", 581)), ConfigError);
+}
+
+}  // namespace
+}  // namespace coldpress::persist
