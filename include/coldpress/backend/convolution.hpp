@@ -119,68 +119,128 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank((part.rows - bottom) * part.width);
 }
 
-/// panel[d][position] for d = (c, r, s) of one group.
-__attribute__((noinline)) inline void pack(ConvolutionGeometry const& g, Part const& part, In x, Index group,
-                                           float* panel, Index pitch) {
+/// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
+__attribute__((noinline)) inline void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
+                                           float* to) {
+  if (panel.shared) {
+    g.height.out += panel.more;
+    g.height.filter = 1;
+    part.rows += panel.more;
+  }
   Index const size = g.height.in * g.width.in;
   for (Index c = 0; c < g.group_channels(); ++c) {
     for (Index r = 0; r < g.height.filter; ++r) {
-      for (Index s = 0; s < g.width.filter; ++s, panel += pitch) {
+      for (Index s = 0; s < g.width.filter; ++s, to += panel.pitch()) {
         for (Index i = 0; i < part.images; ++i) {
           float const* const plane = x.row(part.image + i) + (group * g.group_channels() + c) * size;
-          pack_tap(g, part, plane, r, s, panel + i * part.positions());
+          pack_tap(g, part, plane, r, s, to + i * part.positions());
         }
       }
     }
   }
 }
 
-/// The way back, adding: dx[c] += panel[d] for all taps d of channel c. Every value of dx adds up its taps in order.
+/// Goes through the taps d = (c, r, s) of a panel.
+struct Taps {
+  Index width, height;      // of the filter
+  Index tap, row, channel;  // from one to the next s, r and c, from the last before it
+  Index s = 0, r = 0;
+  float const* data = nullptr;
+
+  Taps(ConvolutionGeometry const& g, Panel const& panel, Part const& part)
+      : width(g.width.filter), height(g.height.filter), tap(panel.pitch()), row(tap), channel(tap) {
+    if (!panel.shared) return;
+    row = g.height.dilation * part.width - (width - 1) * tap;
+    channel = tap - (height - 1) * g.height.dilation * part.width;
+  }
+  COLDPRESS_INLINE Taps at(float const* start) const {
+    Taps taps = *this;
+    taps.data = start;
+    return taps;
+  }
+  COLDPRESS_INLINE Taps from(Index column) const { return at(data + column); }
+  COLDPRESS_INLINE void next() {
+    if (++s < width) {
+      data += tap;
+    } else if (s = 0; ++r < height) {
+      data += row;
+    } else {
+      r = 0, data += channel;
+    }
+  }
+};
+/// A panel as the left side of a product: its rows are taps, its depth the positions.
+struct LeftTaps {
+  Taps first;
+
+  template <int h>
+  struct Cursor {
+    float const* at[h];
+    Index k;
+    COLDPRESS_INLINE float operator[](int i) const { return at[i][k]; }
+    COLDPRESS_INLINE void next() { ++k; }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index row) const {
+    Taps taps = first;
+    Index const r = row / taps.width, c = r / taps.height;
+    taps.s = row % taps.width, taps.r = r % taps.height;
+    // Each c takes `channel` and all steps before it, each r likewise.
+    Index const line = (taps.width - 1) * taps.tap + taps.row,
+                plane = (taps.height - 1) * line + (taps.width - 1) * taps.tap + taps.channel;
+    taps.data += c * plane + taps.r * line + taps.s * taps.tap;
+    Cursor<h> cursor;
+    cursor.k = 0;
+    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { cursor.at[i] = taps.data, taps.next(); });
+    return cursor;
+  }
+};
+
+/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own.
 __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel,
                                              Index pitch, Out dx, Index group) {
-  Index const size = g.height.in * g.width.in;
-  for (Index i = 0; i < part.images; ++i, panel += part.positions()) {
+  Index const size = g.height.in * g.width.in, first = g.height.at(part.row, 0),
+              last = g.height.at(part.row + part.rows - 1, g.height.filter - 1);
+  Index const top = first > 0 ? first : 0, bottom = last < g.height.in ? last + 1 : g.height.in;
+  auto const plane = [&](Index i, Index c) COLDPRESS_INLINE_LAMBDA {
+    return dx.row(part.image + i) + (group * g.group_channels() + c) * size;
+  };
+  if (g.height.stride > 1 || g.width.stride > 1) {
     for (Index c = 0; c < g.group_channels(); ++c) {
-      float const* const taps = panel + c * g.taps() * pitch;
-      float* const plane = dx.row(part.image + i) + (group * g.group_channels() + c) * size;
-      Index const top = std::max<Index>(0, g.height.at(part.row, 0)),
-                  bottom = std::min(g.height.in, g.height.at(part.row + part.rows - 1, g.height.filter - 1) + 1);
-      for (Index y = top; y < bottom; ++y) {
-        float* const to = plane + y * g.width.in;
-        // f(r, the tap's row of outputs that reads row y)
-        auto const for_each_row = [&](auto f) COLDPRESS_INLINE_LAMBDA {
-          for (Index r = 0; r < g.height.filter; ++r) {
-            Index const from = y + g.height.padding - r * g.height.dilation - part.row * g.height.stride;
-            Index const row = g.height.stride == 1 ? from : from / g.height.stride;
-            if (from < 0 || row >= part.rows || row * g.height.stride != from) continue;
-            f(taps + r * g.width.filter * pitch + row * part.width);
+      for (Index r = 0; r < g.height.filter; ++r) {
+        for (Index s = 0; s < g.width.filter; ++s, panel += pitch) {
+          Index const left = within(g.width.first(s) - part.column, 0, part.width),
+                      right = within(g.width.last(s) - part.column, left, part.width);
+          for (Index row = 0; row < part.images * part.rows; ++row) {
+            Index const y = g.height.at(part.row + row % part.rows, r);
+            if (y < 0 || y >= g.height.in) continue;
+            float* const to = plane(row / part.rows, c) + y * g.width.in + g.width.at(part.column, s);
+            for (Index j = left; j < right; ++j) to[j * g.width.stride] += panel[row * part.width + j];
           }
-        };
-        if (g.width.stride == 1) {
-          for (Index x = 0; x < g.width.in; x += lanes) {
-            Vector sum = load_row(to + x, g.width.in - x);
-            for_each_row([&](float const* from) COLDPRESS_INLINE_LAMBDA {
-              Index column = x + g.width.padding - part.column;
-              for (Index s = 0; s < g.width.filter; ++s, from += pitch, column -= g.width.dilation) {
-                if (column >= 0 && column + lanes <= part.width) {
-                  sum += load(from + column);
-                } else if (column > -lanes && column < part.width) {
-                  Mask const at = lane_numbers() + static_cast<std::int32_t>(column);
-                  sum += ((at >= 0) & (at < static_cast<std::int32_t>(part.width))) ? load(from + column) : Vector{};
-                }
-              }
-            });
-            store_row(to + x, sum, g.width.in - x);
-          }
-        } else {
-          for_each_row([&](float const* from) COLDPRESS_INLINE_LAMBDA {
-            for (Index s = 0; s < g.width.filter; ++s, from += pitch) {
-              Index const left = within(g.width.first(s) - part.column, 0, part.width),
-                          right = within(g.width.last(s) - part.column, left, part.width);
-              float* const at = to + g.width.at(part.column, s);
-              for (Index j = left; j < right; ++j) at[j * g.width.stride] += from[j];
+        }
+      }
+    }
+    return;
+  }
+  for (Index c = 0; c < g.group_channels(); ++c, panel += g.taps() * pitch) {
+    for (Index i = 0; i < part.images; ++i) {
+      float const* const taps = panel + i * part.positions();
+      for (Index x = 0; x < g.width.in; x += lanes) {
+        for (Index s = 0; s < g.width.filter; ++s) {
+          Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
+          if (column <= -lanes || column >= part.width) continue;
+          Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
+          Mask const inside = (columns >= 0) & (columns < static_cast<std::int32_t>(part.width));
+          for (Index y = top; y < bottom; ++y) {
+            Vector sum{};
+            for (Index r = 0, row = y + g.height.padding - part.row; r < g.height.filter;
+                 ++r, row -= g.height.dilation) {
+              if (row >= 0 && row < part.rows)
+                sum += load(taps + (r * g.width.filter + s) * pitch + row * part.width + column);
             }
-          });
+            float* const to = plane(i, c) + y * g.width.in + x;
+            store_row(to, load_row(to, g.width.in - x) + (inside ? sum : Vector{}), g.width.in - x);
+          }
         }
       }
     }
@@ -212,25 +272,26 @@ struct PanelMemory {
   Panel panel;
   float *inputs, *outputs, *rest;
 
-  PanelMemory(ConvolutionGeometry const& g, float* scratch)
+  PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + panel.size() + Panel::slack),
+        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size() : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 
 inline void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                             float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs();
+  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
+    Taps const taps = Taps{g, memory.panel, part}.at(memory.inputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack(g, part, x, group, memory.inputs, pitch);
+      pack(g, part, x, group, memory.panel, memory.inputs);
       float const* const b = bias ? bias + group * outputs : nullptr;
       float* const to = y.row(part.image) + group * outputs * g.positions() + part.offset(g);
       bool const one = part.images == 1;
-      multiply(outputs, part.size(), g.depth(), {weight + group * outputs, 1, Layout::pitch(g.outputs)}, memory.inputs,
-               pitch, Channels{b, one ? to : memory.outputs, one ? g.positions() : pitch, part.size()});
+      multiply(outputs, part.size(), g.depth(), Left{weight + group * outputs, 1, Layout::pitch(g.outputs)}, taps,
+               Channels{b, one ? to : memory.outputs, one ? g.positions() : pitch, part.size()});
       if (!one) put_outputs(g, part, memory.outputs, pitch, y, group);
     }
   });
@@ -238,13 +299,13 @@ inline void convolve_images(ConvolutionGeometry const& g, In x, float const* wei
 
 /// dx += the input gradient.
 inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
-  PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs();
+  PanelMemory const memory{g, scratch, true};
+  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
     for (Index group = 0; group < g.groups; ++group) {
       take_outputs(g, part, dy, group, memory.outputs, pitch);
-      multiply(g.depth(), part.size(), outputs, {weight + group * outputs, Layout::pitch(g.outputs), 1},
-               memory.outputs, pitch, StoredGradient{memory.inputs, pitch});
+      multiply(g.depth(), part.size(), outputs, {weight + group * outputs, Layout::pitch(g.outputs), 1}, memory.outputs,
+               pitch, StoredGradient{memory.inputs, pitch});
       unpack(g, part, memory.inputs, pitch, dx, group);
     }
   });
@@ -253,13 +314,14 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
 /// gradient += that of the weights, {depth, outputs}.
 inline void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), other = Layout::pitch(outputs);
+  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), other = Layout::pitch(outputs);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
+    LeftTaps const taps{Taps{g, memory.panel, part}.at(memory.inputs)};
     for (Index group = 0; group < g.groups; ++group) {
-      pack(g, part, x, group, memory.inputs, pitch);
+      pack(g, part, x, group, memory.panel, memory.inputs);
       take_outputs(g, part, dy, group, memory.outputs, pitch);
       transpose(outputs, part.size(), memory.outputs, pitch, memory.rest, other);
-      multiply(g.depth(), outputs, part.size(), {memory.inputs, pitch, 1}, memory.rest, other,
+      multiply(g.depth(), outputs, part.size(), taps, Right{memory.rest, other},
                Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
     }
   });
@@ -351,12 +413,11 @@ inline void convolve_sequences(ConvolutionGeometry const& g, In x, float const* 
   });
   if (!state || g.past() == 0) return;
   Index const kept = Past<float>::size(g.past(), g.channels);
-  for (Index i = 0; i < x.rows; ++i)
-    Past<float>{state + i * kept, g.past(), g.channels}.append(x.row(i), g.height.in);
+  for (Index i = 0; i < x.rows; ++i) Past<float>{state + i * kept, g.past(), g.channels}.append(x.row(i), g.height.in);
 }
 
 inline void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
-  PanelMemory const memory{g, scratch};
+  PanelMemory const memory{g, scratch, true};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs();
   for (Index group = 0; group < g.groups; ++group) {
     transpose(g.depth(), outputs, weight + group * outputs, Layout::pitch(g.outputs), memory.rest, pitch);
@@ -389,8 +450,7 @@ inline Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
   Vector total{};
   if (g.sequence) {
     for (Index i = 0; i < dy.rows; ++i) {
-      for (Index t = 0; t < g.height.out; ++t)
-        total += load_row(dy.row(i) + t * g.outputs + first, g.outputs - first);
+      for (Index t = 0; t < g.height.out; ++t) total += load_row(dy.row(i) + t * g.outputs + first, g.outputs - first);
     }
   } else {
     for (Index k = first; k < first + lanes && k < g.outputs; ++k) {

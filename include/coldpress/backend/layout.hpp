@@ -41,62 +41,72 @@ struct Layout {
 
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
-  static constexpr Index pooling_scratch(PoolingGeometry const& g);
+  static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
 };
 
 /// How a convolution is cut into products. A panel holds what the window sees at a block of positions: some rows of an
 /// image, a part of a row, or several small images; or some steps of a sequence. It is small enough for the cache.
+///
+/// Taps of an image that differ in height alone see the same rows, so where rows follow each other (a stride of 1) they
+/// share them: the panel then has a row for each channel and tap in width, and a tap in height is an offset in it.
 struct Panel {
   static constexpr Index slack = 16;  // floats around it, where whole vectors may stray
-  bool sequence;
+  bool sequence, shared;
   Index images, rows, width;  // of the output
+  Index more;                 // rows that the window sees beyond, where they are shared
   Index depth, outputs;       // of a group
+  Index lines;                // rows of the panel
 
   constexpr explicit Panel(ConvolutionGeometry const& g)
-      : sequence(g.sequence), images(1), rows(g.height.out), width(g.width.out), depth(g.depth()),
-        outputs(g.group_outputs()) {
-    Index const most = std::clamp<Index>((Index{1} << 16) / depth / 64 * 64, 64, 4096);
+      : sequence(g.sequence),
+        shared(false),
+        images(1),
+        rows(g.height.out),
+        width(g.width.out),
+        more(0),
+        depth(g.depth()),
+        outputs(g.group_outputs()),
+        lines(depth) {
+    Index const positions = g.positions(), whole = Layout::cells(positions);
+    bool const several = positions < 128 && whole - positions > positions / 8;  // they would waste lanes alone
+    if (!sequence && !several && g.height.stride == 1) {
+      shared = true;
+      more = (g.height.filter - 1) * g.height.dilation;
+      lines = depth / g.height.filter;
+    }
+    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (sequence) {
-      images = 1;
       rows = rows == 1 ? 32 : std::min<Index>(rows, std::min<Index>(most, 128));  // single steps: of so many samples
-    } else if (g.positions() < 128) {
-      images = std::max<Index>(1, std::min<Index>(most, 256) / g.positions());
+      lines = rows;
+    } else if (several) {
+      images = std::max<Index>(1, std::min<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;
     } else {
-      Index const parts = (rows * width + most - 1) / most;
+      Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
   }
-  /// Positions of a whole panel, and the floats from one of its rows to the next: {depth, positions}, but for a
+  /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
   /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
   constexpr Index positions() const { return images * rows * width; }
-  constexpr Index pitch() const { return Layout::pitch(sequence ? depth : positions()); }
+  constexpr Index pitch() const { return Layout::pitch(sequence ? depth : images * (rows + more) * width); }
   constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
-  constexpr Index size() const { return (sequence ? rows : depth) * pitch(); }
+  constexpr Index size() const { return lines * pitch(); }
   constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
+  /// Of a panel with a row for every tap: the input gradient's.
+  constexpr Index gradient_size() const { return sequence ? size() : depth * output_pitch(); }
 };
 
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g};
   Index const gradient = extent.training ? panel.depth * pitch(g.outputs) : 0,
               weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
-              outputs = g.sequence ? 1 : extent.training ? panel.positions() : 0;
-  return 3 * Panel::slack + panel.size() + panel.output_size() +
-         std::max(weights, gradient + outputs * pitch(panel.outputs));
+              outputs = g.sequence        ? 1
+                        : extent.training ? panel.positions()
+                                          : 0,
+              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size()) : panel.size();
+  return 3 * Panel::slack + inputs + panel.output_size() + std::max(weights, gradient + outputs * pitch(panel.outputs));
 }
-
-/// One plane of a pooling, its rows cut into phases: values at the same place modulo the stride lie side by side, so
-/// that a tap at neighbouring outputs is one vector. Phases are as wide as the taps reach.
-struct Phases {
-  Index phase, row, plane;  // floats from one to the next
-
-  constexpr explicit Phases(PoolingGeometry const& g)
-      : phase(Layout::cells(g.width.out + (g.width.filter - 1) / g.width.stride + 1) + 16),
-        row(std::min(g.width.stride, g.width.filter) * phase),
-        plane(g.height.in * row) {}
-};
-
-constexpr Index Layout::pooling_scratch(PoolingGeometry const& g) { return g.depth.in * Phases{g}.plane; }
 
 }  // namespace coldpress::cpu

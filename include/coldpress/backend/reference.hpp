@@ -163,7 +163,7 @@ struct Reference {
                 Then<Chain, Real> const& then, Real* state) const {
     for (Index n = 0; n < x.rows; ++n) {
       Past<Real> const past{state + n * Past<Real>::size(g.past(), g.channels), g.past(), g.channels};
-      Real *const out = y.row(n);
+      Real* const out = y.row(n);
       Real const* const in = x.row(n);
       for (Index i = 0; i < y.columns; ++i) {
         Index const k = g.sequence ? i % g.outputs : i / g.positions();

@@ -8,8 +8,8 @@
 
 namespace coldpress {
 
-/// One number for all axes, or one for each: `.stride = 2` or `.stride = {2, 1}`, in the order of the shape. Equal where
-/// they mean the same: {2, 2} is 2.
+/// One number for all axes, or one for each: `.stride = 2` or `.stride = {2, 1}`, in the order of the shape. Equal
+/// where they mean the same: {2, 2} is 2.
 struct PerAxis {
   static constexpr int max_axes = 3;
   Index values[max_axes];
@@ -31,7 +31,8 @@ struct PerAxis {
 enum class Rounding { floor, ceil };
 enum class PoolingMode { max, average };
 
-/// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation - padding.
+/// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation -
+/// padding.
 struct Axis {
   Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;
 
@@ -42,7 +43,7 @@ struct Axis {
 
  private:
   constexpr Index outputs_below(Index end) const {
-    return end <= 0 ? 0 : std::min(out, (end + stride - 1) / stride);
+    return end <= 0 ? 0 : std::min(out, stride == 1 ? end : (end + stride - 1) / stride);
   }
 };
 
@@ -62,8 +63,8 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   return {in, out, filter, stride, before, dilation};
 }
 
-/// A convolution of one sample. Images are {channels, height, width}; a sequence is {steps, channels}, its steps are the
-/// height's, and its width is 1.
+/// A convolution of one sample. Images are {channels, height, width}; a sequence is {steps, channels}, its steps are
+/// the height's, and its width is 1.
 struct ConvolutionGeometry {
   Index channels, outputs, groups;
   Axis height, width;

@@ -53,7 +53,7 @@ struct Convolution {
   }
   constexpr Shape output_shape(Shape in) const {
     ConvolutionGeometry const g = geometry(in);
-    return in.rank() == 1  ? Shape{num_output}
+    return in.rank() == 1   ? Shape{num_output}
            : in.rank() == 2 ? Shape{g.height.out, num_output}
                             : Shape{num_output, g.height.out, g.width.out};
   }
