@@ -75,9 +75,17 @@ struct Filler {
 
 struct ConvolutionConfig {
   numOutput @0 :UInt64;
+  # One number for all axes, as in Juice, or one for each.
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
+  dilation @4 :List(UInt64);
+  groups @5 :UInt64 = 1;
+  # Juice adds none, whatever it saves by that name.
+  bias @6 :Bool;
+  # Absent: Glorot, and zero.
+  weight @7 :Filler;
+  biasFiller @8 :Filler;
 }
 
 struct RnnConfig {
@@ -102,11 +110,18 @@ enum PoolingMode {
   average @1;
 }
 
+enum Rounding {
+  floor @0;
+  ceil @1;
+}
+
 struct PoolingConfig {
   mode @0 :PoolingMode;
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
+  rounding @4 :Rounding;
+  countPadding @5 :Bool;
 }
 
 struct DropoutConfig {

@@ -37,6 +37,9 @@ std::string value(double number) { return shortest(number); }
 std::string value(bool flag) { return flag ? "true" : "false"; }
 std::string value(std::string const& text) { return "\"" + text + "\""; }
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
+std::string value(PerAxis const& numbers) { return coldpress::to_string(numbers); }
+std::string value(PoolingMode mode) { return coldpress::to_string(mode); }
+std::string value(Rounding rounding) { return coldpress::to_string(rounding); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {
   switch (filler.kind) {

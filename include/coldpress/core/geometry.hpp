@@ -31,6 +31,14 @@ struct PerAxis {
 enum class Rounding { floor, ceil };
 enum class PoolingMode { max, average };
 
+inline std::string to_string(PerAxis const& numbers) {
+  std::string text = std::to_string(numbers[0]);
+  for (int axis = 1; axis < numbers.count; ++axis) text += ", " + std::to_string(numbers[axis]);
+  return numbers.count == 1 ? text : "{" + text + "}";
+}
+inline std::string to_string(Rounding rounding) { return rounding == Rounding::floor ? "floor" : "ceil"; }
+inline std::string to_string(PoolingMode mode) { return mode == PoolingMode::max ? "max" : "average"; }
+
 /// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation -
 /// padding.
 struct Axis {
