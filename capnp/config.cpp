@@ -38,6 +38,12 @@ void check_entries(std::size_t entries) {
                       " are possible"};
 }
 
+/// One of PerAxis; a layer knows which may be zero.
+Index checked_number(std::uint64_t number) {
+  if (number > std::uint64_t{1} << 40) throw ConfigError{"must be at most 2^40, is " + std::to_string(number)};
+  return static_cast<Index>(number);
+}
+
 /// The containers around a layer, and what is counted over the whole tree.
 class Tree {
  public:
@@ -196,6 +202,17 @@ class Reader : Tree {
       known.append(i ? ", " : "").append(spellings(value)[i]);
     }
     throw ConfigError{"'" + text + "' is none of " + known};
+  }
+  void read(DynamicStruct::Reader file, std::string const& field, PerAxis& value) {
+    auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
+    if (numbers.size() == 0) return;  // the layer's own
+    if (numbers.size() > PerAxis::max_axes)
+      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " +
+                        std::to_string(PerAxis::max_axes) + " axes are possible"};
+    auto const at = [&](unsigned axis) { return checked_number(numbers[axis]); };
+    value = numbers.size() == 1   ? PerAxis{at(0)}
+            : numbers.size() == 2 ? PerAxis{at(0), at(1)}
+                                  : PerAxis{at(0), at(1), at(2)};
   }
   // Enumerators are in the same order in the schema.
   template <class Enum>
@@ -393,6 +410,14 @@ class Writer : Tree {
     auto const extents = with_batch(value);
     auto list = file.init(text_for(field), entries(extents)).template as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, extents[i]);
+  }
+  void put(DynamicStruct::Builder file, std::string const& field, PerAxis const& value) {
+    auto list =
+        file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<std::uint64_t>>();
+    for (unsigned i = 0; i < list.size(); ++i) {
+      auto const number = static_cast<std::uint64_t>(value[static_cast<int>(i)]);
+      list.set(i, static_cast<std::uint64_t>(checked_number(number)));
+    }
   }
   template <class Value>
   void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {

@@ -84,9 +84,21 @@ struct Filler {
 
 struct ConvolutionConfig {
   numOutput @0 :UInt64;
+  # One number for all axes, as in Juice, or one for each.
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
+  dilation @4 :List(UInt64);
+  groups @5 :UInt64 = 1;
+  # Juice adds none, whatever it saves by that name.
+  hasBias @6 :Bool;
+  # Absent: Glorot, and zero.
+  weight @7 :Filler;
+  bias @8 :Filler;
+  weightLrMult @9 :Float32 = 1;
+  weightDecayMult @10 :Float32 = 1;
+  biasLrMult @11 :Float32 = 1;
+  biasDecayMult @12 :Float32 = 1;
 }
 
 struct RnnConfig {
@@ -123,11 +135,18 @@ enum PoolingMode {
   average @1;
 }
 
+enum Rounding {
+  floor @0;
+  ceil @1;
+}
+
 struct PoolingConfig {
   mode @0 :PoolingMode;
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
+  rounding @4 :Rounding;
+  countPadding @5 :Bool;
 }
 
 struct DropoutConfig {

@@ -42,7 +42,11 @@ Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
       [&](Error& error) { error.in_file(file); });
 }
 
-Model read_model(std::string const& path) { return parse_model(read_file(path, max_file), path); }
+Model read_model(std::string const& path, LoadOptions options) {
+  Model model = parse_model(read_file(path, max_file), path);
+  if (options.cuda_filters) rotate_filters(model);
+  return model;
+}
 
 std::vector<std::byte> serialize(Model const& model) {
   return translated([&] {

@@ -61,12 +61,42 @@ class Tensors {
   std::map<std::string, NamedTensor const*> by_name_;
 };
 
-/// The shape of a sample that the first matrix asks for, for a config that does not say it.
+/// The shape of a sample that the first weight asks for, if it is a matrix, for a config that does not say it.
 std::optional<Shape> input_from_weights(Model const& model) {
   for (NamedTensor const& tensor : model.weights) {
-    if (tensor.shape.size() == 2 && !ends_with(tensor.name, "-bias")) return Shape{tensor.shape[1]};
+    if (ends_with(tensor.name, "-bias")) continue;
+    return tensor.shape.size() == 2 ? std::optional{Shape{tensor.shape[1]}} : std::nullopt;
   }
   return {};
+}
+
+/// f(config) for all layers of a network, containers opened.
+void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
+    for (auto const& child : container->layers) for_each_layer(child, f);
+  } else {
+    f(config);
+  }
+}
+
+/// The tensor of a layer's weight, by its name or the one that the config gives the weight; null if there is none.
+NamedTensor* find(std::vector<NamedTensor>& tensors, dynamic::LayerConfig const& config, std::string const& suffix) {
+  for (NamedTensor& tensor : tensors) {
+    bool const given = !config.params.empty() && tensor.name == config.params[0].name + suffix.substr(2);
+    if (given || tensor.name == config.name + suffix) return &tensor;
+  }
+  return nullptr;
+}
+
+/// Without the biases of the output's shape that Juice saves for convolutions that have none.
+std::vector<NamedTensor> without_juice_biases(Model const& model) {
+  auto tensors = model.weights;
+  for_each_layer(model.config, [&](auto const& config) {
+    auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
+    NamedTensor* const bias = convolution && !convolution->has_bias ? find(tensors, config, "-0-bias") : nullptr;
+    if (bias && bias->shape.size() == 4) tensors.erase(tensors.begin() + (bias - tensors.data()));
+  });
+  return tensors;
 }
 
 std::vector<dynamic::Executable::Weight> wanted(Model const& model, std::optional<Shape> input = {}) {
@@ -75,7 +105,8 @@ std::vector<dynamic::Executable::Weight> wanted(Model const& model, std::optiona
 }
 
 std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
-  Tensors tensors{model.weights};
+  auto const found = without_juice_biases(model);
+  Tensors tensors{found};
   std::vector<std::vector<float>> values;
   for (auto const& weight : weights) {
     values.push_back(tensors.take(weight, weight.name, weight.other_name));
@@ -90,6 +121,52 @@ std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic
 }
 
 }  // namespace
+
+void rotate_filters(Model& model) {
+  for_each_layer(model.config, [&](auto const& config) {
+    bool const convolves = std::holds_alternative<Convolution>(config.layer_type);
+    NamedTensor* const weight = convolves ? find(model.weights, config, "-0") : nullptr;
+    if (!weight || weight->shape.size() != 4) return;
+    auto const taps = weight->shape[2] * weight->shape[3];
+    for (auto filter = weight->values.begin(); filter != weight->values.end(); filter += taps)
+      std::reverse(filter, filter + taps);
+  });
+}
+
+Model for_juice(Model model) {
+  for_each_layer(model.config, [](auto const& config) {
+    auto const refuse_unless = [&](bool juice, char const* sentence) {
+      if (juice) return;
+      ConfigError error{sentence};
+      error.in_layer(config.name);
+      throw error;
+    };
+    if (auto const* c = std::get_if<Convolution>(&config.layer_type)) {
+      refuse_unless(!c->has_bias && c->groups == 1 && c->dilation == 1,
+                    "Juice's convolutions have no bias, no groups and no dilation");
+      refuse_unless(c->filter_shape.count == 1 && c->stride.count == 1 && c->padding.count == 1,
+                    "Juice's convolutions have the same window on both axes");
+    } else if (auto const* p = std::get_if<Pooling>(&config.layer_type)) {
+      refuse_unless(p->rounding == Rounding::floor && !p->count_padding,
+                    "Juice's poolings round down and do not count padding");
+      refuse_unless(p->filter_shape.count == 1 && p->stride.count == 1 && p->padding.count == 1,
+                    "Juice's poolings have the same window on both axes");
+    }
+  });
+  auto const shapes = dynamic::output_shapes(model.config);
+  for_each_layer(model.config, [&](auto const& config) {
+    if (!std::holds_alternative<Convolution>(config.layer_type)) return;
+    auto const shape =
+        std::find_if(shapes.begin(), shapes.end(), [&](auto const& s) { return s.first == config.name; });
+    NamedTensor bias{config.name + "-0-bias", extents_of(shape->second), {}};
+    bias.shape.insert(bias.shape.begin(), model.batch);
+    bias.values.resize(static_cast<std::size_t>(model.batch * shape->second.size()));
+    auto const weight = std::find_if(model.weights.begin(), model.weights.end(),
+                                     [&](auto const& w) { return w.name == config.name + "-0"; });
+    if (weight != model.weights.end()) model.weights.insert(weight + 1, std::move(bias));
+  });
+  return model;
+}
 
 std::vector<std::vector<float>> weights_in_order(Model const& model) { return in_order(model, wanted(model)); }
 
@@ -197,8 +274,8 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
 
 namespace coldpress::dynamic {
 
-Layer Layer::load(Backend const& backend, std::string const& path) {
-  return with_context([&] { return persist::layer_of(backend, persist::read_model(path)); },
+Layer Layer::load(Backend const& backend, std::string const& path, bool cuda_filters) {
+  return with_context([&] { return persist::layer_of(backend, persist::read_model(path, {cuda_filters})); },
                       [&](Error& e) { e.in_file(path); });
 }
 

@@ -15,11 +15,12 @@ namespace {
 struct Options {
   std::string model, data, loss, backend = "cpu";
   Index batch = 64;
+  bool cuda_filters = false;
 };
 
 void eval(Options const& options) {
   dynamic::Backend const backend{options.backend};
-  persist::Model const model = persist::read_model(options.model);
+  persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::Dataset const dataset = data::open(options.data);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
                                         [&](Error& error) { error.in_file(options.model); });
@@ -48,6 +49,7 @@ void add_eval(CLI::App& app) {
   auto* const command =
       app.add_subcommand("eval", "Measures a network on data: loss, accuracy where targets are labels, speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
+  command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command->add_option("--data", options->data, data_help)->type_name(spec)->required();
   command->add_option("--loss", options->loss, "Instead of the one that fits the last layer and the targets")
       ->type_name(name)

@@ -18,6 +18,7 @@ inline CLI::Validator const not_negative{
     [](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
+constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn the filters of convolutions";
 constexpr char const* backend_help = "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; or cpu:reference";
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.

@@ -15,6 +15,7 @@ namespace {
 struct Options {
   std::string model, input, output, backend = "cpu";
   Index batch = 64;
+  bool cuda_filters = false;
 };
 
 /// The shape of one sample of an array whose first extent counts them.
@@ -32,7 +33,7 @@ Shape sample_shape(std::vector<Index> const& extents) {
 void predict(Options const& options) {
   check_writable(options.output);
   dynamic::Backend const backend{options.backend};
-  persist::Model const model = persist::read_model(options.model);
+  persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::NpyArray const input = data::read_npy(options.input);
   Shape const sample =
       with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
@@ -62,6 +63,7 @@ void add_predict(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand("predict", "Runs a network on samples in a NumPy file");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
+  command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->type_name(file)->required();
   command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")
       ->type_name(file)

@@ -40,6 +40,9 @@ std::string value(Spelled auto choice) {
   return value(std::string{spellings(choice)[static_cast<std::size_t>(choice)]});
 }
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
+std::string value(PerAxis const& numbers) { return coldpress::to_string(numbers); }
+std::string value(PoolingMode mode) { return coldpress::to_string(mode); }
+std::string value(Rounding rounding) { return coldpress::to_string(rounding); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {
   switch (filler.kind) {

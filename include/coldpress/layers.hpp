@@ -3,12 +3,14 @@
 #pragma once
 
 #include <coldpress/core/type_list.hpp>
+#include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/dropout.hpp>
 #include <coldpress/layers/flatten.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
+#include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rnn.hpp>
@@ -18,7 +20,8 @@
 
 namespace coldpress {
 
-using BuiltinLayers = TypeList<Linear, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten, Rnn>;
+using BuiltinLayers =
+    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

@@ -39,11 +39,20 @@ constexpr OpKernels<L> op_kernels() {
     return {};
   }
 }
+Cpu with_scratch(float* scratch) {
+  Cpu cpu;
+  cpu.scratch = scratch;
+  return cpu;
+}
 template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
   return {[](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
           [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); },
-          [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); }};
+          [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); },
+          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch) {
+            with_scratch(scratch).convolve_weight_gradient(g, x, dy, sink);
+          },
+          [](ConvolutionGeometry const& g, In dy, Sink const& sink) { Cpu{}.convolve_bias_gradient(g, dy, sink); }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
@@ -57,11 +66,6 @@ constexpr LossKernels<L> loss_kernels() {
     return Cpu{}.loss(loss, kind, x, y, target, dx);
   }};
 }
-Cpu with_scratch(float* scratch) {
-  Cpu cpu;
-  cpu.scratch = scratch;
-  return cpu;
-}
 constexpr CommonKernels common_kernels() {
   return {[](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) {
             Cpu{}.affine(x, weight, bias, y, then);
@@ -69,6 +73,15 @@ constexpr CommonKernels common_kernels() {
           [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch) {
             with_scratch(scratch).product(dy, weight, dx, slope);
           },
+          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+             Then<ErasedChain, float> const& then, float* state,
+             float* scratch) { with_scratch(scratch).convolve(g, x, weight, bias, y, then, state); },
+          [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
+             float* scratch) { with_scratch(scratch).convolve_input_gradient(g, dy, weight, dx, slope); },
+          [](PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
+             float* scratch) { with_scratch(scratch).pool(g, x, y, then, places); },
+          [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,
+             float* scratch) { with_scratch(scratch).pool_gradient(g, dy, places, dx, slope); },
           [](In x, Out y, Then<ErasedChain, float> const& then) { Cpu{}.map(x, y, then); },
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.map_gradient(dy, dx, slope); },
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.add_gradient(dy, dx, slope); },

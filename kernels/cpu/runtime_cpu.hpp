@@ -25,6 +25,29 @@ struct RuntimeCpu : Layout {
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
   }
+  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                Then<ErasedChain, float> const& then, float* state) const {
+    table->convolve(g, x, weight, bias, y, then, state, scratch);
+  }
+  void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
+                               Slope<ErasedChain, float> const& slope) const {
+    table->convolve_input_gradient(g, dy, weight, dx, slope, scratch);
+  }
+  template <class Sink>
+  void convolve_weight_gradient(ConvolutionGeometry const& g, In x, In dy, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, scratch);
+  }
+  template <class Sink>
+  void convolve_bias_gradient(ConvolutionGeometry const& g, In dy, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink);
+  }
+  void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
+    table->pool(g, x, y, then, places, scratch);
+  }
+  void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
+                     Slope<ErasedChain, float> const& slope) const {
+    table->pool_gradient(g, dy, places, dx, slope, scratch);
+  }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
   void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const {
     ErasedOp op = erased<Dropout>();

@@ -16,6 +16,8 @@ struct SinkKernels {
   void (*weight_gradient)(In x, In dy, Sink const& sink);
   void (*sum_rows)(In dy, Sink const& sink);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink);
+  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch);
+  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink);
 };
 template <class Optimizer>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {
@@ -34,6 +36,14 @@ struct OpKernels {
 struct CommonKernels {
   void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then);
   void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch);
+  void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                   Then<ErasedChain, float> const& then, float* state, float* scratch);
+  void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
+                                  Slope<ErasedChain, float> const& slope, float* scratch);
+  void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
+               float* scratch);
+  void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,
+                        Slope<ErasedChain, float> const& slope, float* scratch);
   void (*map)(In x, Out y, Then<ErasedChain, float> const& then);
   void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
   void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);

@@ -34,8 +34,15 @@ std::vector<std::pair<std::size_t, std::size_t>> shares_with(std::vector<LayerCo
 std::string text_of(Index value) { return std::to_string(value); }
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 std::string text_of(float value) { return std::to_string(value); }
-std::string text_of(Spelled auto value) { return std::string{spellings(value)[static_cast<std::size_t>(value)]}; }
-std::string text_of(Shape const& value) { return to_string(value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+template <class Value>
+std::string text_of(Value const& value) {
+  if constexpr (Spelled<Value>) {
+    return std::string{spellings(value)[static_cast<std::size_t>(value)]};
+  } else {
+    return to_string(value);
+  }
+}
 
 }  // namespace
 
@@ -88,6 +95,13 @@ bool declares_input(LayerConfig const& config) { return declared_input(config).h
 void declare_input(LayerConfig& config, Shape shape) {
   auto* container = std::get_if<SequentialConfig>(&config.layer_type);
   if (container && !declares_input(config)) container->add_input("data", shape);
+}
+
+std::vector<std::pair<std::string, Shape>> output_shapes(LayerConfig const& config, std::optional<Shape> input) {
+  Graph const graph{config, input};
+  std::vector<std::pair<std::string, Shape>> shapes;
+  for (std::size_t i = 1; i < graph.names.size(); ++i) shapes.emplace_back(graph.names[i], graph.nodes[i].shape);
+  return shapes;
 }
 
 std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input) {

@@ -2,6 +2,7 @@
 // (reference.hpp) list; matrices are Rows, one row a sample, and parameters are in the backend's own layout.
 #pragma once
 
+#include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {

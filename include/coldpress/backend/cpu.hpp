@@ -1,8 +1,10 @@
 // The fast CPU backend: fused and vectorised, row-major matrices with padded rows, weights as {in, out}.
 #pragma once
 
+#include <coldpress/backend/convolution.hpp>
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/pooling.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
 
@@ -49,27 +51,79 @@ struct Cpu : cpu::Layout {
       epilogue.finish(sum, 0, v * cpu::lanes);
     });
   }
+  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  template <class X, class Y, class Chain>
+  void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                Then<Chain, float> const& then, float* state) const {
+    if (g.sequence) {
+      cpu::convolve_sequences(g, x, weight, bias, y, state, scratch);
+      if (then.chain.length > 0 || then.kept) map(y, y, then);
+    } else {
+      finish_rows(y, then, cpu::Panel{g}.images, [&](Index i, Index count) {
+        cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), scratch);
+      });
+    }
+  }
+  /// dx = slope(what dy is to x)
+  template <class DY, class DX, class Chain>
+  void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
+                               Slope<Chain, float> const& slope) const {
+    finish_gradient(dx, slope, g.sequence ? Index{dy.rows} : cpu::Panel{g}.images, [&](Index i, Index count) {
+      if (g.sequence) {
+        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+      } else {
+        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+      }
+    });
+  }
+  /// sink(what dy is to W)
+  template <class X, class DY, class Sink>
+  void convolve_weight_gradient(ConvolutionGeometry const& g, X x, DY dy, Sink const& sink) const {
+    Index const size = g.depth() * pitch(g.outputs);
+    float* const gradient = scratch;
+    cpu::zero(gradient, size);
+    if (g.sequence) {
+      cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
+    } else {
+      cpu::image_weight_gradient(g, x, dy, gradient, gradient + size);
+    }
+    cpu::hand_over(sink, gradient, size);
+  }
+  /// sink(Σ dy over samples and positions)
+  template <class DY, class Sink>
+  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
+    auto const epilogue = cpu::epilogue_of(sink, 0);
+    for (Index k = 0; k < g.outputs; k += cpu::lanes) {
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, dy, k)}};
+      epilogue.finish(sum, 0, k);
+    }
+  }
+  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  template <class X, class Y, class Chain>
+  void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float> const& then, float* places) const {
+    finish_rows(y, then, 1, [&](Index i, Index) {
+      cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, scratch);
+    });
+  }
+  /// dx = slope(what dy is to x)
+  template <class DY, class DX, class Chain>
+  void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
+                     Slope<Chain, float> const& slope) const {
+    finish_gradient(dx, slope, 1, [&](Index i, Index) {
+      cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), scratch);
+    });
+  }
   /// y = then(x); y may be x.
   template <class X, class Y, class Chain>
   void map(X x, Y y, Then<Chain, float> const& then) const {
     cpu::Output<Chain> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    for (Index i = 0; i < x.rows; ++i) {
-      for (Index c = 0; c < x.columns; c += cpu::lanes) {
-        cpu::Vector v[1][1] = {{cpu::load_row(x.row(i) + c, x.columns - c)}};
-        epilogue.finish(v, i, c);
-      }
-    }
+    for (Index i = 0; i < x.rows; ++i) cpu::pass_row(x.row(i), x.columns, epilogue, i);
   }
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dy.rows; ++i) {
-      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
-        cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, dy.columns - c)}};
-        epilogue.finish(v, i, c);
-      }
-    }
+    for (Index i = 0; i < dy.rows; ++i) cpu::pass_row(dy.row(i), dy.columns, epilogue, i);
   }
   /// dx = slope(dx + dy)
   template <class DY, class DX, class Chain>
@@ -176,6 +230,33 @@ struct Cpu : cpu::Layout {
   template <class Y>
   static constexpr Index writable(Y y) {
     return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
+  }
+  template <class T, class Count, class Columns, class Pitch>
+  static Rows<T> some(Rows<T, Count, Columns, Pitch> x, Index first, Index count) {
+    return {x.row(first), count, x.columns, x.pitch};
+  }
+  /// compute(first, count) writes some rows of y; while they are in the cache, the chain follows.
+  template <class Y, class Chain, class F>
+  static void finish_rows(Y y, Then<Chain, float> const& then, Index at_once, F compute) {
+    cpu::Output<Chain> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+    for (Index i = 0; i < y.rows; i += at_once) {
+      Index const count = std::min<Index>(at_once, y.rows - i);
+      compute(i, count);
+      if (then.chain.length == 0 && !then.kept) continue;
+      for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
+    }
+  }
+  /// compute(first, count) adds to some rows of dx, which are zero; while they are in the cache, the slope follows.
+  template <class DX, class Chain, class F>
+  static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, F compute) {
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
+    for (Index i = 0; i < dx.rows; i += at_once) {
+      Index const count = std::min<Index>(at_once, dx.rows - i);
+      for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j), writable(dx));
+      compute(i, count);
+      if (slope.chain.length == 0) continue;
+      for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
+    }
   }
 };
 

@@ -214,4 +214,18 @@ Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index p
   return {sink, pitch};
 }
 
+/// One row of values through an epilogue.
+template <class Epilogue>
+void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row) {
+  for (Index c = 0; c < columns; c += lanes) {
+    Vector v[1][1] = {{load_row(x + c, columns - c)}};
+    epilogue.finish(v, row, c);
+  }
+}
+/// The same for gradients that are already whole.
+template <class Sink>
+void hand_over(Sink const& sink, float const* gradient, Index size) {
+  pass_row(gradient, size, epilogue_of(sink, 0), 0);
+}
+
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

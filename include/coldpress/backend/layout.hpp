@@ -2,6 +2,8 @@
 // it.
 #pragma once
 
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/rows.hpp>
 
@@ -14,24 +16,28 @@ struct Layout {
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
 
-  /// Floats that a parameter takes. Matrices {out, in} are kept as {in, out} with padded rows, recurrent weights as
-  /// recurrent_part says, others as they are.
+  /// Floats that a parameter takes. Where it has more than one axis it is kept as a matrix, {all others, first} with
+  /// padded rows: {in, out}. The taps of a sequence, {out, channels, steps}, are kept as {steps, channels, out}, as the
+  /// sequence itself is; groups of them are read by whole vectors, beyond the last row. Recurrent weights are as
+  /// recurrent_part says.
   static constexpr Index storage_size(Parameter const& parameter) {
-    Shape const& shape = parameter.shape;
     if (parameter.recurrent.gates > 0) return recurrent_part(parameter.recurrent, parameter.recurrent.parts());
-    return shape.rank() == 2 ? shape[1] * pitch(shape[0]) : cells(shape.size());
+    Shape const& shape = parameter.shape;
+    int const rank = shape.rank();
+    return rank < 2 ? cells(shape.size()) : shape.size() / shape[0] * pitch(shape[0]) + (rank == 3 ? 16 : 0);
   }
   /// Offset in the storage of the canonical element.
   static constexpr Index offset(Parameter const& parameter, Index element) {
     Shape const& shape = parameter.shape;
     if (parameter.recurrent.gates > 0) return recurrent_offset(parameter.recurrent, element);
-    return shape.rank() == 2 ? element % shape[1] * pitch(shape[0]) + element / shape[1] : element;
+    if (shape.rank() < 2) return element;
+    Index const depth = shape.size() / shape[0], d = element % depth;
+    Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
+    return row * pitch(shape[0]) + element / depth;
   }
 
   /// Whether the storage has the canonical order.
-  static constexpr bool is_canonical(Parameter const& parameter) {
-    return parameter.shape.rank() != 2 && parameter.recurrent.gates == 0;
-  }
+  static constexpr bool is_canonical(Parameter const& parameter) { return parameter.shape.rank() < 2; }
   /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the
   /// gates one after another, padded. So that what is multiplied with x and what with h are runs of the same four sums
   /// n_x, r, z, n_h, a GRU's gates stand as n, r, z in the rows of W_x and b_W, and as r, z, n in the others.
@@ -62,6 +68,75 @@ struct Layout {
 
   /// Floats of scratch that product() needs: the matrix is transposed there.
   static constexpr Index product_scratch(Index in, Index out) { return out * pitch(in); }
+
+  /// Floats of scratch that a convolution and a pooling need.
+  static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
+  static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
 };
+
+/// How a convolution is cut into products. A panel holds what the window sees at a block of positions: some rows of an
+/// image, a part of a row, or several small images; or some steps of a sequence. It is small enough for the cache.
+///
+/// Taps of an image that differ in height alone see the same rows, so where rows follow each other (a stride of 1) they
+/// share them: the panel then has a row for each channel and tap in width, and a tap in height is an offset in it.
+struct Panel {
+  static constexpr Index slack = 16;  // floats around it, where whole vectors may stray
+  bool sequence, shared;
+  Index images, rows, width;  // of the output
+  Index more;                 // rows that the window sees beyond, where they are shared
+  Index depth, outputs;       // of a group
+  Index lines;                // rows of the panel
+
+  constexpr explicit Panel(ConvolutionGeometry const& g)
+      : sequence(g.sequence),
+        shared(false),
+        images(1),
+        rows(g.height.out),
+        width(g.width.out),
+        more(0),
+        depth(g.depth()),
+        outputs(g.group_outputs()),
+        lines(depth) {
+    Index const positions = g.positions(), whole = Layout::cells(positions);
+    bool const several = positions < 128 && whole - positions > positions / 8;  // they would waste lanes alone
+    if (!sequence && !several && g.height.stride == 1) {
+      shared = true;
+      more = (g.height.filter - 1) * g.height.dilation;
+      lines = depth / g.height.filter;
+    }
+    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
+    if (sequence) {
+      rows = rows == 1 ? 32 : std::min<Index>(rows, std::min<Index>(most, 128));  // single steps: of so many samples
+      lines = rows;
+    } else if (several) {
+      images = std::max<Index>(1, std::min<Index>(most, 256) / positions);
+    } else if (width > most) {
+      rows = 1, width = most;
+    } else {
+      Index const parts = (positions + most - 1) / most;
+      rows = (rows + parts - 1) / parts;
+    }
+  }
+  /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
+  /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
+  constexpr Index positions() const { return images * rows * width; }
+  constexpr Index pitch() const { return Layout::pitch(sequence ? depth : images * (rows + more) * width); }
+  constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
+  constexpr Index size() const { return lines * pitch(); }
+  constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
+  /// Of a panel with a row for every tap: the input gradient's.
+  constexpr Index gradient_size() const { return sequence ? size() : depth * output_pitch(); }
+};
+
+constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
+  Panel const panel{g};
+  Index const gradient = extent.training ? panel.depth * pitch(g.outputs) : 0,
+              weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
+              outputs = g.sequence        ? 1
+                        : extent.training ? panel.positions()
+                                          : 0,
+              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size()) : panel.size();
+  return 3 * Panel::slack + inputs + panel.output_size() + std::max(weights, gradient + outputs * pitch(panel.outputs));
+}
 
 }  // namespace coldpress::cpu

@@ -68,6 +68,47 @@ inline float slope_of(ErasedChain const& chain, float x, float y, At at) {
   return slope;
 }
 
+/// f(output, input, weight) for all products of one sample's convolution, as positions in y, x and W; `input` is
+/// negative where a sequence would reach into its past: how far back from the first value.
+template <class F>
+void for_each_product(ConvolutionGeometry const& g, F f) {
+  Index const channels = g.group_channels();
+  for (Index k = 0; k < g.outputs; ++k) {
+    for (Index i = 0; i < g.height.out; ++i) {
+      for (Index j = 0; j < g.width.out; ++j) {
+        for (Index c = 0; c < channels; ++c) {
+          Index const channel = k / g.group_outputs() * channels + c;
+          for (Index r = 0; r < g.height.filter; ++r) {
+            for (Index s = 0; s < g.width.filter; ++s) {
+              Index const row = g.height.at(i, r), column = g.width.at(j, s);
+              Index const weight = ((k * channels + c) * g.height.filter + r) * g.width.filter + s;
+              if (g.sequence) {
+                f(i * g.outputs + k, row * g.channels + channel, weight);
+              } else if (row >= 0 && row < g.height.in && column >= 0 && column < g.width.in) {
+                f((k * g.height.out + i) * g.width.out + j, (channel * g.height.in + row) * g.width.in + column,
+                  weight);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+/// f(output, input, tap) for all values under all windows of one plane, in order.
+template <class F>
+void for_each_value(PoolingGeometry const& g, F f) {
+  for (Index o = 0; o < g.out(); ++o) {
+    Index const i = o / g.width.out / g.height.out, j = o / g.width.out % g.height.out, k = o % g.width.out;
+    for (Index tap = 0; tap < g.taps(); ++tap) {
+      Index const z = g.depth.at(i, tap / g.width.filter / g.height.filter),
+                  y = g.height.at(j, tap / g.width.filter % g.height.filter), x = g.width.at(k, tap % g.width.filter);
+      bool const inside = z >= 0 && z < g.depth.in && y >= 0 && y < g.height.in && x >= 0 && x < g.width.in;
+      if (inside) f(o, (z * g.height.in + y) * g.width.in + x, tap);
+    }
+  }
+}
+
 }  // namespace detail
 
 template <class Real>
@@ -81,6 +122,8 @@ struct Reference {
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
   static constexpr Index recurrent_scratch(RecurrentWeights const&) { return 0; }
+  static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
+  static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
 
   /// y = then(x Wᵀ + b)
   template <class Chain>
@@ -116,6 +159,107 @@ struct Reference {
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
     xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
     give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+  }
+  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  template <class Chain>
+  void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
+                Then<Chain, Real> const& then, Real* state) const {
+    for (Index n = 0; n < x.rows; ++n) {
+      Past<Real> const past{state + n * Past<Real>::size(g.past(), g.channels), g.past(), g.channels};
+      Real* const out = y.row(n);
+      Real const* const in = x.row(n);
+      for (Index i = 0; i < y.columns; ++i) {
+        Index const k = g.sequence ? i % g.outputs : i / g.positions();
+        out[i] = bias ? bias[k] : 0;
+      }
+      detail::for_each_product(g, [&](Index o, Index i, Index w) {
+        if (i >= 0) {
+          out[o] += in[i] * weight[w];
+        } else if (state) {
+          Index const back = (-i + g.channels - 1) / g.channels;
+          out[o] += past.step(-back)[i + back * g.channels] * weight[w];
+        }
+      });
+      if (state && g.past() > 0) past.append(in, g.height.in);
+    }
+    map(y, y, then);
+  }
+  /// dx = slope(what dy is to x)
+  template <class Chain>
+  void convolve_input_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
+                               Slope<Chain, Real> const& slope) const {
+    for (Index n = 0; n < dy.rows; ++n) {
+      Real* const in = dx.row(n);
+      std::fill_n(in, dx.columns, Real{});
+      detail::for_each_product(g, [&](Index o, Index i, Index w) {
+        if (i >= 0) in[i] += dy.row(n)[o] * weight[w];
+      });
+    }
+    map_gradient(dx, dx, slope);
+  }
+  /// sink(what dy is to W)
+  template <class Sink>
+  void convolve_weight_gradient(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
+                                Sink const& sink) const {
+    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs * g.depth()});
+    for (Index n = 0; n < x.rows; ++n) {
+      detail::for_each_product(g, [&](Index o, Index i, Index w) {
+        if (i >= 0) gradient.data()[w] += dy.row(n)[o] * x.row(n)[i];
+      });
+    }
+    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+  }
+  /// sink(Σ dy over samples and positions)
+  template <class Sink>
+  void convolve_bias_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Sink const& sink) const {
+    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs});
+    for (Index n = 0; n < dy.rows; ++n) {
+      for (Index i = 0; i < dy.columns; ++i)
+        gradient.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
+    }
+    give(sink, gradient.data(), g.outputs);
+  }
+  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  template <class Chain>
+  void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, Then<Chain, Real> const& then,
+            Real* places) const {
+    for (Index plane = 0; plane < x.rows * g.planes; ++plane) {
+      Real const* const in = x.row(plane / g.planes) + plane % g.planes * g.in();
+      Real* const out = y.row(plane / g.planes) + plane % g.planes * g.out();
+      Real* const place = places + plane * g.out();
+      std::fill_n(out, g.out(), Real{});
+      if (g.mode == PoolingMode::average) {
+        auto const counts = window_sizes(g);
+        detail::for_each_value(g, [&](Index o, Index i, Index) { out[o] += in[i]; });
+        for (Index o = 0; o < g.out(); ++o) out[o] /= counts.data()[o];
+      } else {
+        std::fill_n(place, g.out(), Real{-1});
+        detail::for_each_value(g, [&](Index o, Index i, Index tap) {
+          if (place[o] >= 0 && !(in[i] > out[o]) && !(std::isnan(in[i]) && !std::isnan(out[o]))) return;
+          out[o] = in[i], place[o] = static_cast<Real>(tap);
+        });
+      }
+    }
+    map(y, y, then);
+  }
+  /// dx = slope(what dy is to x)
+  template <class Chain>
+  void pool_gradient(PoolingGeometry const& g, Rows<Real const> dy, Real const* places, Rows<Real> dx,
+                     Slope<Chain, Real> const& slope) const {
+    auto const counts = window_sizes(g);
+    for (Index plane = 0; plane < dx.rows * g.planes; ++plane) {
+      Real* const in = dx.row(plane / g.planes) + plane % g.planes * g.in();
+      Real const* const out = dy.row(plane / g.planes) + plane % g.planes * g.out();
+      std::fill_n(in, g.in(), Real{});
+      detail::for_each_value(g, [&](Index o, Index i, Index tap) {
+        if (g.mode == PoolingMode::average) {
+          in[i] += out[o] / counts.data()[o];
+        } else if (places[plane * g.out() + o] == static_cast<Real>(tap)) {
+          in[i] += out[o];
+        }
+      });
+    }
+    map_gradient(dx, dx, slope);
   }
   /// y = then(x); y may be x.
   template <class Chain>
@@ -252,6 +396,13 @@ struct Reference {
   }
 
  private:
+  /// What each sum of a plane is divided by.
+  static xt::xtensor<Real, 1> window_sizes(PoolingGeometry const& g) {
+    xt::xtensor<Real, 1> sizes = xt::zeros<Real>({g.out()});
+    detail::for_each_value(g, [&](Index o, Index, Index) { sizes.data()[o] += 1; });
+    if (g.count_padding) sizes.fill(static_cast<Real>(g.taps()));
+    return sizes;
+  }
   void give(GradientSink<Real> sink, Real const* gradient, Index size) const {
     for (Index i = 0; i < size; ++i) sink.gradient[i] = sink.add ? sink.gradient[i] + gradient[i] : gradient[i];
   }

@@ -59,37 +59,59 @@ COLDPRESS_INLINE void split(Index total, F f) {
 struct Left {
   float const* data;
   Index row, depth;
+
+  template <int h>
+  struct Cursor {
+    float const* at;
+    Index row, depth;
+    COLDPRESS_INLINE float operator[](int i) const { return at[i * row]; }
+    COLDPRESS_INLINE void next() { at += depth; }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index first) const {
+    return {data + first * row, row, depth};
+  }
+};
+/// Row k of B is data + k * pitch.
+struct Right {
+  float const* data;
+  Index pitch;
+
+  COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
+  COLDPRESS_INLINE void next() { data += pitch; }
 };
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
 /// alone. The epilogue takes the sums from the registers. Not inlined: one copy serves every shape.
-template <int h, int w, class Epilogue>
-__attribute__((noinline)) void tile(Index depth, Left a, float const* b, Index b_pitch, Epilogue const& epilogue,
-                                    Index row, Index column) {
+template <int h, int w, class A, class B, class Epilogue>
+__attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column) {
   Vector sum[h][w] = {};
-  float const* left = a.data + row * a.row;
-  b += column;
-  for (Index k = 0; k < depth; ++k, left += a.depth, b += b_pitch) {
-    Vector right[w];
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { right[j] = load(b + j * lanes); });
+  auto left = a.template from<h>(row);
+  auto right = b.from(column);
+  for (Index k = 0; k < depth; ++k, left.next(), right.next()) {
+    Vector values[w];
+    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
     unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      Vector const x = splat(left[i * a.row]);
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, right[j], sum[i][j]); });
+      Vector const x = splat(left[i]);
+      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
     });
   }
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
   local.finish(sum, row, column);
 }
 
-/// epilogue(A B): A is rows x depth, B depth x columns with rows b_pitch apart and readable up to the next multiple of
-/// the lanes.
+/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes.
+template <class Count, class Columns, class A, class B, class Epilogue>
+void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue) {
+  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    split<tile_rows>(
+        rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); });
+  });
+}
 template <class Count, class Columns, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
               Epilogue const& epilogue) {
-  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    split<tile_rows>(rows, [&](Index row, auto h)
-                               COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, b_pitch, epilogue, row, v * lanes); });
-  });
+  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
@@ -131,14 +153,21 @@ void multiply_row(Columns columns, Index depth, float const* x, float const* b, 
   });
 }
 
-/// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero.
-__attribute__((noinline)) inline void transpose(Index rows, Index columns, float const* from, Index from_pitch,
-                                                float* to, Index to_pitch) {
+/// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
+/// neither matrix has padding; nothing beyond them is read or written.
+template <bool exact = false>
+__attribute__((noinline)) void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
+                                         Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes], next[lanes];
       unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
-        t[r] = r0 + r < rows ? load(from + (r0 + r) * from_pitch + c0) : Vector{};
+        float const* const line = from + (r0 + r) * from_pitch + c0;
+        if (r0 + r >= rows) {
+          t[r] = Vector{};
+        } else {
+          t[r] = exact ? load_row(line, columns - c0) : load(line);
+        }
       });
       for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
         unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
@@ -151,7 +180,8 @@ __attribute__((noinline)) inline void transpose(Index rows, Index columns, float
         unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
       }
       unroll<lanes>([&](auto c) COLDPRESS_INLINE_LAMBDA {
-        if (c0 + c < columns) store(to + (c0 + c) * to_pitch + r0, t[c]);
+        float* const line = to + (c0 + c) * to_pitch + r0;
+        if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
       });
     }
   }

@@ -88,4 +88,16 @@ struct Slots {
   Parameter const* parameters;
 };
 
+/// The parameters of a layer that can do without some: the first `count`.
+template <int most>
+struct Parameters {
+  Parameter list[most];
+  int count;
+
+  constexpr std::size_t size() const { return static_cast<std::size_t>(count); }
+  constexpr Parameter const& operator[](int i) const { return list[i]; }
+  constexpr Parameter const* begin() const { return list; }
+  constexpr Parameter const* end() const { return list + count; }
+};
+
 }  // namespace coldpress

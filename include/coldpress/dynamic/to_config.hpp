@@ -88,6 +88,9 @@ std::string difference(LayerConfig const& a, LayerConfig const& b);
 bool declares_input(LayerConfig const& config);
 void declare_input(LayerConfig& config, Shape shape);
 
+/// The shape of what each layer makes of a sample, by its name. Throws as Layer::from_config does.
+std::vector<std::pair<std::string, Shape>> output_shapes(LayerConfig const& config, std::optional<Shape> input = {});
+
 /// Names and shapes of a config's weights, in order. Throws as Layer::from_config does.
 std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
 

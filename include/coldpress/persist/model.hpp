@@ -27,15 +27,28 @@ struct Model {
   bool operator==(Model const&) const = default;
 };
 
+/// How a file is read. `cuda_filters`: Juice trained it on CUDA, where it turns the filters of convolutions by 180
+/// degrees; they are turned back.
+struct LoadOptions {
+  bool cuda_filters = false;
+};
+
 /// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a
 /// tensor does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means
 /// nothing or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema. A
 /// layer that only the schema knows becomes dynamic::Custom. The first extent of a shape is the batch; where the
 /// weights contradict that, they decide.
-Model read_model(std::string const& path);
+Model read_model(std::string const& path, LoadOptions options = {});
 
 /// As read_model, of bytes in memory; `file` names them in errors.
 Model parse_model(std::span<std::byte const> bytes, std::string const& file);
+
+/// Turns the filters of all convolutions over images by 180 degrees.
+void rotate_filters(Model& model);
+
+/// The same network for Juice to load: it expects a bias for every convolution, of its output's shape, and ignores it.
+/// Throws ConfigError where a convolution or pooling is none that Juice can compute.
+Model for_juice(Model model);
 
 /// Writes packed, as Juice does, and atomically: afterwards `path` holds all of the model or is as it was. Throws
 /// ConfigError or FormatError for what read_model would refuse, and FileError.

@@ -130,23 +130,33 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
 
 }  // namespace persist
 
-/// Writes config and weights to a file that Juice reads, too. Atomic. Throws FileError.
+/// How a file is written. `batch`: the first extent of its shapes; 0: the network's own, or 1. `for_juice`: see
+/// persist::for_juice.
+struct SaveOptions {
+  Index batch = 0;
+  bool for_juice = false;
+};
+
+/// Writes config and weights to a file; where its layers are Juice's, Juice reads it with `for_juice`. Atomic. Throws
+/// FileError.
 template <class Net>
-void save(Net const& net, std::string const& path, Index batch = 0) {
-  persist::write_model(path, persist::model_of(net, batch));
+void save(Net const& net, std::string const& path, SaveOptions options = {}) {
+  auto model = persist::model_of(net, options.batch);
+  persist::write_model(path, options.for_juice ? persist::for_juice(std::move(model)) : std::move(model));
 }
 /// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError
 /// where the file's config is not the type.
 template <class Net>
-Net load(std::string const& path) {
+Net load(std::string const& path, persist::LoadOptions options = {}) {
   Net net;
-  load_into(net, path);
+  load_into(net, path, options);
   return net;
 }
 /// The same into a network that is there; unchanged if anything throws.
 template <class Net>
-void load_into(Net& net, std::string const& path) {
-  with_context([&] { persist::load_model(net, persist::read_model(path)); }, [&](Error& e) { e.in_file(path); });
+void load_into(Net& net, std::string const& path, persist::LoadOptions options = {}) {
+  with_context([&] { persist::load_model(net, persist::read_model(path, options)); },
+               [&](Error& e) { e.in_file(path); });
 }
 
 }  // namespace coldpress

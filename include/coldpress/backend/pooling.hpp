@@ -1,0 +1,122 @@
+// Pooling of one sample. Its planes are transposed, so that the lanes are planes: then any window is a few vectors.
+#pragma once
+
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/tile.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// The taps that a window has on the input of one axis: [first, last).
+struct Span {
+  Index first, last;
+
+  COLDPRESS_INLINE Span(Axis const& axis, Index output) {
+    Index const begin = axis.at(output, 0), left = axis.in - begin;
+    first = begin < 0 ? -begin : 0;
+    last = left < axis.filter ? left : axis.filter;
+  }
+  COLDPRESS_INLINE Index size() const { return last - first; }
+};
+
+/// f(output, size, first, taps) for all windows of a plane: what a mean is divided by, the number of the first tap on
+/// the input, and taps(f) that calls f(tap, input) for each, in order.
+template <class F>
+COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
+  Index output = 0;
+  for (Index i = 0; i < g.depth.out; ++i) {
+    Span const d{g.depth, i};
+    for (Index j = 0; j < g.height.out; ++j) {
+      Span const h{g.height, j};
+      for (Index k = 0; k < g.width.out; ++k, ++output) {
+        Span const w{g.width, k};
+        auto const number = [&](Index z, Index y, Index x) COLDPRESS_INLINE_LAMBDA {
+          return static_cast<std::int32_t>((z * g.height.filter + y) * g.width.filter + x);
+        };
+        auto const taps = [&](auto each) COLDPRESS_INLINE_LAMBDA {
+          for (Index z = d.first; z < d.last; ++z) {
+            for (Index y = h.first; y < h.last; ++y) {
+              Index const row = (g.depth.at(i, z) * g.height.in + g.height.at(j, y)) * g.width.in;
+              for (Index x = w.first; x < w.last; ++x) each(number(z, y, x), row + g.width.at(k, x));
+            }
+          }
+        };
+        Index const size = g.count_padding ? g.taps() : d.size() * h.size() * w.size();
+        f(output, static_cast<float>(size), number(d.first, h.first, w.first), taps);
+      }
+    }
+  }
+}
+
+/// Some planes of a sample, as many as there are lanes, with values of the same place in each vector.
+struct Planes {
+  float *inputs, *outputs, *taken;
+  COLDPRESS_INLINE Planes(PoolingGeometry const& g, float* scratch)
+      : inputs(scratch), outputs(inputs + lanes * g.in()), taken(outputs + lanes * g.out()) {}
+
+  /// f(first plane, how many)
+  template <class F>
+  static COLDPRESS_INLINE void for_each(PoolingGeometry const& g, F f) {
+    for (Index first = 0; first < g.planes; first += lanes)
+      f(first, g.planes - first < lanes ? g.planes - first : lanes);
+  }
+};
+
+/// y; for maxima, `places` takes the number of the tap that each is from.
+__attribute__((noinline)) inline void pool(PoolingGeometry const& g, float const* x, float* y, float* places,
+                                           float* scratch) {
+  Planes const at{g, scratch};
+  Planes::for_each(g, [&](Index first, Index count) {
+    transpose<true>(count, g.in(), x + first * g.in(), g.in(), at.inputs, lanes);
+    if (g.mode == PoolingMode::average) {
+      for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+        Vector sum{};
+        taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { sum += load(at.inputs + i * lanes); });
+        store(at.outputs + output * lanes, sum / size);
+      });
+    } else {
+      for_each_window(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
+        Vector best = splat(-__builtin_inff());
+        Mask place = Mask{} + begin;
+        taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
+          Vector const v = load(at.inputs + i * lanes);
+          Mask const takes = (v > best) | ((v != v) & (best == best));
+          best = takes ? v : best;
+          place = takes ? Mask{} + tap : place;
+        });
+        store(at.outputs + output * lanes, best);
+        store(at.taken + output * lanes, (Vector)place);
+      });
+      transpose<true>(g.out(), count, at.taken, lanes, places + first * g.out(), g.out());
+    }
+    transpose<true>(g.out(), count, at.outputs, lanes, y + first * g.out(), g.out());
+  });
+}
+
+/// dx, the input gradient.
+__attribute__((noinline)) inline void pool_gradient(PoolingGeometry const& g, float const* dy, float const* places,
+                                                    float* dx, float* scratch) {
+  Planes const at{g, scratch};
+  Planes::for_each(g, [&](Index first, Index count) {
+    transpose<true>(count, g.out(), dy + first * g.out(), g.out(), at.outputs, lanes);
+    for (Index i = 0; i < g.in(); ++i) store(at.inputs + i * lanes, Vector{});
+    if (g.mode == PoolingMode::average) {
+      for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+        Vector const each = load(at.outputs + output * lanes) / size;
+        taps([&](std::int32_t, Index i)
+                 COLDPRESS_INLINE_LAMBDA { store(at.inputs + i * lanes, load(at.inputs + i * lanes) + each); });
+      });
+    } else {
+      transpose<true>(count, g.out(), places + first * g.out(), g.out(), at.taken, lanes);
+      for_each_window(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+        Vector const gradient = load(at.outputs + output * lanes);
+        Mask const place = (Mask)load(at.taken + output * lanes);
+        taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
+          store(at.inputs + i * lanes, load(at.inputs + i * lanes) + (place == tap ? gradient : Vector{}));
+        });
+      });
+    }
+    transpose<true>(g.in(), count, at.inputs, lanes, dx + first * g.in(), g.in());
+  });
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -1,0 +1,130 @@
+// Windows that slide over samples: numbers for each axis, and what they make of a shape. Shared by the layers and every
+// backend.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// One number for all axes, or one for each: `.stride = 2` or `.stride = {2, 1}`, in the order of the shape. Equal
+/// where they mean the same: {2, 2} is 2.
+struct PerAxis {
+  static constexpr int max_axes = 3;
+  Index values[max_axes];
+  int count;  // 1: the same on all axes
+
+  constexpr PerAxis(Index all = 0) : values{all, all, all}, count(1) {}
+  constexpr PerAxis(Index first, Index second) : PerAxis(first, second, second, 2) {}
+  constexpr PerAxis(Index first, Index second, Index third) : PerAxis(first, second, third, 3) {}
+
+  constexpr Index operator[](int axis) const { return values[axis]; }
+  bool operator==(PerAxis const&) const = default;
+
+ private:
+  constexpr PerAxis(Index first, Index second, Index third, int given)
+      : values{first, second, third}, count(first == second && second == third ? 1 : given) {}
+};
+
+/// What becomes of a last window that the input does not fill: left out, or cut off at the edge.
+enum class Rounding { floor, ceil };
+enum class PoolingMode { max, average };
+
+inline std::string to_string(PerAxis const& numbers) {
+  std::string text = std::to_string(numbers[0]);
+  for (int axis = 1; axis < numbers.count; ++axis) text += ", " + std::to_string(numbers[axis]);
+  return numbers.count == 1 ? text : "{" + text + "}";
+}
+inline std::string to_string(Rounding rounding) { return rounding == Rounding::floor ? "floor" : "ceil"; }
+inline std::string to_string(PoolingMode mode) { return mode == PoolingMode::max ? "max" : "average"; }
+
+/// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation -
+/// padding.
+struct Axis {
+  Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;
+
+  constexpr Index at(Index output, Index tap) const { return output * stride + tap * dilation - padding; }
+  /// The outputs at which a tap reads the input, and no padding: [first, last).
+  constexpr Index first(Index tap) const { return outputs_below(padding - tap * dilation); }
+  constexpr Index last(Index tap) const { return outputs_below(in + padding - tap * dilation); }
+
+ private:
+  constexpr Index outputs_below(Index end) const {
+    return end <= 0 ? 0 : std::min(out, stride == 1 ? end : (end + stride - 1) / stride);
+  }
+};
+
+/// A checked window. `before` and `after`: zeros on both sides of the input. Rounded up, a last window must still begin
+/// on the input or before it (Caffe's rule).
+constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Index after, Index dilation,
+                         Rounding rounding = Rounding::floor) {
+  constexpr Index most = Index{1} << 30;
+  require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
+  require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
+  require(dilation >= 1 && dilation <= most, "window: dilation must be from 1 to 2^30");
+  require(before >= 0 && after >= 0 && after <= most, "window: padding must be from 0 to 2^30");
+  Index const room = in + before + after - ((filter - 1) * dilation + 1);
+  require(room >= 0, "window: the filter must not be larger than the padded input");
+  Index out = (rounding == Rounding::ceil ? room + stride - 1 : room) / stride + 1;
+  while (rounding == Rounding::ceil && (out - 1) * stride >= in + before) --out;
+  return {in, out, filter, stride, before, dilation};
+}
+
+/// A convolution of one sample. Images are {channels, height, width}; a sequence is {steps, channels}, its steps are
+/// the height's, and its width is 1.
+struct ConvolutionGeometry {
+  Index channels, outputs, groups;
+  Axis height, width;
+  bool sequence;
+
+  constexpr Index positions() const { return height.out * width.out; }
+  constexpr Index taps() const { return height.filter * width.filter; }
+  constexpr Index group_channels() const { return channels / groups; }
+  constexpr Index group_outputs() const { return outputs / groups; }
+  /// Terms of a sum.
+  constexpr Index depth() const { return group_channels() * taps(); }
+  /// Steps of a sequence that come before it and still count.
+  constexpr Index past() const { return height.padding; }
+};
+
+/// A pooling of one sample: {planes, depth, height, width}, where depth may be 1.
+struct PoolingGeometry {
+  Index planes;
+  Axis depth, height, width;
+  PoolingMode mode;
+  bool count_padding;
+
+  constexpr Index in() const { return depth.in * height.in * width.in; }
+  constexpr Index out() const { return depth.out * height.out * width.out; }
+  constexpr Index taps() const { return depth.filter * height.filter * width.filter; }
+};
+
+/// The last steps of a sequence, kept from one call to the next: a ring of `steps` steps of `channels` values, and then
+/// the number of the oldest one. All zero before the first call.
+template <class T>
+struct Past {
+  T* values;  // null: nothing came before
+  Index steps, channels;
+
+  static constexpr Index size(Index steps, Index channels) { return steps == 0 ? 0 : steps * channels + 1; }
+  /// Step number t of the call that comes, -steps <= t < 0.
+  T const* step(Index t) const {
+    Index const slot = oldest() + t;
+    return values + (slot < 0 ? slot + steps : slot) * channels;
+  }
+  /// Takes in the `count` steps of a call.
+  void append(T const* x, Index count) const {
+    Index slot = oldest();
+    for (Index t = 0; t < count; ++t, slot = slot + 1 == steps ? 0 : slot + 1) {
+      T* const to = values + slot * channels;
+      for (Index c = 0; c < channels; ++c) to[c] = x[t * channels + c];
+    }
+    values[steps * channels] = static_cast<T>(slot);
+  }
+
+ private:
+  Index oldest() const { return static_cast<Index>(values[steps * channels]); }
+};
+
+}  // namespace coldpress

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// Cross-correlation of images {channels, height, width} with num_output filters, plus a bias: y[k, i, j] = b[k] +
+/// Σ W[k, c, r, s] x[c, i stride + r dilation - padding, ...]; W of shape {num_output, channels / groups, height, width
+/// of filter_shape}, b of shape {num_output}. The output is {num_output, height, width}.
+///
+/// A sequence {steps, features} is convolved along its steps, and causally: output step t sees no input after step
+/// t stride, and zeros before the first. It becomes {steps, num_output}; W is of shape {num_output, features / groups,
+/// filter_shape}. A sample {features} is one step. Without a stride a sequence may also come in parts.
+struct Convolution {
+  static constexpr std::string_view name = "convolution";
+  Index num_output = 0;
+  PerAxis filter_shape = 0;
+  PerAxis stride = 1;
+  PerAxis padding = 0;   // zeros on each side of an image; a sequence has its own before it
+  PerAxis dilation = 1;  // distance of neighbouring taps
+  Index groups = 1;      // channels and outputs fall into so many, and only those of one group meet
+  bool has_bias = true;
+  Weight weight = {}, bias = {};  // Glorot, and 0
+
+  constexpr ConvolutionGeometry geometry(Shape in) const {
+    require(in.size() > 0 && in.rank() <= 3,
+            "convolution: the input must be {channels, height, width}, or a sequence {steps, features}");
+    bool const sequence = in.rank() < 3;
+    Index const channels = sequence ? in[in.rank() - 1] : in[0];
+    require(num_output >= 1 && num_output <= Index{1} << 40, "convolution: num_output must be from 1 to 2^40");
+    require(groups >= 1 && channels % groups == 0 && num_output % groups == 0,
+            "convolution: groups must divide the channels and num_output");
+    ConvolutionGeometry g{channels, num_output, groups, {}, {}, sequence};
+    if (sequence) {
+      require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1,
+              "convolution: a sequence has one axis: filter_shape, stride and dilation are one number each");
+      require(padding == 0, "convolution: padding is for images; before a sequence there are zeros as it is");
+      Index const steps = in.rank() == 1 ? 1 : in[0], filter = filter_shape[0], apart = dilation[0];
+      bool const sane = filter >= 1 && apart >= 1 && filter <= (Index{1} << 30) / apart;
+      require(sane, "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
+      g.height = make_axis(steps, filter, stride[0], (filter - 1) * apart, 0, apart);
+    } else {
+      require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
+              "convolution: an image has two axes: no field may have three numbers");
+      g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0]);
+      g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1]);
+    }
+    Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
+    require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
+    return g;
+  }
+  constexpr Shape output_shape(Shape in) const {
+    ConvolutionGeometry const g = geometry(in);
+    return in.rank() == 1   ? Shape{num_output}
+           : in.rank() == 2 ? Shape{g.height.out, num_output}
+                            : Shape{num_output, g.height.out, g.width.out};
+  }
+  constexpr Parameters<2> parameters(Shape in) const {
+    ConvolutionGeometry const g = geometry(in);
+    Index const fan_in = g.depth(), fan_out = g.group_outputs() * g.taps();
+    return {{Parameter{"weight", "-0", weight_shape(g), Glorot{}, fan_in, fan_out}.with(weight),
+             Parameter{"bias", "-0-bias", {num_output}, Constant{0}, fan_in, fan_out}.with(bias)},
+            has_bias ? 2 : 1};
+  }
+  constexpr Index flops(Shape in) const {
+    ConvolutionGeometry const g = geometry(in);
+    return 2 * g.depth() * g.positions() * num_output;
+  }
+  constexpr Index state(Shape in) const {
+    ConvolutionGeometry const g = geometry(in);
+    return streams(in) ? Past<float>::size(g.past(), g.channels) : 0;
+  }
+  constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
+
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return Backend::convolution_scratch(geometry(in), extent);
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
+                     pass.state);
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope);
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    ConvolutionGeometry const g = geometry(pass.in);
+    backend.convolve_weight_gradient(g, pass.x, pass.dy, pass.sinks[0]);
+    if (has_bias) backend.convolve_bias_gradient(g, pass.dy, pass.sinks[1]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
+  bool operator==(Convolution const&) const = default;
+
+ private:
+  static constexpr Shape weight_shape(ConvolutionGeometry const& g) {
+    Shape shape{g.outputs, g.group_channels(), g.height.filter, g.width.filter};
+    if (g.sequence) shape.extents[3] = 0;
+    return shape;
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias,
+                        weight, bias);

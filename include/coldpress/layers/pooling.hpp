@@ -1,0 +1,67 @@
+#pragma once
+
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// The largest or the mean value under a window that slides over each channel of images {channels, height, width}, or
+/// of volumes {channels, depth, height, width}. The first of equal maxima counts, row by row; a NaN is the largest of
+/// all. A mean is over the values under the window, or where `count_padding` over the whole window, as if there were
+/// zeros around the input.
+struct Pooling {
+  static constexpr std::string_view name = "pooling";
+  PoolingMode mode = PoolingMode::max;
+  PerAxis filter_shape = 0;
+  PerAxis stride = 1;
+  PerAxis padding = 0;
+  Rounding rounding = Rounding::floor;  // of the output's extents: Juice's; Mocha and Caffe round up
+  bool count_padding = false;
+
+  constexpr PoolingGeometry geometry(Shape in) const {
+    int const axes = in.rank() - 1;
+    require(in.size() > 0 && (axes == 2 || axes == 3),
+            "pooling: the input must be {channels, height, width} or {channels, depth, height, width}");
+    require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes,
+            "pooling: a field has more numbers than the input has axes");
+    PoolingGeometry g{in[0], {}, {}, {}, mode, count_padding};
+    Index taps = 1;
+    auto const window = [&](int axis) {
+      Index const filter = filter_shape[axis], zeros = padding[axis];
+      Axis const made = make_axis(in[1 + axis], filter, stride[axis], zeros, zeros, 1, rounding);
+      require(zeros < filter, "pooling: padding must be less than the filter, so that each window has a value");
+      require(filter <= (Index{1} << 30) / taps, "pooling: a window has more than 2^30 values");
+      taps *= filter;
+      return made;
+    };
+    if (axes == 3) g.depth = window(0);
+    g.height = window(axes - 2);
+    g.width = window(axes - 1);
+    return g;
+  }
+  constexpr Shape output_shape(Shape in) const {
+    PoolingGeometry const g = geometry(in);
+    return in.rank() == 3 ? Shape{g.planes, g.height.out, g.width.out}
+                          : Shape{g.planes, g.depth.out, g.height.out, g.width.out};
+  }
+  constexpr Index memory(Shape in) const {  // which value of its window each output is
+    return mode == PoolingMode::max ? output_shape(in).size() : 0;
+  }
+
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent) const {
+    return Backend::pooling_scratch(geometry(in));
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    backend.pool(geometry(pass.in), pass.x, pass.y, pass.then, pass.memory);
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.slope);
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false, fuses = true;
+  bool operator==(Pooling const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);

@@ -1,0 +1,169 @@
+// Convolution over random geometries: the CPU's numbers are the reference's, in memory that nothing else is written to.
+#include "support/matrix.hpp"
+
+#include <coldpress/layers/convolution.hpp>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// What a backend makes of one convolution, in canonical order.
+template <class Backend>
+struct Made {
+  Doubles y, dx, gradient, bias_gradient;
+
+  Made(ConvolutionGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
+    using T = typename Backend::Scalar;
+    numbers = Random{seed};
+    Backend backend{};
+    std::vector<T> scratch(static_cast<std::size_t>(Backend::convolution_scratch(g, {true, true}) + 16), T(77.25));
+    if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
+    Index const in = g.channels * g.height.in * g.width.in, out = g.outputs * g.positions();
+    auto x = Matrix<Backend>::random_values(batch, in, padded), dy = Matrix<Backend>::random_values(batch, out);
+    auto const weight = stored<Backend>(weights, random_doubles(weights.size()));
+    auto const bias = stored<Backend>({g.outputs}, random_doubles(g.outputs));
+    Matrix<Backend> result{batch, out, padded}, back{batch, in, padded};
+    backend.convolve(g, Rows<T const>{x.rows()}, weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
+    backend.convolve_input_gradient(g, Rows<T const>{dy.rows()}, weight.data(), back.rows(), Slope<Chain<>, T>{});
+    auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
+    backend.convolve_weight_gradient(g, Rows<T const>{x.rows()}, Rows<T const>{dy.rows()}, GradientSink<T>{sink.data()});
+    backend.convolve_bias_gradient(g, Rows<T const>{dy.rows()}, GradientSink<T>{bias_sink.data()});
+    y = result.values(), dx = back.values();
+    gradient = canonical<Backend>(weights, sink), bias_gradient = canonical<Backend>({g.outputs}, bias_sink);
+    CHECK(result.kept_in());
+    CHECK(back.kept_in());
+    for (std::size_t i = scratch.size() - 16; i < scratch.size(); ++i) CHECK(scratch[i] == T(77.25));
+  }
+};
+
+std::string text(Convolution const& c, Shape in) {
+  return to_string(in) + " to " + std::to_string(c.num_output) + ", filter " + to_string(c.filter_shape) + ", stride " +
+         to_string(c.stride) + ", padding " + to_string(c.padding) + ", dilation " + to_string(c.dilation) +
+         ", groups " + std::to_string(c.groups);
+}
+
+void compare(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
+  INFO(text(c, in) << ", batch " << batch);
+  ConvolutionGeometry const g = c.geometry(in);
+  Shape const weights = c.parameters(in)[0].shape;
+  Made<Cpu> const fast{g, weights, batch, seed % 2 == 0, seed};
+  Made<Reference<double>> const exact{g, weights, batch, seed % 2 == 0, seed};
+  check(fast.y, exact.y, g.depth() + 1, 1);
+  check(fast.dx, exact.dx, g.group_outputs() * g.taps(), 1);
+  check(fast.gradient, exact.gradient, batch * g.positions(), 1);
+  check(fast.bias_gradient, exact.bias_gradient, batch * g.positions(), 1);
+}
+
+}  // namespace
+
+TEST_CASE("images of random shapes") {
+  Random random{3};
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Index const groups = random.integer(1, 8) == 1 ? random.integer(2, 3) : 1, channels = groups * random.integer(1, 4);
+    Index const r = random.integer(1, 4), s = random.integer(1, 4);
+    Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 40 : 7),
+                        .filter_shape = {r, s},
+                        .stride = {random.integer(1, 1 + r), random.integer(1, 1 + s)},
+                        .padding = {random.integer(0, r), random.integer(0, s)},
+                        .dilation = {random.integer(1, 3), random.integer(1, 2)},
+                        .groups = groups};
+    Shape const in{channels, random.integer(1, 14) + 3 * (r - 1), random.integer(1, seed % 5 == 0 ? 40 : 14) + 2 * s};
+    compare(c, in, random.integer(1, 6), seed);
+  }
+}
+
+TEST_CASE("images of one position, of more than a panel holds, and the shapes of LeNet") {
+  compare({.num_output = 17, .filter_shape = 1}, {1, 1, 1}, 33, 1);
+  compare({.num_output = 5, .filter_shape = {3, 4}}, {7, 3, 4}, 70, 2);
+  compare({.num_output = 3, .filter_shape = {1, 3}, .padding = {0, 1}}, {1, 1, 5000}, 2, 3);
+  compare({.num_output = 2, .filter_shape = 3, .padding = 1}, {1, 90, 80}, 1, 4);
+  compare({.num_output = 2, .filter_shape = 3, .stride = 2, .padding = 1}, {1, 190, 81}, 2, 5);
+  compare({.num_output = 4, .filter_shape = {700, 1}}, {3, 705, 9}, 2, 6);
+  compare({.num_output = 20, .filter_shape = 5}, {1, 28, 28}, 2, 7);
+  compare({.num_output = 50, .filter_shape = 5}, {20, 12, 12}, 2, 8);
+}
+
+TEST_CASE("sequences of random shapes") {
+  Random random{4};
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Index const groups = random.integer(1, 5) == 1 ? 3 : 1;
+    Convolution const c{.num_output = groups * random.integer(1, 40),
+                        .filter_shape = random.integer(1, 6),
+                        .stride = random.integer(1, 3),
+                        .dilation = random.integer(1, 4),
+                        .groups = groups};
+    Index const channels = groups * random.integer(1, 20);
+    bool const single = seed % 4 == 0;
+    Shape const in = single ? Shape{channels} : Shape{random.integer(1, seed % 9 == 0 ? 300 : 20), channels};
+    compare(c, in, random.integer(1, single ? 70 : 5), seed);
+  }
+}
+
+TEST_CASE("the order of an image's sums does not depend on the batch") {
+  for (Convolution const& c : {Convolution{.num_output = 7, .filter_shape = 3},
+                               Convolution{.num_output = 7, .filter_shape = 3, .stride = 2, .padding = 2}}) {
+    for (Shape const in : {Shape{3, 5, 5}, Shape{2, 17, 20}}) {
+      ConvolutionGeometry const g = c.geometry(in);
+      Shape const weights = c.parameters(in)[0].shape;
+      Index const out = g.outputs * g.positions();
+      Made<Cpu> const all{g, weights, 5, false, 1};
+      Cpu backend;
+      std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {false, false})));
+      backend.scratch = scratch.data();
+      numbers = Random{1};
+      auto x = Matrix<Cpu>::random_values(5, in.size(), false);
+      Matrix<Cpu>::random_values(5, out);
+      auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
+      auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
+      Matrix<Cpu> y{5, out, false};
+      for (Index i = 0; i < 5; ++i) {
+        backend.convolve(g, Rows<float const>{x.rows().row(i), 1, in.size(), in.size()}, weight.data(), bias.data(),
+                         Rows<float>{y.rows().row(i), 1, out, out}, Then<Chain<>, float>{}, nullptr);
+      }
+      CHECK(y.values() == all.y);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<float>) {
+  Random random{5};
+  for (int turn = 0; turn < 60; ++turn) {
+    Index const channels = random.integer(1, 20), steps = random.integer(1, 30), batch = random.integer(1, 3);
+    Convolution const c{.num_output = random.integer(1, 20),
+                        .filter_shape = random.integer(1, 6),
+                        .dilation = random.integer(1, 4)};
+    INFO(text(c, {steps, channels}) << ", batch " << batch);
+    ConvolutionGeometry const whole = c.geometry({steps, channels});
+    Shape const weights = c.parameters({steps, channels})[0].shape;
+    TestType backend{};
+    std::vector<float> scratch(100000);
+    if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
+    auto const weight = stored<TestType>(weights, random_doubles(weights.size()));
+    auto x = Matrix<TestType>::random_values(batch, steps * channels, false);
+    Matrix<TestType> y{batch, steps * c.num_output, false};
+    backend.convolve(whole, Rows<float const>{x.rows()}, weight.data(), nullptr, y.rows(), Then<Chain<>, float>{},
+                     nullptr);
+    Index const kept = c.state({1, channels});
+    CHECK(kept == c.state({steps, channels}));
+    std::vector<float> state(static_cast<std::size_t>(batch * kept) + 1);
+    state.back() = 3.5f;
+    for (Index first = 0, count; first < steps; first += count) {
+      count = std::min(steps - first, random.integer(1, 7));
+      ConvolutionGeometry const g = c.geometry({count, channels});
+      Matrix<TestType> part{batch, count * channels, false}, made{batch, count * c.num_output, false};
+      for (Index i = 0; i < batch; ++i) {
+        for (Index j = 0; j < count * channels; ++j) part(i, j) = x(i, first * channels + j);
+      }
+      backend.convolve(g, Rows<float const>{part.rows()}, weight.data(), nullptr, made.rows(), Then<Chain<>, float>{},
+                       state.data());
+      Doubles wanted;
+      for (Index i = 0; i < batch; ++i) {
+        for (Index j = 0; j < count * c.num_output; ++j)
+          wanted.push_back(static_cast<double>(y(i, first * c.num_output + j)));
+      }
+      check(made.values(), wanted, whole.depth(), 1);
+    }
+    CHECK(state.back() == 3.5f);
+  }
+}
