@@ -5,4 +5,5 @@
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/layers.hpp>
+#include <coldpress/optim/optimizers.hpp>
 #include <coldpress/optim/solver.hpp>

@@ -108,8 +108,11 @@ void check_numbers(SolverConfig const& config) {
   check_number("momentum", config.momentum);
   check_optimizer(config);
   check_policy(config.lr_policy);
-  check(!config.minibatch_size || *config.minibatch_size > 0, "minibatch_size", "must be at least 1");
-  check(config.accumulate > 0, "accumulate", "must be at least 1");
+  auto const check_count = [](Index count, char const* field, int bits) {  // their product is a number, too
+    check(count >= 1 && count <= Index{1} << bits, field, "must be at least 1 and at most 2^" + std::to_string(bits));
+  };
+  check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
+  check_count(config.accumulate, "accumulate", 20);
   if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
   if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
 }

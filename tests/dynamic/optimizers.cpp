@@ -145,6 +145,13 @@ TEST_CASE("gradients of the minibatches of an update are summed where they can b
   auto const now = weights_of(solver.network());
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(now[i] == Approx(plain[i]).margin(1e-6));
   CHECK(solver.iteration() == 2);
+  // What waits counts, also when the next minibatch needs no other any more.
+  solver.train_minibatch(x, t);
+  solver.options().accumulate = 1;
+  solver.train_minibatch(x, t);
+  CHECK(solver.progress() == Progress{4, 0});
+  auto const both = trained(line(), 2).second, after = weights_of(solver.network());
+  for (std::size_t i = 0; i < both.size(); ++i) CHECK(after[i] == Approx(both[i]).margin(1e-6));
 }
 
 TEST_CASE("base_lr and momentum are those of the config's solver") {
@@ -194,6 +201,8 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
     refuses("stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
     refuses("max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
     refuses("accumulate", [&](SolverConfig& c) { c.accumulate = bad; });
+    refuses("accumulate", [&](SolverConfig& c) { c.accumulate = (Index{1} << 20) + 1; });
+    refuses("minibatch_size", [&](SolverConfig& c) { c.minibatch_size = (Index{1} << 40) + 1; });
     refuses("steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
   }
   refuses("steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/graph/network.hpp>
+#include <coldpress/optim/sgd.hpp>
 #include <coldpress/optim/update.hpp>
 
 namespace coldpress {
@@ -35,6 +36,8 @@ class Solver {
   static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.accumulate > 0, "Solver: an update takes at least one minibatch");
+  static_assert(options.clip_gradients >= 0 && options.weight_decay >= 0,
+                "Solver: clip_gradients or weight_decay is negative");
 
   explicit Solver(Net& net) : net_(net) {
     state_.reserve(Optimizer::states * Net::parameter_size);

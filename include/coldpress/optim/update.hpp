@@ -3,7 +3,6 @@
 
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
-#include <coldpress/optim/optimizers.hpp>
 
 namespace coldpress {
 
@@ -46,7 +45,7 @@ class Turn {
  public:
   Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
        Index batch)
-      : sink_(sink), clip_(options.clip_gradients), adds_(progress.waiting > 0) {
+      : sink_(sink), clip_(options.clip_gradients), fuses_(fuses_update(options)), adds_(progress.waiting > 0) {
     auto const accumulate = static_cast<std::uint64_t>(options.accumulate), update = progress.minibatches / accumulate;
     updates_ = (progress.minibatches + 1) % accumulate == 0;
     after_ = {progress.minibatches + 1, updates_ ? 0 : progress.waiting + batch};
@@ -63,6 +62,7 @@ class Turn {
   /// Sinks into memory that holds the gradients of earlier minibatches.
   GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
   bool adds() const { return adds_; }
+  bool fuses() const { return fuses_ && !adds_; }
 
   /// Where this minibatch is the last of the update: that, with the gradients in memory. `slots`: of all `count`
   /// parameters.
@@ -89,7 +89,7 @@ class Turn {
  private:
   UpdateSink<Optimizer, T> sink_;
   float clip_;
-  bool adds_, updates_;
+  bool fuses_, adds_, updates_;
   Index divisor_;
   Progress after_;
 };
