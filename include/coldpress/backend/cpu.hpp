@@ -164,7 +164,7 @@ struct Cpu : cpu::Layout {
   COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
   }
-  /// The same backward: r.kept gets the gradients of the gates' sums. `upper`: that of h from above, of all steps or
+  /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
   /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
@@ -176,12 +176,12 @@ struct Cpu : cpu::Layout {
   void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Rows<float> dx) const {
     Index const units = r.units(), gates = r.weights.gates;
     if (r.weights.inputs(r.part) > 0) {
-      product(Rows<float const>{r.kept.data, dx.rows, gates * units, r.kept.sample_pitch},
+      product(Rows<float const>{r.gradients.data, dx.rows, gates * units, r.gradients.sample_pitch},
               weights + recurrent_part(r.weights, r.part), dx, Slope<Chain<>, float>{});
       return;
     }
     for (Index q = 0; q < gates; ++q) {
-      cpu::copy({r.kept.data + q * units, dx.rows, 1, dx.columns, r.kept.sample_pitch, 0},
+      cpu::copy({r.gradients.data + q * units, dx.rows, 1, dx.columns, r.gradients.sample_pitch, 0},
                 {dx.data, dx.rows, 1, dx.columns, dx.pitch, 0}, q > 0);
     }
   }
@@ -190,11 +190,11 @@ struct Cpu : cpu::Layout {
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
     Index const inputs = w.inputs(r.part), samples = r.x.samples, rows = samples * r.x.steps, later = rows - samples,
-                pitch = r.kept.sample_pitch, columns = w.gates * r.units();
+                pitch = r.gradients.sample_pitch, columns = w.gates * r.units();
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
-    Rows<float const> const of_x{r.kept.data, rows, columns, pitch};
-    Rows<float const> const of_h{r.kept.data + (w.gates == 3 ? r.units() : 0), rows, columns, pitch};
+    Rows<float const> const of_x{r.gradients.data, rows, columns, pitch};
+    Rows<float const> const of_h{r.gradients.data + (w.gates == 3 ? r.units() : 0), rows, columns, pitch};
     Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
     if (inputs > 0) weight_gradient(Rows<float const>{r.x.data, rows, inputs, r.x.sample_pitch}, of_x, row(0));
     weight_gradient(Rows<float const>{r.h.data + h_from * r.h.sample_pitch, later, w.hidden, r.h.sample_pitch},

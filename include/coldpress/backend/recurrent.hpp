@@ -152,50 +152,52 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
 
 /// What a step of backward has: pointers to this step's row of sample 0; null where there is nothing.
 struct RecurrentSlopes {
-  float* kept;
-  float const *after, *upper;  // the step after this one; the gradient of this step's h from above
-  float const* before;         // c (LSTM) or h of the step before
-  float const* y;              // this step's h
-  Index kept_pitch, upper_pitch, before_pitch, y_pitch;
+  float* gradients;
+  float const *after, *kept;  // gradients of the step after this one; what this one kept
+  float const *upper, *y;     // the gradient of this step's h from above; this step's h
+  float const* before;        // c (LSTM) or h of the step before
+  Index gradients_pitch, kept_pitch, upper_pitch, y_pitch, before_pitch;
   Index hidden, units;
   bool rectified;
 };
 
-/// From the gradient of h to those of the sums, for one vector of units. The recurrent product is where the comment
-/// says.
+/// From the gradient of h to those of the sums, for one vector of units. The product of the step after with W_h is in
+/// the place of the last sum; after the sums comes what flows to the step before beside them.
 template <int gates>
 COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) {
+  constexpr int count = Sums<gates>::count;
   Index const left = s.hidden - column;
-  float* const kept = s.kept + row * s.kept_pitch + column;
-  float const* const after = s.after + row * s.kept_pitch + column;
-  auto const slot = [&](int n) COLDPRESS_INLINE_LAMBDA { return load(kept + n * s.units); };
-  auto const put = [&](int n, Vector v) COLDPRESS_INLINE_LAMBDA { store(kept + n * s.units, v); };
+  float* const gradients = s.gradients + row * s.gradients_pitch + column;
+  auto const kept = [&](int n)
+                        COLDPRESS_INLINE_LAMBDA { return load(s.kept + row * s.kept_pitch + column + n * s.units); };
+  auto const put = [&](int n, Vector v) COLDPRESS_INLINE_LAMBDA { store(gradients + n * s.units, v); };
   auto const row_of = [&](float const* p, Index pitch)
                           COLDPRESS_INLINE_LAMBDA { return p ? load_row(p + row * pitch + column, left) : Vector{}; };
-  Vector const one = splat(1), upper = row_of(s.upper, s.upper_pitch);
-  auto const sum = [&](int n) COLDPRESS_INLINE_LAMBDA { return s.after ? slot(n) + upper : upper; };
-  if constexpr (gates == 4) {  // in place of c
-    Vector const dh = sum(4), i = slot(0), f = slot(1), g = slot(2), o = slot(3), t = slot(5);
-    Vector const before = row_of(s.before, s.before_pitch);
-    Vector const carried = s.after ? load(after + 5 * s.units) : Vector{};
+  Vector const one = splat(1), before = row_of(s.before, s.before_pitch);
+  Vector dh = row_of(s.upper, s.upper_pitch), carried{};
+  if (s.after) {
+    dh += load(gradients + (count - 1) * s.units);
+    if constexpr (gates > 1) carried = load(s.after + row * s.gradients_pitch + column + count * s.units);
+  }
+  if constexpr (gates == 4) {
+    Vector const i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(5);
     Vector const dc = fma(dh * o, fma(-t, t, one), carried);
     put(0, dc * g * (i * (one - i)));
     put(1, dc * before * (f * (one - f)));
     put(2, dc * i * fma(-g, g, one));
     put(3, dh * t * (o * (one - o)));
-    put(5, dc * f);                   // to the step before
-  } else if constexpr (gates == 3) {  // in the fifth place
-    Vector const carried = s.after ? load(after + 4 * s.units) : Vector{};
-    Vector const dh = sum(4) + carried, n = slot(0), r = slot(1), u = slot(2), m = slot(3);
-    Vector const before = row_of(s.before, s.before_pitch);
+    put(4, dc * f);
+  } else if constexpr (gates == 3) {
+    Vector const n = kept(0), r = kept(1), u = kept(2), m = kept(3);
+    dh += carried;
     Vector const dn = dh * (one - u) * fma(-n, n, one);
     put(0, dn);
     put(1, dn * m * (r * (one - r)));
     put(2, dh * (before - n) * (u * (one - u)));
     put(3, dn * r);
-    put(4, dh * u);  // to the step before
-  } else {           // in place of the gradient
-    Vector const dh = sum(0), y = row_of(s.y, s.y_pitch);
+    put(4, dh * u);
+  } else {
+    Vector const y = row_of(s.y, s.y_pitch);
     put(0, s.rectified ? (y > 0.f ? dh : Vector{}) : dh * fma(-y, y, one));
   }
 }
@@ -210,35 +212,36 @@ void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequen
               transposed = Layout::pitch(w.hidden), depth = gates * units;
   transpose(w.hidden, depth, weights + Layout::recurrent_part(w, r.part) + w.inputs(r.part) * pitch, pitch, scratch,
             transposed);
-  Index const product = gates == 1 ? 0 : 4 * units;
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
-    bool const first = n == 0, cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
-    bool const given = from_end < upper.steps;
-    RecurrentSlopes s{.kept = r.kept.at(t, 0),
-                      .after = cut ? nullptr : r.kept.at(r.step(n + 1), 0),
+    bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
+    RecurrentSlopes s{.gradients = r.gradients.at(t, 0),
+                      .after = cut ? nullptr : r.gradients.at(r.step(n + 1), 0),
+                      .kept = r.kept.at(t, 0),
                       .upper = nullptr,
-                      .before = nullptr,
                       .y = r.h.at(t, 0),
+                      .before = nullptr,
+                      .gradients_pitch = r.gradients.sample_pitch,
                       .kept_pitch = r.kept.sample_pitch,
                       .upper_pitch = upper.sample_pitch,
-                      .before_pitch = gates == 4 ? r.kept.sample_pitch : r.h.sample_pitch,
                       .y_pitch = r.h.sample_pitch,
+                      .before_pitch = gates == 4 ? r.kept.sample_pitch : r.h.sample_pitch,
                       .hidden = w.hidden,
                       .units = units,
                       .rectified = r.type == RnnType::relu};
-    if (given) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
-    if (!first) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
+    if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
+    if (n > 0) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
-      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.kept_pitch, 1}, scratch,
-               transposed, Output<Chain<>>{{}, nullptr, s.kept + product, s.kept_pitch, units});
+      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, scratch,
+               transposed, Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
     }
     for (Index i = 0; i < r.x.samples; ++i) {
       Index column = 0;
       for (; column < w.hidden; column += lanes) slopes<gates>(s, i, column);
       for (; column < units; column += lanes) {  // products read whole rows
-        unroll<count>([&](auto q)
-                          COLDPRESS_INLINE_LAMBDA { store(s.kept + i * s.kept_pitch + q * units + column, Vector{}); });
+        unroll<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
+          store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});
+        });
       }
     }
   }

@@ -347,7 +347,7 @@ struct Reference {
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
   void recurrent(Recurrence<Real> const& r, Real const* weights) const { detail::reference_recurrent(r, weights); }
-  /// The same backward: r.kept gets the gradients of the gates' sums, from `upper` and what flows back through time.
+  /// The same backward: r.gradients gets those of the gates' sums, from `upper` and what flows back through time.
   void recurrent_gradient(Recurrence<Real> const& r, Real const* weights, Sequence<Real const> const& upper,
                           Index truncation) const {
     detail::reference_recurrent_gradient(r, weights, upper, truncation);

@@ -88,35 +88,36 @@ void reference_recurrent_gradient(Recurrence<Real> const& r, Real const* weights
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
     for (Index i = 0; i < r.x.samples; ++i) {
-      Real* const kept = r.kept.at(t, i);
-      Real const* const after = cut ? nullptr : r.kept.at(r.step(n + 1), i);
+      Real const* const kept = r.kept.at(t, i);
+      Real const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
       for (Index u = 0; u < hidden; ++u) {
         Real dh = upper.steps == steps ? upper.at(t, i)[u] : from_end == 0 ? upper.at(0, i)[u] : 0;
         for (Index row = 0; after && row < gates * hidden; ++row) {
           dh += w.of_h[row * hidden + u] * after[sum_of_h(gates, row / hidden) * units + row % hidden];
         }
-        auto const slot = [&](Index q) -> Real& { return kept[q * units + u]; };
+        auto const slot = [&](Index q) { return kept[q * units + u]; };
+        auto const gradient = [&](Index q) -> Real& { return r.gradients.at(t, i)[q * units + u]; };
         if (r.type == RnnType::lstm) {
           Real const a = slot(0), f = slot(1), g = slot(2), o = slot(3), tanh_c = slot(5);
           Real const before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
-          Real const dc = dh * o * (1 - tanh_c * tanh_c) + (after ? after[5 * units + u] : 0);
-          slot(0) = dc * g * a * (1 - a);
-          slot(1) = dc * before * f * (1 - f);
-          slot(2) = dc * a * (1 - g * g);
-          slot(3) = dh * tanh_c * o * (1 - o);
-          slot(5) = dc * f;
+          Real const dc = dh * o * (1 - tanh_c * tanh_c) + (after ? after[4 * units + u] : 0);
+          gradient(0) = dc * g * a * (1 - a);
+          gradient(1) = dc * before * f * (1 - f);
+          gradient(2) = dc * a * (1 - g * g);
+          gradient(3) = dh * tanh_c * o * (1 - o);
+          gradient(4) = dc * f;
         } else if (r.type == RnnType::gru) {
           dh += after ? after[4 * units + u] : 0;
           Real const y = slot(0), reset = slot(1), z = slot(2), m = slot(3);
           Real const before = n > 0 ? r.h.at(r.step(n - 1), i)[u] : 0, dy = dh * (1 - z) * (1 - y * y);
-          slot(0) = dy;
-          slot(1) = dy * m * reset * (1 - reset);
-          slot(2) = dh * (before - y) * z * (1 - z);
-          slot(3) = dy * reset;
-          slot(4) = dh * z;
+          gradient(0) = dy;
+          gradient(1) = dy * m * reset * (1 - reset);
+          gradient(2) = dh * (before - y) * z * (1 - z);
+          gradient(3) = dy * reset;
+          gradient(4) = dh * z;
         } else {
           Real const y = r.h.at(t, i)[u];
-          slot(0) = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
+          gradient(0) = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
         }
       }
     }
@@ -128,12 +129,12 @@ void reference_recurrent_input_gradient(Recurrence<Real> const& r, Real const* w
   Index const gates = r.weights.gates, hidden = r.weights.hidden;
   PackedPart<Real const> const w{r.weights, r.part, weights};
   for (Index n = 0; n < dx.rows; ++n) {
-    Real const* const kept = r.kept.at(0, 0) + n * r.kept.sample_pitch;
+    Real const* const gradients = r.gradients.at(0, 0) + n * r.gradients.sample_pitch;
     for (Index k = 0; k < dx.columns; ++k) {
       Real sum = 0;
       for (Index row = 0; row < gates * hidden; ++row) {
         Real const weight = w.inputs > 0 ? w.of_x[row * w.inputs + k] : row % hidden == k ? 1 : 0;
-        sum += weight * kept[sum_of_x(gates, row / hidden) * r.units() + row % hidden];
+        sum += weight * gradients[sum_of_x(gates, row / hidden) * r.units() + row % hidden];
       }
       dx.row(n)[k] = sum;
     }
@@ -151,7 +152,7 @@ void reference_recurrent_weight_gradient(Recurrence<Real> const& r, Give give) {
     for (Index n = 0; n < r.x.steps; ++n) {
       for (Index i = 0; i < r.x.samples; ++i) {
         Index const t = r.step(n);
-        auto const gradient = [&](Index sum) { return r.kept.at(t, i)[sum * r.units() + row % hidden]; };
+        auto const gradient = [&](Index sum) { return r.gradients.at(t, i)[sum * r.units() + row % hidden]; };
         Real const of_x = gradient(sum_of_x(gates, row / hidden)), of_h = gradient(sum_of_h(gates, row / hidden));
         for (Index k = 0; k < inputs; ++k)
           matrices[static_cast<std::size_t>(row * inputs + k)] += of_x * r.x.at(t, i)[k];

@@ -92,19 +92,18 @@ struct Sequence {
   }
 };
 
-/// One part of a recurrent layer at work. Units are padded to whole cache lines in what it keeps of a step and in its
-/// state.
-///   LSTM: [i, f, g, o, c, tanh c]; backward leaves the gradients of the four sums in their place.
-///   GRU: [n, r, z, m, -] with n = tanh(n_x + r m); backward leaves the gradients of n_x, r, z, m.
-///   tanh and relu: [-]; backward leaves the gradient of the sum.
+/// One part of a recurrent layer at work. Units are padded to whole cache lines in what it keeps of a step, in the
+/// gradients and in its state.
+///   LSTM keeps i, f, g, o, c, tanh c; a GRU n, r, z, m with n = tanh(n_x + r m); tanh and relu nothing but h.
+///   Gradients are those of the gates' sums (n_x, r, z, m of a GRU), and what else flows to the step before.
 template <class T>
 struct Recurrence {
   RnnType type;
   RecurrentWeights weights;
   Index part;
   Sequence<T const> x;
-  Sequence<T> h, kept;  // column 0 of h is this part's first unit; steps and samples of `kept` are one matrix
-  T* state;             // of a sample [h, c], rows state_pitch apart: from there and to there; null: from zero
+  Sequence<T> h, kept, gradients;  // column 0 of h is the part's first unit; steps and samples of gradients: one matrix
+  T* state;  // of a sample [h, c], rows state_pitch apart: from there and to there; null: from zero
   Index state_pitch;
   bool reversed;  // from the last step to the first
   bool keeps;     // what backward needs
@@ -116,7 +115,11 @@ struct Recurrence {
   Index units() const { return padded(weights.hidden); }
   /// Values of one step of one sample in `kept`.
   static constexpr Index kept_size(RnnType type, Index hidden) {
-    return padded_pitch(padded(hidden) * (type == RnnType::lstm ? 6 : type == RnnType::gru ? 5 : 1));
+    return padded_pitch(padded(hidden) * (type == RnnType::lstm ? 6 : type == RnnType::gru ? 4 : 0));
+  }
+  /// Values of the same in `gradients`.
+  static constexpr Index gradients_size(RnnType type, Index hidden) {
+    return padded_pitch(padded(hidden) * (gates_of(type) > 1 ? 5 : 1));
   }
   static constexpr Index state_size(RnnType type, Index hidden) {
     return padded(hidden) * (type == RnnType::lstm ? 2 : 1);

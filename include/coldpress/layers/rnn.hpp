@@ -140,13 +140,14 @@ struct Rnn {
     static_cast<void>(Shape{steps(in), num_layers, 16, units() + 16}.size());
   }
 
-  // Memory of a sample and step: what each part keeps; rows of h, one a layer; where there are several layers, a
-  // gradient of one layer's h, and with dropout what goes into each but the first; a spare row.
+  // Memory of a sample and step: what each part keeps, and its gradients; rows of h, one a layer; where there are
+  // several layers, a gradient of one layer's h, and with dropout what goes into each but the first; a spare row.
   constexpr Index kept_size() const { return Recurrence<float>::kept_size(rnn_type, hidden_size); }
+  constexpr Index gradients_size() const { return Recurrence<float>::gradients_size(rnn_type, hidden_size); }
   constexpr Index rows() const {
     return num_layers == 1 ? 1 : dropout_probability > 0 ? 2 * num_layers : num_layers + 1;
   }
-  constexpr Index rows_offset() const { return num_layers * directions() * kept_size(); }
+  constexpr Index rows_offset() const { return num_layers * directions() * (kept_size() + gradients_size()); }
   constexpr Index spare_offset() const { return rows_offset() + rows() * padded_pitch(units()); }
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
@@ -198,13 +199,15 @@ struct Rnn {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
     Recurrence<T> part(Index layer, Index direction, Sequence<T const> x, bool keeps) const {
-      Index const number = layer * weights.directions + direction, size = rnn.kept_size();
+      Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
+                  gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {.type = rnn.rnn_type,
               .weights = weights,
               .part = number,
               .x = x,
               .h = units(h(layer), direction),
-              .kept = rows(at(number * size), size, size),
+              .kept = rows(at(offset), kept, kept),
+              .gradients = rows(at(offset + kept), gradients, gradients),
               .state = nullptr,
               .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
               .reversed = direction == 1,

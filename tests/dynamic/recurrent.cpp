@@ -1,0 +1,59 @@
+// Recurrent layers of a config: state from call to call, and backward as often as one likes.
+#include "tensors.hpp"
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+LayerConfig recurrent(Rnn const& layer, Shape in) { return sequential({{"rnn", layer}, {"out", Linear{2}}}, in); }
+
+}  // namespace
+
+TEST_CASE("a config streams: its steps are those of the whole sequence, until reset") {
+  Rnn const layer{.hidden_size = 7, .num_layers = 2, .rnn_type = RnnType::gru, .output = RnnOutput::last_step};
+  for (std::string const name : {"cpu", "cpu:reference"}) {
+    Net whole = Net::from_config(Backend{name}, recurrent(layer, {4, 3}), {}, 5);
+    Net live = Net::from_config(Backend{name}, recurrent(layer, {3}), {}, 5);
+    Floats const x = values_of(noise({4, 3}, 1));
+    for (int turn = 0; turn < 2; ++turn) {
+      Floats y;
+      for (std::size_t t = 0; t < 4; ++t) y = copy_of<float>(live.step(std::span<float const>{x.data() + 3 * t, 3}));
+      CHECK(same_bits(y, whole.predict(x)));
+      live.reset();
+    }
+  }
+}
+
+TEST_CASE("two directions do not stream") {
+  Net net = Net::from_config(Backend{}, recurrent({.direction_mode = DirectionMode::bi_directional}, {4, 3}));
+  Floats const x(12, 1.0f);
+  CHECK(says(error_of<ShapeError>([&] { net.step(x); }), "needs the whole sequence at once"));
+}
+
+TEST_CASE("backward leaves what forward kept: it gives the same again") {
+  for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::tanh}) {
+    Rnn const layer{.hidden_size = 5,
+                    .num_layers = 2,
+                    .rnn_type = type,
+                    .dropout_probability = 0.5f,
+                    .direction_mode = DirectionMode::bi_directional,
+                    .output = RnnOutput::layers};
+    for (std::string const name : {"cpu", "cpu:reference"}) {
+      Net net = Net::from_config(Backend{name}, recurrent(layer, {4, 3}));
+      net.forward(noise({6, 4, 3}, 1));
+      Floats const dx = values_of(net.backward(noise({6, 2}, 2))), gradients = gradients_of(net);
+      net.backward(noise({6, 2}, 3));
+      CHECK(same_bits(values_of(net.backward(noise({6, 2}, 2))), dx));
+      CHECK(same_bits(gradients_of(net), gradients));
+    }
+  }
+}
+
+TEST_CASE("what a recurrent layer cannot be is refused with its name") {
+  Error const error = error_of<ShapeError>([] {
+    Net::from_config(Backend{}, recurrent({.input_mode = InputMode::skip_input}, {4, 3}));
+  });
+  CHECK(error.layer() == "rnn");
+  CHECK(says(error, "skip_input needs as many features as hidden_size"));
+}
