@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes windows.txt beside it: convolutions and poolings as PyTorch (python3-torch in Debian) computes them in float64.
 
 A case is a line of its name and then lines of a word and numbers: the shapes, x, weight, bias, dy, and what PyTorch

@@ -1,0 +1,41 @@
+// Cases of tests/golden/*.txt: lines of a name, and after each the lines of its numbers, a word first.
+#pragma once
+
+#include "support/catch.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace coldpress::test {
+
+using GoldenCase = std::map<std::string, std::vector<double>>;
+
+inline std::map<std::string, GoldenCase> golden_cases(std::string const& file) {
+  char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
+  std::string const path = std::string{source ? source : "."} + "/tests/golden/" + file;
+  std::ifstream in{path};
+  INFO(path);
+  REQUIRE(in);
+  std::map<std::string, GoldenCase> cases;
+  GoldenCase* current = nullptr;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words{line};
+    std::string word;
+    words >> word;
+    std::vector<double> numbers;
+    for (double number; words >> number;) numbers.push_back(number);
+    if (numbers.empty()) {
+      current = &cases[word];
+    } else {
+      REQUIRE(current);
+      (*current)[word] = numbers;
+    }
+  }
+  return cases;
+}
+
+}  // namespace coldpress::test
