@@ -24,11 +24,11 @@ struct Made {
     auto const weight = stored<Backend>(weights, random_doubles(weights.size()));
     auto const bias = stored<Backend>({g.outputs}, random_doubles(g.outputs));
     Matrix<Backend> result{batch, out, padded}, back{batch, in, padded};
-    backend.convolve(g, Rows<T const>{x.rows()}, weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
-    backend.convolve_input_gradient(g, Rows<T const>{dy.rows()}, weight.data(), back.rows(), Slope<Chain<>, T>{});
+    backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
+    backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Slope<Chain<>, T>{});
     auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
-    backend.convolve_weight_gradient(g, Rows<T const>{x.rows()}, Rows<T const>{dy.rows()}, GradientSink<T>{sink.data()});
-    backend.convolve_bias_gradient(g, Rows<T const>{dy.rows()}, GradientSink<T>{bias_sink.data()});
+    backend.convolve_weight_gradient(g, x.rows(), dy.rows(), GradientSink<T>{sink.data()});
+    backend.convolve_bias_gradient(g, dy.rows(), GradientSink<T>{bias_sink.data()});
     y = result.values(), dx = back.values();
     gradient = canonical<Backend>(weights, sink), bias_gradient = canonical<Backend>({g.outputs}, bias_sink);
     CHECK(result.kept_in());
@@ -130,9 +130,8 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
   Random random{5};
   for (int turn = 0; turn < 60; ++turn) {
     Index const channels = random.integer(1, 20), steps = random.integer(1, 30), batch = random.integer(1, 3);
-    Convolution const c{.num_output = random.integer(1, 20),
-                        .filter_shape = random.integer(1, 6),
-                        .dilation = random.integer(1, 4)};
+    Convolution const c{
+        .num_output = random.integer(1, 20), .filter_shape = random.integer(1, 6), .dilation = random.integer(1, 4)};
     INFO(text(c, {steps, channels}) << ", batch " << batch);
     ConvolutionGeometry const whole = c.geometry({steps, channels});
     Shape const weights = c.parameters({steps, channels})[0].shape;
@@ -142,8 +141,7 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
     auto const weight = stored<TestType>(weights, random_doubles(weights.size()));
     auto x = Matrix<TestType>::random_values(batch, steps * channels, false);
     Matrix<TestType> y{batch, steps * c.num_output, false};
-    backend.convolve(whole, Rows<float const>{x.rows()}, weight.data(), nullptr, y.rows(), Then<Chain<>, float>{},
-                     nullptr);
+    backend.convolve(whole, x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, float>{}, nullptr);
     Index const kept = c.state({1, channels});
     CHECK(kept == c.state({steps, channels}));
     std::vector<float> state(static_cast<std::size_t>(batch * kept) + 1);
@@ -155,8 +153,7 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
       for (Index i = 0; i < batch; ++i) {
         for (Index j = 0; j < count * channels; ++j) part(i, j) = x(i, first * channels + j);
       }
-      backend.convolve(g, Rows<float const>{part.rows()}, weight.data(), nullptr, made.rows(), Then<Chain<>, float>{},
-                       state.data());
+      backend.convolve(g, part.rows(), weight.data(), nullptr, made.rows(), Then<Chain<>, float>{}, state.data());
       Doubles wanted;
       for (Index i = 0; i < batch; ++i) {
         for (Index j = 0; j < count * c.num_output; ++j)

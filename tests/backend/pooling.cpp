@@ -25,8 +25,8 @@ std::pair<Doubles, Doubles> made(Pooling const& p, Shape in, Index batch, bool p
   }
   std::vector<T> places(static_cast<std::size_t>(batch * p.memory(in)) + 1);
   Matrix<Backend> y{batch, out, padded}, dx{batch, in.size(), padded};
-  backend.pool(g, Rows<T const>{x.rows()}, y.rows(), Then<Chain<>, T>{}, places.data());
-  backend.pool_gradient(g, Rows<T const>{dy.rows()}, places.data(), dx.rows(), Slope<Chain<>, T>{});
+  backend.pool(g, x.rows(), y.rows(), Then<Chain<>, T>{}, places.data());
+  backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Slope<Chain<>, T>{});
   CHECK(y.kept_in());
   CHECK(dx.kept_in());
   CHECK(places.back() == 0);
@@ -70,7 +70,8 @@ TEST_CASE("pooling of random shapes") {
       p.filter_shape = {f[0], f[1], f[2]};
       p.padding = {padding(0), padding(1), padding(2)};
       p.stride = stride(0);
-      in = {random.integer(1, 20), f[0] + random.integer(0, 4), f[1] + random.integer(0, 4), f[2] + random.integer(0, 6)};
+      in = {random.integer(1, 20), f[0] + random.integer(0, 4), f[1] + random.integer(0, 4),
+            f[2] + random.integer(0, 6)};
     }
     INFO(to_string(in) << ", filter " << to_string(p.filter_shape) << ", stride " << to_string(p.stride) << ", padding "
                        << to_string(p.padding) << ", " << to_string(p.rounding) << ", seed " << seed);

@@ -50,9 +50,9 @@ def golden(out, kind, layers, directions, batch=2, steps=3, features=2, hidden=3
     y.backward(numbers(y.numel(), 23).view_as(y))
     gradient = torch.cat([part.grad.flatten() for part in parts(module, layers, directions)])
     last = last.view(layers, directions, batch, hidden).permute(2, 1, 3, 0)  # {batch, units, layers}
-    out.write(f"{kind} {layers} {directions}\n")
-    for values in (y, last, x.grad, gradient):
-        out.write(" ".join(f"{v:.9g}" for v in values.detach().flatten().tolist()) + "\n")
+    out.write(f"{kind}_{layers}_{directions}\n")
+    for name, values in (("steps", y), ("layers", last), ("dx", x.grad), ("weights", gradient)):
+        out.write(" ".join([name] + [f"{v:.9g}" for v in values.detach().flatten().tolist()]) + "\n")
 
 
 def tensors_of(path):

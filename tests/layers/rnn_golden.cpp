@@ -20,11 +20,11 @@ constexpr Shape in{3, 2};
 /// One case of the file: every step, the last step of every layer, and the gradients that follow from dy.
 struct Golden {
   std::vector<double> steps, layers, dx, weights;
-  explicit Golden(std::string const& which) : Golden(test::golden_lines("rnn.txt", which, 4)) {}
-
- private:
-  explicit Golden(std::vector<std::vector<double>> const& lines)
-      : steps(lines[0]), layers(lines[1]), dx(lines[2]), weights(lines[3]) {}
+  explicit Golden(std::string const& which) {
+    static auto const all = test::golden_cases("rnn.txt");
+    test::GoldenCase const& found = all.at(which);
+    steps = found.at("steps"), layers = found.at("layers"), dx = found.at("dx"), weights = found.at("weights");
+  }
 };
 
 template <class Backend, Rnn layer>
@@ -75,16 +75,16 @@ template <class Backend>
 void check_all() {
   using enum RnnType;
   using enum DirectionMode;
-  check<Backend, lstm, 2, uni_directional>(Golden{"lstm 2 1"});
-  check<Backend, lstm, 1, bi_directional>(Golden{"lstm 1 2"});
-  check<Backend, lstm, 2, bi_directional>(Golden{"lstm 2 2"});
-  check<Backend, gru, 2, uni_directional>(Golden{"gru 2 1"});
-  check<Backend, gru, 1, bi_directional>(Golden{"gru 1 2"});
-  check<Backend, gru, 2, bi_directional>(Golden{"gru 2 2"});
-  check<Backend, relu, 2, uni_directional>(Golden{"relu 2 1"});
-  check<Backend, relu, 1, bi_directional>(Golden{"relu 1 2"});
-  check<Backend, RnnType::tanh, 2, uni_directional>(Golden{"tanh 2 1"});
-  check<Backend, RnnType::tanh, 1, bi_directional>(Golden{"tanh 1 2"});
+  check<Backend, lstm, 2, uni_directional>(Golden{"lstm_2_1"});
+  check<Backend, lstm, 1, bi_directional>(Golden{"lstm_1_2"});
+  check<Backend, lstm, 2, bi_directional>(Golden{"lstm_2_2"});
+  check<Backend, gru, 2, uni_directional>(Golden{"gru_2_1"});
+  check<Backend, gru, 1, bi_directional>(Golden{"gru_1_2"});
+  check<Backend, gru, 2, bi_directional>(Golden{"gru_2_2"});
+  check<Backend, relu, 2, uni_directional>(Golden{"relu_2_1"});
+  check<Backend, relu, 1, bi_directional>(Golden{"relu_1_2"});
+  check<Backend, RnnType::tanh, 2, uni_directional>(Golden{"tanh_2_1"});
+  check<Backend, RnnType::tanh, 1, bi_directional>(Golden{"tanh_1_2"});
 }
 
 }  // namespace

@@ -1,38 +1,41 @@
-// Expected values that a script in tests/golden wrote: a heading, then lines of numbers.
+// Cases of tests/golden/*.txt: lines of a name, and after each the lines of its numbers, a word first.
 #pragma once
 
 #include "support/catch.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace coldpress::test {
 
-/// The `count` lines after the heading, in tests/golden/<name>.
-inline std::vector<std::vector<double>> golden_lines(std::string const& name, std::string const& heading, int count) {
-  char const* const root = std::getenv("COLDPRESS_SOURCE_DIR");
-  std::filesystem::path const tests = std::filesystem::path{__FILE__}.parent_path() / "..";
-  std::filesystem::path const path = (root ? std::filesystem::path{root} / "tests" : tests) / "golden" / name;
-  std::ifstream file{path};
-  INFO(path << ", " << heading);
-  REQUIRE(file);
-  std::string line;
-  while (std::getline(file, line) && line != heading) {
+using GoldenCase = std::map<std::string, std::vector<double>>;
+
+inline std::map<std::string, GoldenCase> golden_cases(std::string const& file) {
+  char const* const source = std::getenv("COLDPRESS_SOURCE_DIR");
+  std::string const path = std::string{source ? source : "."} + "/tests/golden/" + file;
+  std::ifstream in{path};
+  INFO(path);
+  REQUIRE(in);
+  std::map<std::string, GoldenCase> cases;
+  GoldenCase* current = nullptr;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words{line};
+    std::string word;
+    words >> word;
+    std::vector<double> numbers;
+    for (double number; words >> number;) numbers.push_back(number);
+    if (numbers.empty()) {
+      current = &cases[word];
+    } else {
+      REQUIRE(current);
+      (*current)[word] = numbers;
+    }
   }
-  REQUIRE(line == heading);
-  std::vector<std::vector<double>> lines;
-  for (int i = 0; i < count && std::getline(file, line); ++i) {
-    std::istringstream numbers{line};
-    lines.emplace_back(std::istream_iterator<double>{numbers}, std::istream_iterator<double>{});
-    REQUIRE(!lines.back().empty());
-  }
-  REQUIRE(static_cast<int>(lines.size()) == count);
-  return lines;
+  return cases;
 }
 
 }  // namespace coldpress::test

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""Writes windows.txt beside it: convolutions and poolings as PyTorch (python3-torch in Debian) computes them in float64.
+
+A case is a line of its name and then lines of a word and numbers: the shapes, x, weight, bias, dy, and what PyTorch
+makes of them: y, dx, dweight, dbias. Numbers are multiples of 1/64, exact in every format."""
+
+import pathlib
+
+import torch
+from torch.nn import functional
+
+torch.manual_seed(1)
+torch.set_default_dtype(torch.float64)
+lines = []
+
+
+def numbers(*shape):
+    return (torch.randint(-128, 129, shape) / 64).requires_grad_()
+
+
+def put(word, values):
+    lines.append(" ".join([word, *(f"{v:.15g}" for v in torch.as_tensor(values).flatten().tolist())]))
+
+
+def case(name, x, y, **parameters):
+    dy = torch.randint(-128, 129, y.shape) / 64
+    y.backward(dy)
+    lines.append(name)
+    put("in", x.shape)
+    put("out", y.shape)
+    for word, values in {"x": x, **parameters, "dy": dy, "y": y, "dx": x.grad}.items():
+        put(word, values.detach())
+    for word, values in parameters.items():
+        put("d" + word, values.grad)
+
+
+def image(name, shape, outputs, filter_shape, groups=1, **options):
+    x, w, b = numbers(*shape), numbers(outputs, shape[1] // groups, *filter_shape), numbers(outputs)
+    case(name, x, functional.conv2d(x, w, b, groups=groups, **options), weight=w, bias=b)
+
+
+def sequence(name, shape, outputs, taps, dilation=1, stride=1, groups=1):
+    """{batch, steps, features}: causal, so padded on the left alone."""
+    x, w, b = numbers(*shape), numbers(outputs, shape[2] // groups, taps), numbers(outputs)
+    padded = functional.pad(x.transpose(1, 2), ((taps - 1) * dilation, 0))
+    y = functional.conv1d(padded, w, b, stride=stride, dilation=dilation, groups=groups).transpose(1, 2)
+    case(name, x, y, weight=w, bias=b)
+
+
+def pooling(name, shape, pool, *arguments, **options):
+    x = numbers(*shape)
+    case(name, x, pool(x, *arguments, **options))
+
+
+image("plain", (2, 2, 5, 4), 3, (3, 2))
+image("strided", (1, 3, 7, 8), 2, (3, 3), stride=(2, 3), padding=(2, 1))
+image("dilated", (2, 2, 6, 7), 2, (2, 3), dilation=(3, 2), padding=(1, 2))
+image("grouped", (1, 4, 4, 4), 6, (2, 2), groups=2, padding=1)
+sequence("sequence", (2, 5, 3), 4, 3)
+sequence("dilated_sequence", (1, 7, 2), 3, 3, dilation=2)
+sequence("strided_sequence", (1, 8, 4), 2, 4, stride=3, groups=2)
+pooling("max", (1, 2, 5, 6), functional.max_pool2d, (3, 2), (2, 2), (1, 0))
+pooling("max_ceil", (1, 2, 6, 5), functional.max_pool2d, 3, 2, 1, ceil_mode=True)
+pooling("average", (1, 2, 5, 6), functional.avg_pool2d, (3, 2), (2, 1), (1, 1), count_include_pad=False)
+pooling("average_ceil", (2, 1, 6, 5), functional.avg_pool2d, 3, 2, ceil_mode=True, count_include_pad=False)
+pooling("average_counting", (1, 2, 5, 5), functional.avg_pool2d, 3, 2, 1, count_include_pad=True)
+pooling("volume", (1, 2, 4, 3, 5), functional.max_pool3d, (2, 2, 3), (2, 1, 2), (1, 0, 1))
+
+target = pathlib.Path(__file__).with_suffix(".txt")
+target.write_text("\n".join(lines) + "\n")
+print(f"{target}: {len(lines)} lines")

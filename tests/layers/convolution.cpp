@@ -1,0 +1,126 @@
+#include "support/layer_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+
+/// The laws of one sample shape, alone and inside a network.
+template <Layer auto layer, Shape in>
+void check_laws() {
+  test::Violations violations;
+  test::laws_at<layer, in>(300, violations);
+  for (std::string const& violation : violations) FAIL_CHECK(violation);
+  SUCCEED();
+}
+
+}  // namespace
+
+TEST_CASE("Convolution of images keeps the laws of layers") {
+  check_laws<Convolution{.num_output = 3, .filter_shape = {3, 2}, .stride = {1, 3}, .padding = {2, 1}},
+             Shape{2, 5, 7}>();
+}
+TEST_CASE("Convolution of sequences keeps the laws of layers") {
+  check_laws<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();
+}
+
+// The vectors of Juice's own tests: ones everywhere, so that each output counts its products.
+TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>) {
+  auto const check = []<Layer auto layer, Shape in>(float wanted) {
+    Network<Sequential<layer>, in, AnyBatch, TestType> net;
+    net.write_weight(0, std::vector<float>(static_cast<std::size_t>(net.weight_shape(0).size()), 1));
+    for (float const y : net.forward(std::vector<float>(static_cast<std::size_t>(2 * in.size()), 1)))
+      CHECK(y == wanted);
+  };
+  check.template operator()<Convolution{.num_output = 6, .filter_shape = 3, .bias = false}, Shape{3, 9, 9}>(27);
+  check.template operator()<Convolution{.num_output = 1, .filter_shape = 4, .bias = false}, Shape{1, 16, 16}>(16);
+  check.template operator()<Convolution{.num_output = 10, .filter_shape = 2, .bias = false}, Shape{10, 16, 16}>(40);
+}
+
+TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", Cpu, Reference<float>) {
+  Network<Sequential<Convolution{.num_output = 1, .filter_shape = 2}>, Shape{1, 2, 3}, AnyBatch, TestType> net;
+  net.write_weight(0, std::vector<float>{1, 2, 3, 4});
+  net.write_weight(1, std::vector<float>{0.5f});
+  CHECK(test::copy_of<float>(net.forward(std::vector<float>{1, 10, 100, 1000, 10000, 100000})) ==
+        std::vector<float>{43021.5f, 430210.5f});
+}
+
+TEMPLATE_TEST_CASE("a sequence streams, and reset forgets it", "", Cpu, Reference<float>) {
+  using Layers = Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{},
+                            Convolution{.num_output = 2, .filter_shape = 2}>;
+  Index constexpr steps = 9, features = 3;
+  auto const whole = test::random_network<Network<Layers, Shape{steps, features}, AnyBatch, TestType>>(1);
+  auto stepping = test::random_network<Network<Layers, Shape{features}, AnyBatch, TestType>>(1);
+  auto in_threes = test::random_network<Network<Layers, Shape{3, features}, AnyBatch, TestType>>(1);
+  auto const x = test::Random{1}.values<float>(steps * features);
+  typename decltype(whole)::Workspace workspace;
+  auto const wanted = test::copy_of<double>(whole.forward(x, workspace));
+  for (int turn = 0; turn < 2; ++turn) {
+    std::vector<float> singly, by_three;
+    for (std::size_t t = 0; t < steps; ++t) {
+      auto const y = stepping.step(std::span{x.data() + t * features, features});
+      singly.insert(singly.end(), y.begin(), y.end());
+    }
+    for (std::size_t t = 0; t < steps; t += 3) {
+      auto const y = in_threes.step(std::span{x.data() + t * features, 3 * features});
+      by_three.insert(by_three.end(), y.begin(), y.end());
+    }
+    CHECK(test::excess(singly, wanted, 10) <= 1);
+    CHECK(test::excess(by_three, wanted, 10) <= 1);
+    stepping.reset(), in_threes.reset();
+  }
+}
+
+constexpr Convolution alexnet{.num_output = 64, .filter_shape = 11, .stride = 4, .padding = 2};
+static_assert(alexnet.output_shape({3, 224, 224}) == Shape{64, 55, 55});  // Juice's
+static_assert(alexnet.parameters({3, 224, 224})[0].shape == Shape{64, 3, 11, 11});
+static_assert(alexnet.parameters({3, 224, 224})[1].shape == Shape{64});
+static_assert(alexnet.parameters({3, 224, 224})[0].fan_in == 363 &&
+              alexnet.parameters({3, 224, 224})[0].fan_out == 7744);
+static_assert(alexnet.flops({3, 224, 224}) == Index{2} * 363 * 64 * 55 * 55);
+static_assert(Convolution{.num_output = 4, .filter_shape = 3, .bias = false}.parameters({2, 5, 5}).size() == 1);
+static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.output_shape({9, 2}) == Shape{9, 4});
+static_assert(Convolution{.num_output = 4, .filter_shape = 3}.output_shape({2}) == Shape{4});
+static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.streams({9, 2}));
+static_assert(!Convolution{.num_output = 4, .filter_shape = 3, .stride = 2}.streams({9, 2}));
+static_assert(!Convolution{.num_output = 4, .filter_shape = 3}.streams({1, 9, 9}));
+
+static_assert(PerAxis{2} == PerAxis{2, 2} && PerAxis{2} == PerAxis{2, 2, 2} && !(PerAxis{2} == PerAxis{2, 1}));
+static_assert(PerAxis{2, 1}[1] == 1 && PerAxis{0}[2] == 0);
+
+TEST_CASE("a geometry that means nothing is refused with a sentence") {
+  auto const sentence = [](Convolution const& c, Shape in) -> std::string {
+    try {
+      c.output_shape(in);
+    } catch (ShapeError const& error) {
+      return error.sentence();
+    }
+    return "none";
+  };
+  Index constexpr huge = Index{1} << 62;
+  Convolution const good{.num_output = 4, .filter_shape = 3};
+  auto const with = [&](auto change) {
+    Convolution c = good;
+    change(c);
+    return c;
+  };
+  CHECK(sentence(good, {2, 5, 5}) == "none");
+  CHECK(sentence(good, {2, 2, 5}) == "window: the filter must not be larger than the padded input");
+  CHECK(sentence(good, {1, 2, 5, 5}).find("{channels, height, width}") != std::string::npos);
+  CHECK(sentence(good, {}).find("{channels, height, width}") != std::string::npos);
+  for (Index const bad : {Index{0}, Index{-1}, huge}) {
+    CHECK(sentence(with([&](auto& c) { c.num_output = bad; }), {2, 5, 5}).find("num_output") != std::string::npos);
+    for (Shape const in : {Shape{2, 5, 5}, Shape{5, 2}}) {
+      CHECK(sentence(with([&](auto& c) { c.filter_shape = bad; }), in).find("filter_shape") != std::string::npos);
+      CHECK(sentence(with([&](auto& c) { c.stride = bad; }), in).find("stride") != std::string::npos);
+      CHECK(sentence(with([&](auto& c) { c.dilation = bad; }), in).find("dilation") != std::string::npos);
+      CHECK(sentence(with([&](auto& c) { c.groups = bad; }), in).find("groups") != std::string::npos);
+    }
+  }
+  CHECK(sentence(with([&](auto& c) { c.padding = -1; }), {2, 5, 5}).find("padding") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.padding = huge; }), {2, 5, 5}).find("padding") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.groups = 3; }), {2, 5, 5}).find("groups must divide") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.padding = 1; }), {5, 2}).find("padding is for images") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.stride = {1, 2}; }), {5, 2}).find("one axis") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.stride = {1, 2, 3}; }), {2, 5, 5}).find("two axes") != std::string::npos);
+  CHECK(sentence(with([&](auto& c) { c.padding = Index{1} << 30; }), {2, 5, 5}).find("2^") != std::string::npos);
+}
