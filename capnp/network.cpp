@@ -274,8 +274,8 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
 
 namespace coldpress::dynamic {
 
-Layer Layer::load(Backend const& backend, std::string const& path, bool cuda_filters) {
-  return with_context([&] { return persist::layer_of(backend, persist::read_model(path, {cuda_filters})); },
+Layer Layer::load(Backend const& backend, std::string const& path, LoadOptions options) {
+  return with_context([&] { return persist::layer_of(backend, persist::read_model(path, options), options.input); },
                       [&](Error& e) { e.in_file(path); });
 }
 

@@ -68,6 +68,7 @@ class Builder {
     }
     if (inputs.size() > max_network_inputs)
       throw UnsupportedError{"a network has at most " + std::to_string(max_network_inputs) + " inputs"};
+    if (input && other_steps(config, inputs[0].shape, *input)) inputs[0].shape = *input;
     std::vector<Value> values;
     for (ShapedInput const& from : inputs) {
       values.push_back({static_cast<int>(graph_.nodes.size())});
@@ -289,6 +290,20 @@ class Builder {
 };
 
 }  // namespace
+
+bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
+  auto const features = [](Shape const& shape) { return shape[shape.rank() - 1]; };
+  if (a.rank() < 1 || a.rank() > 2 || b.rank() < 1 || b.rank() > 2 || features(a) != features(b)) return false;
+  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
+    return std::any_of(container->layers.begin(), container->layers.end(),
+                       [&](LayerConfig const& layer) { return other_steps(layer, a, b); });
+  }
+  return std::visit(
+      [](auto const& layer) {
+        return requires { layer.streams(Shape{1}); };
+      },
+      config.layer_type);
+}
 
 std::optional<Shape> declared_input(LayerConfig const& config) {
   auto const* container = std::get_if<SequentialConfig>(&config.layer_type);

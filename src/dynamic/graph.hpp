@@ -27,6 +27,10 @@ struct Graph {
   std::vector<std::vector<WeightConfig>> params;  // of each node
 };
 
+/// Whether two shapes are sequences of the same features over other numbers of steps, for a network that has a layer
+/// for such: its weights then are the same.
+bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b);
+
 /// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child
 /// that has one.
 std::optional<Shape> declared_input(LayerConfig const& config);

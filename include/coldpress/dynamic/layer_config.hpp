@@ -11,6 +11,17 @@
 #include <variant>
 #include <vector>
 
+namespace coldpress {
+
+/// How a network is read from a file.
+struct LoadOptions {
+  bool cuda_filters = false;  // Juice trained it on CUDA, where filters are turned by 180 degrees: turn them back
+  std::optional<Shape> input =
+      {};  // of one sample, for a config of any network: sequences of another length, say {features}
+};
+
+}  // namespace coldpress
+
 namespace coldpress::dynamic {
 
 struct LayerConfig;

@@ -27,11 +27,7 @@ struct Model {
   bool operator==(Model const&) const = default;
 };
 
-/// How a file is read. `cuda_filters`: Juice trained it on CUDA, where it turns the filters of convolutions by 180
-/// degrees; they are turned back.
-struct LoadOptions {
-  bool cuda_filters = false;
-};
+using coldpress::LoadOptions;
 
 /// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a
 /// tensor does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means
