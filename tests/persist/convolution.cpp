@@ -44,6 +44,21 @@ TEST_CASE("a file for Juice has the bias that Juice expects, and both load") {
   CHECK_THROWS_AS(weights_in_order(model), FormatError);
 }
 
+TEST_CASE("a config that Juice wrote has no bias, rounds down and excludes padding") {
+  if (!has_capnp()) return;
+  Model const model = parse(capnp("encode --packed", juice_schema, R"((name = "net", config = (name = "net",
+      layerType = (sequential = (inputs = [(name = "data", shape = [30, 28, 28])], layers = [
+        (name = "reshape", layerType = (reshape = (shape = [30, 1, 28, 28]))),
+        (name = "conv", layerType = (convolution = (numOutput = 20, filterShape = [5], stride = [1], padding = [0]))),
+        (name = "pool", layerType = (pooling = (mode = max, filterShape = [2], stride = [2], padding = [0])))])))))"));
+  CHECK(model.batch == 30);
+  auto const& net = std::get<dynamic::SequentialConfig>(model.config.layer_type);
+  CHECK(net.layers[1].layer_type ==
+        dynamic::LayerType{Convolution{.num_output = 20, .filter_shape = 5, .bias = false}});
+  CHECK(net.layers[2].layer_type == dynamic::LayerType{Pooling{.filter_shape = 2, .stride = 2}});
+  CHECK(dynamic::output_shapes(model.config).back() == std::pair{std::string{"pool"}, Shape{20, 12, 12}});
+}
+
 TEST_CASE("filters that Juice trained on CUDA are turned back") {
   TemporaryFolder folder;
   Net net{3};
