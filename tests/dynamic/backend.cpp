@@ -153,7 +153,8 @@ struct Trace {
 
 /// How far one is from the other at most; `layers` roundings follow each other.
 double distance(Trace const& a, Trace const& b, RandomNetwork const& network, Index batch) {
-  Index const terms = std::max(network.longest, batch * network.places);
+  // A gradient of a shared weight is a sum over places, of terms that nearly cancel out after a softmax.
+  Index const terms = std::max(network.longest, batch) * network.places;
   double most = 0;
   for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses,
                       &Trace::trained}) {
