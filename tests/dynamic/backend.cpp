@@ -28,6 +28,7 @@ struct RandomNetwork {
   Shape input;
   Shape output;
   Index longest = 1;  // terms of a sum
+  Index places = 1;   // where a sample uses a weight
   bool trainable = false;
   bool scores = false;  // the last layer makes log-probabilities
 
@@ -46,7 +47,7 @@ struct RandomNetwork {
     longest = std::max(longest, size);
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
-    switch (random.integer(0, 13)) {
+    switch (random.integer(0, 14)) {
       case 0:
         return push(ReLU{});
       case 1:
@@ -65,6 +66,33 @@ struct RandomNetwork {
       }
       case 6:
         return push(Softmax{});
+      case 8:
+        if (output.rank() == 3) {
+          Pooling const pooling{.mode = random.integer(0, 1) == 0 ? PoolingMode::max : PoolingMode::average,
+                                .filter_shape = {random.integer(1, output[1]), random.integer(1, output[2])},
+                                .stride = {random.integer(1, 3), random.integer(1, 3)},
+                                .rounding = random.integer(0, 1) == 0 ? Rounding::floor : Rounding::ceil};
+          output = pooling.output_shape(output);
+          return push(pooling);
+        }
+        [[fallthrough]];
+      case 9:
+      case 10: {
+        Index const groups = output[output.rank() < 3 ? output.rank() - 1 : 0] % 2 == 0 ? random.integer(1, 2) : 1;
+        bool const image = output.rank() == 3;
+        Convolution convolution{.num_output = groups * random.integer(1, 9),
+                                .filter_shape = random.integer(1, 4),
+                                .stride = random.integer(1, 2),
+                                .padding = image ? PerAxis{random.integer(2, 4), random.integer(2, 3)} : PerAxis{0},
+                                .groups = groups,
+                                .bias = random.integer(0, 3) > 0};
+        longest = std::max(longest, convolution.parameters(output)[0].shape.size());
+        output = convolution.output_shape(output);
+        longest = std::max(longest, output.size());
+        places = std::max(places, output.size() / convolution.num_output);
+        trainable = true;
+        return push(convolution);
+      }
       case 7:
         scores = true;
         return push(LogSoftmax{});
@@ -147,7 +175,8 @@ struct Trace {
 
 /// How far one is from the other at most; `layers` roundings follow each other.
 double distance(Trace const& a, Trace const& b, RandomNetwork const& network, Index batch) {
-  Index const terms = std::max(network.longest, batch);
+  // A gradient of a shared weight is a sum over places, of terms that nearly cancel out after a softmax.
+  Index const terms = std::max(network.longest, batch) * network.places;
   double most = 0;
   for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses,
                       &Trace::trained}) {

@@ -52,6 +52,10 @@ using namespace coldpress;
 
 namespace {
 
+using Images = Sequential<Convolution{.num_output = 6, .filter_shape = {2, 3}, .padding = 1, .dilation = {1, 2}},
+                          Pooling{.filter_shape = 2, .stride = 2}, TanH{},
+                          Convolution{.num_output = 4, .filter_shape = 2, .stride = 2, .groups = 2},
+                          Pooling{.mode = PoolingMode::average, .filter_shape = 2, .padding = 1}, Linear{7}>;
 using Layers = Sequential<Linear{40}, Dropout{.probability = 0.5f}, TanH{}, Linear{30}, Sigmoid{}, Softmax{}, ReLU{},
                           Linear{7}, LogSoftmax{}>;
 constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
@@ -95,6 +99,23 @@ TEST_CASE("after reserve, and for batches no larger, nothing is allocated: infer
     }
   };
   for (int turn = 0; turn < 1000; ++turn) REQUIRE(calls_in(use) == 0);
+}
+
+TEST_CASE("convolutions and poolings allocate nothing after reserve, a stream nothing after its first step") {
+  using Net = Network<Images, Shape{2, 9, 8}>;
+  Net net{1};
+  Solver<Net, MeanSquaredError{}, sgd> solver{net};
+  std::vector<float> const x(4 * 144, 0.25f), t(4 * 7, 0.5f);
+  net.reserve(4), solver.reserve(4);
+  Network<Sequential<Convolution{.num_output = 5, .filter_shape = 4, .dilation = 2}>, Shape{3}> stream;
+  stream.step(std::span{x.data(), 3});
+  auto const use = [&] {
+    net.forward(x);
+    solver.train_minibatch(x, t);
+    stream.step(std::span{x.data(), 3});
+    stream.reset();
+  };
+  for (int turn = 0; turn < 100; ++turn) REQUIRE(calls_in(use) == 0);
 }
 
 TEST_CASE("without reserve, the first call with the largest batch is enough") {

@@ -39,7 +39,7 @@ Model varied_model() {
                                            {"b", std::uint64_t{3}},
                                            {"c", std::string{"text"}},
                                            {"d", std::vector<std::uint64_t>{1, 2}}}}});
-  net.add_layer({"pool", dynamic::Custom{"pooling", {{"mode", std::string{"average"}}}}});
+  net.add_layer({"pool", Pooling{.mode = PoolingMode::average, .filter_shape = {1, 2}}});
   net.layers[1].params = {{.name = "shared", .filler = Gaussian{0, 0.5f}}};
   net.layers[4].layer_type = Linear{.output_size = 10, .weight = Constant{0}};
   model.weights[2].values[3] = 0;

@@ -92,11 +92,12 @@ TEST_CASE("a training comes back from the text that is written of it") {
   net.layers[0].layer_type = Custom{
       "snake",
       {{"a", 0.5}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
-  net.layers[1].layer_type = Custom{"pooling",
-                                    {{"mode", std::string{"average"}},
-                                     {"filter_shape", std::vector<std::uint64_t>{2}},
-                                     {"stride", std::vector<std::uint64_t>{}},
-                                     {"padding", std::vector<std::uint64_t>{0}}}};
+  net.layers[1].layer_type = Pooling{.mode = PoolingMode::average,
+                                     .filter_shape = {2, 3},
+                                     .stride = 2,
+                                     .padding = {0, 1},
+                                     .rounding = Rounding::ceil,
+                                     .count_padding = true};
   net.layers[2].params = {{.name = "p", .filler = Constant{0}},
                           {.lr_mult = 1.0f, .decay_mult = 0.0f, .share_mode = dynamic::DimCheckMode::permissive}};
   net.layers[3].layer_type =

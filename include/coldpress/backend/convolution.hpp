@@ -91,8 +91,8 @@ COLDPRESS_INLINE Index within(Index value, Index low, Index high) {
 /// One row of the panel: what one tap sees of a plane.
 COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Index r, Index s,
                                float* to) {
-  Index const top = within(g.height.first(r) - part.row, 0, part.rows),
-              bottom = within(g.height.last(r) - part.row, top, part.rows),
+  Index top = within(g.height.first(r) - part.row, 0, part.rows);
+  Index const bottom = within(g.height.last(r) - part.row, top, part.rows),
               left = within(g.width.first(s) - part.column, 0, part.width),
               right = within(g.width.last(s) - part.column, left, part.width);
   auto const blank = [&](Index n) COLDPRESS_INLINE_LAMBDA {
@@ -105,6 +105,10 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   } else {
     float const* from = plane + g.height.at(part.row + top, r) * g.width.in + g.width.at(part.column + left, s);
     Index const step = g.height.stride * g.width.in, stride = g.width.stride;
+    if (stride == 1 && left == 0 && right == part.width && right <= lanes) {  // a row is a vector
+      for (Index i = top; i < bottom; ++i, from += step, to += right) store(to, load_partial(from, right));
+      top = bottom;
+    }
     for (Index i = top; i < bottom; ++i, from += step) {
       if (left > 0) blank(left);
       if (stride == 1) {

@@ -104,11 +104,13 @@ struct Panel {
       more = (g.height.filter - 1) * g.height.dilation;
       lines = depth / g.height.filter;
     }
-    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (sequence) {
-      rows = rows == 1 ? 32 : std::min<Index>(rows, std::min<Index>(most, 128));  // single steps: of so many samples
+      rows = rows == 1 ? 32 : std::min<Index>(rows, 64);  // single steps: of so many samples
       lines = rows;
-    } else if (several) {
+      return;
+    }
+    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
+    if (several) {
       images = std::max<Index>(1, std::min<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;

@@ -166,7 +166,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, float const*
         if (r0 + r >= rows) {
           t[r] = Vector{};
         } else {
-          t[r] = exact ? load_row(line, columns - c0) : load(line);
+          t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
         }
       });
       for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square

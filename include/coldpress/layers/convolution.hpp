@@ -23,38 +23,43 @@ struct Convolution {
   bool has_bias = true;
   Weight weight = {}, bias = {};  // Glorot, and 0
 
+  /// Of samples whose output_shape was asked for: that checks all that takes time.
   constexpr ConvolutionGeometry geometry(Shape in) const {
-    require(in.size() > 0 && in.rank() <= 3,
-            "convolution: the input must be {channels, height, width}, or a sequence {steps, features}");
-    bool const sequence = in.rank() < 3;
-    Index const channels = sequence ? in[in.rank() - 1] : in[0];
-    require(num_output >= 1 && num_output <= Index{1} << 40, "convolution: num_output must be from 1 to 2^40");
-    require(groups >= 1 && channels % groups == 0 && num_output % groups == 0,
-            "convolution: groups must divide the channels and num_output");
-    ConvolutionGeometry g{channels, num_output, groups, {}, {}, sequence};
+    int const rank = in.rank();
+    bool const sequence = rank < 3;
+    ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
     if (sequence) {
-      require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1,
-              "convolution: a sequence has one axis: filter_shape, stride and dilation are one number each");
-      require(padding == 0, "convolution: padding is for images; before a sequence there are zeros as it is");
-      Index const steps = in.rank() == 1 ? 1 : in[0], filter = filter_shape[0], apart = dilation[0];
-      bool const sane = filter >= 1 && apart >= 1 && filter <= (Index{1} << 30) / apart;
-      require(sane, "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
+      Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], apart = dilation[0];
       g.height = make_axis(steps, filter, stride[0], (filter - 1) * apart, 0, apart);
     } else {
-      require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
-              "convolution: an image has two axes: no field may have three numbers");
       g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0]);
       g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1]);
     }
-    Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
-    require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return g;
   }
   constexpr Shape output_shape(Shape in) const {
+    int const rank = in.rank();
+    require(in.size() > 0 && rank <= 3,
+            "convolution: the input must be {channels, height, width}, or a sequence {steps, features}");
+    require(num_output >= 1 && num_output <= Index{1} << 40, "convolution: num_output must be from 1 to 2^40");
+    require(groups >= 1 && (rank < 3 ? in[rank - 1] : in[0]) % groups == 0 && num_output % groups == 0,
+            "convolution: groups must divide the channels and num_output");
+    if (rank < 3) {
+      require(filter_shape.count == 1 && stride.count == 1 && dilation.count == 1,
+              "convolution: a sequence has one axis: filter_shape, stride and dilation are one number each");
+      require(padding == 0, "convolution: padding is for images; before a sequence there are zeros as it is");
+      require(filter_shape[0] >= 1 && dilation[0] >= 1 && filter_shape[0] <= (Index{1} << 30) / dilation[0],
+              "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
+    } else {
+      require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
+              "convolution: an image has two axes: no field may have three numbers");
+    }
     ConvolutionGeometry const g = geometry(in);
-    return in.rank() == 1   ? Shape{num_output}
-           : in.rank() == 2 ? Shape{g.height.out, num_output}
-                            : Shape{num_output, g.height.out, g.width.out};
+    Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
+    require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
+    return rank == 1   ? Shape{num_output}
+           : rank == 2 ? Shape{g.height.out, num_output}
+                       : Shape{num_output, g.height.out, g.width.out};
   }
   constexpr Parameters<2> parameters(Shape in) const {
     ConvolutionGeometry const g = geometry(in);
