@@ -151,16 +151,27 @@ Model for_juice(Model model) {
                     "Juice's poolings round down and do not count padding");
       refuse_unless(p->filter_shape.count == 1 && p->stride.count == 1 && p->padding.count == 1,
                     "Juice's poolings have the same window on both axes");
+    } else if (auto const* r = std::get_if<Rnn>(&config.layer_type)) {
+      refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
+                    "Juice's recurrent layers make {hidden, layers} and truncate no gradient");
+      refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers go one way");
     }
   });
   auto const shapes = dynamic::output_shapes(model.config);
   for_each_layer(model.config, [&](auto const& config) {
-    if (!std::holds_alternative<Convolution>(config.layer_type)) return;
-    auto const shape =
-        std::find_if(shapes.begin(), shapes.end(), [&](auto const& s) { return s.first == config.name; });
-    NamedTensor bias{config.name + "-0-bias", extents_of(shape->second), {}};
-    bias.shape.insert(bias.shape.begin(), model.batch);
-    bias.values.resize(static_cast<std::size_t>(model.batch * shape->second.size()));
+    NamedTensor bias{config.name + "-0-bias", {}, {}};
+    if (std::holds_alternative<Convolution>(config.layer_type)) {
+      auto const shape =
+          std::find_if(shapes.begin(), shapes.end(), [&](auto const& s) { return s.first == config.name; });
+      bias.shape = extents_of(shape->second);
+      bias.shape.insert(bias.shape.begin(), model.batch);
+      bias.values.resize(static_cast<std::size_t>(model.batch * shape->second.size()));
+    } else if (auto const* rnn = std::get_if<Rnn>(&config.layer_type)) {
+      bias.shape = {1, rnn->hidden_size};
+      bias.values.assign(static_cast<std::size_t>(rnn->hidden_size), 1.0f);
+    } else {
+      return;
+    }
     auto const weight = std::find_if(model.weights.begin(), model.weights.end(),
                                      [&](auto const& w) { return w.name == config.name + "-0"; });
     if (weight != model.weights.end()) model.weights.insert(weight + 1, std::move(bias));

@@ -68,9 +68,17 @@ TEST_CASE("the real file of Juice is a network type's, too, and comes back from 
   auto const y = test::copy_of<float>(net.forward(x));
   CHECK(test::same_bits(y, dynamic::Layer::load(dynamic::Backend::like_static(), path).predict(x)));
   TemporaryFolder folder;
-  save(net, folder / "own", 40);
-  CHECK(test::same_bits(y, load<Net>(folder / "own").forward(x)));
-  CHECK(read_model(folder / "own").config.layer_type.index() == read_model(path).config.layer_type.index());
+  for (bool const juice : {false, true}) {
+    save(net, folder / "own", {.batch = 40, .for_juice = juice});
+    CHECK(test::same_bits(y, load<Net>(folder / "own").forward(x)));
+    Model const model = read_model(folder / "own");
+    REQUIRE(model.weights.size() == (juice ? 4u : 3u));
+    CHECK(model.weights[0].shape == std::vector<Index>{580, 1, 1});
+    if (!juice) continue;
+    CHECK(model.weights[1].name == "rnn1-0-bias");
+    CHECK(model.weights[1].shape == std::vector<Index>{1, 5});
+    CHECK(model.weights[1].values == std::vector<float>(5, 1));
+  }
 }
 
 TEST_CASE("the number of weights tells how many features the one step of a Juice file has") {
@@ -110,6 +118,23 @@ TEST_CASE("a file of ours says {steps, features}") {
   CHECK(again == model);
   std::vector<float> const x(60, 0.5f);
   CHECK(test::same_bits(layer_of(cpu, again).predict(x), layer_of(cpu, model).predict(x)));
+}
+
+TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
+  for (Rnn const& layer : {Rnn{}, Rnn{.output = RnnOutput::layers, .truncation = 3},
+                           Rnn{.direction_mode = DirectionMode::bi_directional, .output = RnnOutput::layers}}) {
+    SequentialConfig net;
+    net.add_input("x", {10, 1, 1}).add_layer({"r", layer});
+    auto const built = dynamic::Layer::from_config(cpu, container("net", net));
+    try {
+      for_juice(model_of(built));
+      FAIL_CHECK("there was no error");
+    } catch (ConfigError const& error) {
+      INFO(error.what());
+      CHECK(error.layer() == "r");
+      CHECK(contains(error.what(), "Juice's recurrent layers"));
+    }
+  }
 }
 
 TEST_CASE("the kinds of recurrent layers are read as Juice spells them, and its misspelling too") {
