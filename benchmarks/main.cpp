@@ -1,6 +1,7 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line.
 // A workload it does not know prints nothing.
 #include "paths.hpp"
+#include "workloads.hpp"
 
 #include <cstdlib>
 #include <string_view>
@@ -24,7 +25,9 @@ int main(int argc, char** argv) {
     }
   }
   if (options.path == "static") {
-    bench::run_static(options);
+    bench::run_static<bench::Dense>(options);
+    bench::run_static<bench::Images>(options);
+    bench::run_static<bench::Sequences>(options);
   } else if (options.path == "dynamic") {
     bench::run_dynamic(options);
   } else {

@@ -1,10 +1,14 @@
+// The two ways to run a workload.
 #pragma once
 
 #include "timing.hpp"
 
 namespace bench {
 
+/// The workloads of a list as network types; a source each, since each has the compiler work out its networks.
+template <class Workloads>
 void run_static(Options const& options);
+/// All workloads as configs, through the dynamic API.
 void run_dynamic(Options const& options);
 
 }  // namespace bench

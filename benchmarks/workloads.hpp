@@ -11,6 +11,7 @@ using namespace coldpress;
 
 inline constexpr Sgd optimizer{.learning_rate = 1e-3f, .momentum = 0.9f};
 
+// Fully connected.
 struct T1 {
   static constexpr char const* id = "T1";
   using Net = Sequential<Linear{128}, ReLU{}, Linear{10}, LogSoftmax{}>;
@@ -48,10 +49,86 @@ struct I2 {
   static constexpr Shape shape{17};
   static constexpr Index batch = 1;
 };
+using Dense = TypeList<T1, T2, T4, I1, I2, I6>;
+
+// Images: Caffe's LeNet, and its cifar10_quick, whose windows round up.
+template <auto... last>
+using Lenet = Sequential<Convolution{.num_output = 20, .filter_shape = 5}, Pooling{.filter_shape = 2, .stride = 2},
+                         Convolution{.num_output = 50, .filter_shape = 5}, Pooling{.filter_shape = 2, .stride = 2},
+                         Linear{500}, ReLU{}, Linear{10}, last...>;
+constexpr Convolution same_size(Index num_output) {
+  return {.num_output = num_output, .filter_shape = 5, .padding = 2};
+}
+constexpr Pooling overlapping(PoolingMode mode) {
+  return {.mode = mode, .filter_shape = 3, .stride = 2, .rounding = Rounding::ceil};
+}
+struct T3 {
+  static constexpr char const* id = "T3";
+  using Net = Lenet<LogSoftmax{}>;
+  static constexpr Shape shape{1, 28, 28};
+  static constexpr NegativeLogLikelihood loss{10};
+  static constexpr Index batch = 64;
+};
+struct T6 {
+  static constexpr char const* id = "T6";
+  using Net = Sequential<same_size(32), overlapping(PoolingMode::max), ReLU{}, same_size(32), ReLU{},
+                         overlapping(PoolingMode::average), same_size(64), ReLU{}, overlapping(PoolingMode::average),
+                         Linear{64}, Linear{10}, LogSoftmax{}>;
+  static constexpr Shape shape{3, 32, 32};
+  static constexpr NegativeLogLikelihood loss{10};
+  static constexpr Index batch = 100;
+};
+struct I4 {
+  static constexpr char const* id = "I4";
+  using Net = Lenet<>;
+  static constexpr Shape shape{1, 28, 28};
+  static constexpr Index batch = 1;
+};
+using Images = TypeList<T3, T6, I4>;
+
+// Sequences: whole ones, and streams of one sample a call.
+struct T5 {
+  static constexpr char const* id = "T5";
+  using Net = Sequential<Rnn{.hidden_size = 32, .output = RnnOutput::last_step}, Linear{1}>;
+  static constexpr Shape shape{10, 1};
+  static constexpr MeanSquaredError loss{};
+  static constexpr Index batch = 40;
+};
+template <Index hidden>
+struct Stream {
+  using Net = Sequential<Rnn{.hidden_size = hidden, .output = RnnOutput::last_step}, Linear{1}>;
+  static constexpr Shape shape{1};
+  static constexpr Index batch = 1;
+  static constexpr bool streams = true;
+};
+struct I3h8 : Stream<8> {
+  static constexpr char const* id = "I3h8";
+};
+struct I3h16 : Stream<16> {
+  static constexpr char const* id = "I3h16";
+};
+struct I3h32 : Stream<32> {
+  static constexpr char const* id = "I3h32";
+};
+struct I5conv : Stream<0> {
+  static constexpr char const* id = "I5conv";
+  using Net = Sequential<Convolution{.num_output = 16, .filter_shape = 15, .dilation = 4}>;
+  static constexpr Shape shape{16};
+};
+struct I5full : Stream<0> {
+  static constexpr char const* id = "I5full";
+  using Net = Sequential<Linear{8}, TanH{}, Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, TanH{},
+                         Rnn{.hidden_size = 8, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{1}>;
+};
+using Sequences = TypeList<T5, I3h8, I3h16, I3h32, I5conv, I5full>;
 
 template <class W>
 concept Trains = requires {
   W::loss;
+};
+template <class W>
+concept Streams = requires {
+  W::streams;
 };
 
 template <class W>
@@ -66,6 +143,14 @@ std::vector<float> targets(Index size) {
       values[i] = static_cast<float>(i * 7 % static_cast<std::size_t>(W::loss.num_classes));
   }
   return values;
+}
+
+/// Calls run.template operator()<W>() for each workload of a list that is asked for.
+template <class List, class Run>
+void run_each(Options const& options, Run run) {
+  for_each_type(List{}, [&]<class W>() {
+    if (options.workload.empty() || options.workload == W::id) run.template operator()<W>();
+  });
 }
 
 /// Warm-up steps that show the loss falling, then the time of a step.

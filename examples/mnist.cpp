@@ -1,14 +1,20 @@
-// Learns handwritten digits twice: as a C++ type, and from a config at run time. Same seed, same minibatches, same
+// Learns pictures of ten classes twice: as a C++ type, and from a config at run time. Same seed, same minibatches, same
 // bits.
 //
-//   mnist --data DIR [--config FILE] [--epochs N] [--seed N] [--at-least ACCURACY]
+//   mnist --data DIR [--network linear|mlp|conv|lenet] [--config FILE] [--epochs N] [--seed N] [--report FILE]
+//         [--at-least ACCURACY]
 //
-// DIR holds the four IDX files of MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE is a training config
-// such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss and the solver are used; without one
-// they are made from the type. Fails where weights differ, or the accuracy on the test set is below the one asked for.
+// DIR holds the four IDX files of MNIST or of Fashion-MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE of
+// --config is a training config such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss and the
+// solver are used; without one they are made from the type. --report draws the curves as SVG. Fails where weights
+// differ, or the accuracy on the test set is below the one asked for.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/mnist-mlp.capnp.txt --at-least 0.93
+// ctest lenet: --data @DATA@/mnist-8k --network lenet --config @SOURCE@/examples/configs/lenet.capnp.txt --at-least
+// 0.97 ctest conv: --data @DATA@/mnist-8k --network conv --config @SOURCE@/examples/configs/mnist-conv.capnp.txt
+// --epochs 1
 #include <coldpress/coldpress.hpp>
 #include <coldpress/data/batches.hpp>
+#include <coldpress/data/chart.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/dynamic.hpp>
 #include <coldpress/persist.hpp>
@@ -23,13 +29,12 @@
 
 using namespace coldpress;
 
-using Digits = Network<Sequential<Linear{128}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{28, 28}>;
 constexpr NegativeLogLikelihood objective{.num_classes = 10};
 constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
 constexpr Index batch_size = 64;
 
 struct Options {
-  std::string data, config;
+  std::string data, network = "mlp", config, report;
   Index epochs = 10;
   double at_least = 0;
   std::uint64_t seed = 1;
@@ -51,14 +56,19 @@ double accuracy(data::Dataset const& dataset, Forward forward) {
   return static_cast<double>(right) / static_cast<double>(dataset.size());
 }
 
+/// What became of each epoch.
+struct Curves {
+  data::Curve loss, accuracy;
+};
+
 /// Any solver: static and dynamic ones take the same minibatches. `test` gives the accuracy on the test set.
 template <class AnySolver, class Test>
-double train(std::string const& what, AnySolver& solver, data::Dataset const& digits, Options const& options,
+Curves train(std::string const& what, AnySolver& solver, data::Dataset const& pictures, Options const& options,
              Test test) {
-  data::Batches batches{digits, batch_size, options.seed};
-  data::Progress progress{stdout, options.epochs * digits.size()};
+  data::Batches batches{pictures, batch_size, options.seed};
+  data::Progress progress{stdout, options.epochs * pictures.size()};
   progress.print(what);
-  double reached = 0;
+  Curves curves{{what}, {what}};
   for (Index epoch = 1; epoch <= options.epochs; ++epoch) {
     std::string const label = "epoch " + std::to_string(epoch) + "/" + std::to_string(options.epochs);
     double sum = 0;
@@ -66,16 +76,17 @@ double train(std::string const& what, AnySolver& solver, data::Dataset const& di
     for (auto const& batch : batches.epoch()) {
       sum += double{solver.train_minibatch(batch.samples, batch.targets)} * static_cast<double>(batch.size);
       done += batch.size;
-      progress.update(label, (epoch - 1) * digits.size() + done, sum / static_cast<double>(done));
+      progress.update(label, (epoch - 1) * pictures.size() + done, sum / static_cast<double>(done));
     }
-    reached = test();
-    double const mean = sum / static_cast<double>(done);
+    curves.loss.y.push_back(sum / static_cast<double>(done));
+    curves.accuracy.y.push_back(test());
     char line[80];
-    std::snprintf(line, sizeof line, "  epoch %2td   training loss %.4f   test accuracy %.4f", epoch, mean, reached);
+    std::snprintf(line, sizeof line, "  epoch %2td   training loss %.4f   test accuracy %.4f", epoch,
+                  curves.loss.y.back(), curves.accuracy.y.back());
     progress.print(line);
   }
   progress.finish();
-  return reached;
+  return curves;
 }
 
 dynamic::SolverConfig config_of_file(std::string const& path) {
@@ -94,28 +105,34 @@ std::vector<float> weights_of(AnyNetwork const& net) {
   return all;
 }
 
+template <class Net>
 bool run(Options const& options) {
-  data::Dataset const digits = data::open("mnist:" + options.data), unseen = data::open("mnist-test:" + options.data);
-  std::printf("%td digits to learn from, %td to be tested on\n\n", digits.size(), unseen.size());
+  data::Dataset const pictures = data::open("mnist:" + options.data), unseen = data::open("mnist-test:" + options.data);
+  std::printf("%td pictures to learn from, %td to be tested on\n\n", pictures.size(), unseen.size());
 
-  Digits net{options.seed};
-  Solver<Digits, objective, sgd> solver{net};
+  Net net{options.seed};
+  Solver<Net, objective, sgd> solver{net};
   auto config = options.config.empty() ? dynamic::to_solver_config(solver) : config_of_file(options.config);
   std::string const difference =
       config.network ? dynamic::difference(dynamic::to_config(net), *config.network) : "the config has no network";
 
-  double const reached = train("A network that is a C++ type", solver, digits, options,
-                               [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
+  Curves const typed = train("A network that is a C++ type", solver, pictures, options,
+                             [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
 
   // The kernels for the instructions that this program was compiled for: then the sums are the same, to the last bit.
   auto const backend = dynamic::Backend::like_static();
-  auto again = dynamic::Solver::from_config(backend, std::move(config), Digits::input_shape, options.seed);
-  std::string const what = options.config.empty() ? "the type" : options.config;
-  double const reached_again = train("\nA network from the config of " + what, again, digits, options, [&] {
+  auto again = dynamic::Solver::from_config(backend, std::move(config), Net::input_shape, options.seed);
+  std::string const what = "A network from the config of " + (options.config.empty() ? "the type" : options.config);
+  Curves const configured = train(what, again, pictures, options, [&] {
     return accuracy(unseen, [&](auto x) { return again.mut_network().predict(x); });
   });
 
-  std::printf("\nTest accuracy         %.4f as a type, %.4f from the config\n", reached, reached_again);
+  double const reached = typed.accuracy.y.back();
+  std::printf("\nTest accuracy         %.4f as a type, %.4f from the config\n", reached, configured.accuracy.y.back());
+  if (!options.report.empty()) {
+    data::write_svg(options.report, {{"Training loss", "epoch", "mean over the epoch", {typed.loss, configured.loss}},
+                                     {"Accuracy on the test set", "epoch", "", {typed.accuracy, configured.accuracy}}});
+  }
   if (!difference.empty()) {
     std::printf("The config is another network, so the weights are not compared: %s\n", difference.c_str());
     return reached >= options.at_least;
@@ -128,15 +145,38 @@ bool run(Options const& options) {
   return equal == weights.size() && reached >= options.at_least;
 }
 
+// ---- The networks: those of Juice's example, and Caffe's LeNet
+
+template <auto... layers>
+using Classifier = Network<Sequential<layers..., Linear{10}, LogSoftmax{}>, Shape{28, 28}>;
+constexpr Reshape image{{1, 28, 28}};
+constexpr Pooling halve{.mode = PoolingMode::max, .filter_shape = 2, .stride = 2};
+constexpr Convolution filters(Index count) { return {.num_output = count, .filter_shape = 5}; }
+
+constexpr struct {
+  char const* name;
+  bool (*run)(Options const&);
+} networks[]{
+    {"linear", run<Classifier<>>},
+    {"mlp", run<Classifier<Linear{128}, ReLU{}>>},
+    {"conv", run<Classifier<image, filters(20), halve, Linear{500}, Sigmoid{}>>},
+    {"lenet", run<Classifier<image, filters(20), halve, filters(50), halve, Linear{500}, ReLU{}>>},
+};
+
 int main(int argc, char** argv) {
   Options options;
+  auto const* chosen = networks;
   try {
     for (int i = 1; i < argc; i += 2) {
       std::string const name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
       if (name == "--data")
         options.data = value;
+      else if (name == "--network")
+        options.network = value;
       else if (name == "--config")
         options.config = value;
+      else if (name == "--report")
+        options.report = value;
       else if (name == "--epochs" && std::stoi(value) > 0)
         options.epochs = std::stoi(value);
       else if (name == "--seed")
@@ -147,12 +187,17 @@ int main(int argc, char** argv) {
         throw std::invalid_argument{name};
     }
     if (options.data.empty()) throw std::invalid_argument{"--data"};
+    chosen =
+        std::find_if(chosen, std::end(networks), [&](auto const& network) { return network.name == options.network; });
+    if (chosen == std::end(networks)) throw std::invalid_argument{"--network"};
   } catch (std::exception const&) {
-    std::fprintf(stderr, "usage: mnist --data DIR [--config FILE] [--epochs N] [--seed N] [--at-least ACCURACY]\n");
+    std::fprintf(stderr,
+                 "usage: mnist --data DIR [--network linear|mlp|conv|lenet] [--config FILE] [--epochs N] [--seed N]\n"
+                 "             [--report FILE] [--at-least ACCURACY]\n");
     return 2;
   }
   try {
-    return run(options) ? 0 : 1;
+    return chosen->run(options) ? 0 : 1;
   } catch (std::exception const& error) {
     std::fprintf(stderr, "mnist: %s\n", error.what());
     return 1;

@@ -1,0 +1,30 @@
+// The workloads of a list as network types: included by one source for each list.
+#pragma once
+
+#include "paths.hpp"
+#include "workloads.hpp"
+
+#include <memory>
+
+namespace bench {
+
+template <class Workloads>
+void run_static(Options const& options) {
+  run_each<Workloads>(options, [&]<class W>() {
+    using Net = Network<typename W::Net, W::shape, Batch<W::batch>>;
+    auto const net = std::make_unique<Net>(7);
+    auto const x = inputs<W>();
+    if constexpr (Trains<W>) {
+      using Trainer = Solver<Net, W::loss, optimizer>;
+      auto const solver = std::make_unique<Trainer>(*net);
+      auto const y = targets<W>(Trainer::target_shape.size());
+      time_training<W>(options, [&] { return solver->train_minibatch(x, y); });
+    } else if constexpr (Streams<W>) {
+      report(options, W::id, [&] { keep(net->step(x).data()); });
+    } else {
+      report(options, W::id, [&] { keep(net->forward(x).data()); });
+    }
+  });
+}
+
+}  // namespace bench
