@@ -47,7 +47,7 @@ struct RandomNetwork {
     longest = std::max(longest, size);
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
-    switch (random.integer(0, 14)) {
+    switch (random.integer(0, 16)) {
       case 0:
         return push(ReLU{});
       case 1:
@@ -85,7 +85,7 @@ struct RandomNetwork {
                                 .stride = random.integer(1, 2),
                                 .padding = image ? PerAxis{random.integer(2, 4), random.integer(2, 3)} : PerAxis{0},
                                 .groups = groups,
-                                .bias = random.integer(0, 3) > 0};
+                                .has_bias = random.integer(0, 3) > 0};
         longest = std::max(longest, convolution.parameters(output)[0].shape.size());
         output = convolution.output_shape(output);
         longest = std::max(longest, output.size());
@@ -96,8 +96,8 @@ struct RandomNetwork {
       case 7:
         scores = true;
         return push(LogSoftmax{});
-      case 8:
-      case 9:
+      case 11:
+      case 12:
         return add_recurrent(random, name);
       default:
         output = {random.integer(1, 70)};

@@ -31,9 +31,9 @@ TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>
     for (float const y : net.forward(std::vector<float>(static_cast<std::size_t>(2 * in.size()), 1)))
       CHECK(y == wanted);
   };
-  check.template operator()<Convolution{.num_output = 6, .filter_shape = 3, .bias = false}, Shape{3, 9, 9}>(27);
-  check.template operator()<Convolution{.num_output = 1, .filter_shape = 4, .bias = false}, Shape{1, 16, 16}>(16);
-  check.template operator()<Convolution{.num_output = 10, .filter_shape = 2, .bias = false}, Shape{10, 16, 16}>(40);
+  check.template operator()<Convolution{.num_output = 6, .filter_shape = 3, .has_bias = false}, Shape{3, 9, 9}>(27);
+  check.template operator()<Convolution{.num_output = 1, .filter_shape = 4, .has_bias = false}, Shape{1, 16, 16}>(16);
+  check.template operator()<Convolution{.num_output = 10, .filter_shape = 2, .has_bias = false}, Shape{10, 16, 16}>(40);
 }
 
 TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", Cpu, Reference<float>) {
@@ -77,7 +77,7 @@ static_assert(alexnet.parameters({3, 224, 224})[1].shape == Shape{64});
 static_assert(alexnet.parameters({3, 224, 224})[0].fan_in == 363 &&
               alexnet.parameters({3, 224, 224})[0].fan_out == 7744);
 static_assert(alexnet.flops({3, 224, 224}) == Index{2} * 363 * 64 * 55 * 55);
-static_assert(Convolution{.num_output = 4, .filter_shape = 3, .bias = false}.parameters({2, 5, 5}).size() == 1);
+static_assert(Convolution{.num_output = 4, .filter_shape = 3, .has_bias = false}.parameters({2, 5, 5}).size() == 1);
 static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.output_shape({9, 2}) == Shape{9, 4});
 static_assert(Convolution{.num_output = 4, .filter_shape = 3}.output_shape({2}) == Shape{4});
 static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.streams({9, 2}));

@@ -7,7 +7,7 @@
 namespace coldpress::persist {
 namespace {
 
-using Juices = Sequential<Reshape{Shape{1, 4, 3}}, Convolution{.num_output = 2, .filter_shape = 2, .bias = false},
+using Juices = Sequential<Reshape{Shape{1, 4, 3}}, Convolution{.num_output = 2, .filter_shape = 2, .has_bias = false},
                           Pooling{.filter_shape = 2}, Linear{2}>;
 using Net = Network<Juices, Shape{4, 3}>;
 
@@ -54,7 +54,7 @@ TEST_CASE("a config that Juice wrote has no bias, rounds down and excludes paddi
   CHECK(model.batch == 30);
   auto const& net = std::get<dynamic::SequentialConfig>(model.config.layer_type);
   CHECK(net.layers[1].layer_type ==
-        dynamic::LayerType{Convolution{.num_output = 20, .filter_shape = 5, .bias = false}});
+        dynamic::LayerType{Convolution{.num_output = 20, .filter_shape = 5, .has_bias = false}});
   CHECK(net.layers[2].layer_type == dynamic::LayerType{Pooling{.filter_shape = 2, .stride = 2}});
   CHECK(dynamic::output_shapes(model.config).back() == std::pair{std::string{"pool"}, Shape{20, 12, 12}});
 }
@@ -89,11 +89,11 @@ TEST_CASE("what Juice cannot compute is not written for it") {
     }
     return false;
   };
-  CHECK_FALSE(refused(Convolution{.num_output = 2, .filter_shape = 3, .padding = 1, .bias = false}));
+  CHECK_FALSE(refused(Convolution{.num_output = 2, .filter_shape = 3, .padding = 1, .has_bias = false}));
   CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3}));
-  CHECK(refused(Convolution{.num_output = 2, .filter_shape = {3, 2}, .bias = false}));
-  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .dilation = 2, .bias = false}));
-  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .groups = 2, .bias = false}));
+  CHECK(refused(Convolution{.num_output = 2, .filter_shape = {3, 2}, .has_bias = false}));
+  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .dilation = 2, .has_bias = false}));
+  CHECK(refused(Convolution{.num_output = 2, .filter_shape = 3, .groups = 2, .has_bias = false}));
   CHECK_FALSE(refused(Pooling{.filter_shape = 3, .stride = 2}));
   CHECK(refused(Pooling{.filter_shape = 3, .rounding = Rounding::ceil}));
   CHECK(refused(Pooling{.mode = PoolingMode::average, .filter_shape = 3, .count_padding = true}));

@@ -7,7 +7,7 @@ TEST_CASE("Convolution and Pooling of images are the same as types, as a config 
       Sequential<
           Convolution{.num_output = 6, .filter_shape = {3, 2}, .padding = {1, 0}}, ReLU{},
           Pooling{.filter_shape = 2, .stride = 2},
-          Convolution{.num_output = 4, .filter_shape = 2, .groups = 2, .bias = false}, Dropout{.probability = 0.3f},
+          Convolution{.num_output = 4, .filter_shape = 2, .groups = 2, .has_bias = false}, Dropout{.probability = 0.3f},
           Pooling{
               .mode = PoolingMode::average, .filter_shape = 3, .stride = 2, .padding = 1, .rounding = Rounding::ceil},
           TanH{}, Linear{3}>,
