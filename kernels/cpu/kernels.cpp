@@ -57,8 +57,13 @@ constexpr SinkKernels<Sink> sink_kernels() {
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
   using Sink = UpdateSink<Optimizer, float>;
-  return {sink_kernels<Sink>(),
-          [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
+  StepKernels<Optimizer> const step{
+      [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
+  if constexpr (Optimizer::heavy) {
+    return {step};
+  } else {
+    return {sink_kernels<Sink>(), step};
+  }
 }
 template <class L>
 constexpr LossKernels<L> loss_kernels() {

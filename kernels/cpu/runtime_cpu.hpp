@@ -8,6 +8,10 @@
 namespace coldpress::cpu {
 
 struct RuntimeCpu : Layout {
+  /// Whether a gradient's tile can end in the optimizer's step.
+  template <class Optimizer>
+  static constexpr bool fuses_update = !Optimizer::heavy;
+
   Table const* table = nullptr;
   float* scratch = nullptr;
 
@@ -79,7 +83,7 @@ struct RuntimeCpu : Layout {
   }
   template <class Optimizer>
   void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
-    static_cast<OptimizerKernels<Optimizer> const&>(*table).update(sink, gradient, size);
+    static_cast<StepKernels<Optimizer> const&>(*table).update(sink, gradient, size);
   }
   double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
   template <class L>

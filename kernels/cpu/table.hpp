@@ -19,10 +19,15 @@ struct SinkKernels {
   void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch);
   void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink);
 };
+/// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
 template <class Optimizer>
-struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {
+struct StepKernels {
   void (*update)(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size);
 };
+template <class Optimizer, bool heavy = Optimizer::heavy>
+struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>>, StepKernels<Optimizer> {};
+template <class Optimizer>
+struct OptimizerKernels<Optimizer, true> : StepKernels<Optimizer> {};
 template <class LossType>
 struct LossKernels {
   float (*loss)(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx);

@@ -132,7 +132,7 @@ class Engine final : public Executable {
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch};
           progress = turn.after();
-          bool const fused = turn.fuses() && !run.program.shares();
+          bool const fused = turn.fuses() && !run.program.shares() && fuses_update_of<Backend, Optimizer>;
           return train_step(run, targets.data(), turn, fused ? nullptr : base(gradient));
         },
         options.optimizer);

@@ -1,6 +1,7 @@
 // THE LIST of built-in optimizers. One is an aggregate with a learning_rate and
 //   update(weight, gradient, state)   the step of a number or a vector of them; states are numbers that start as 0
-//   heavy                             whether that is long code: epilogues loop instead of unrolling
+//   heavy                             whether that is long code: epilogues loop instead of unrolling, and the
+//                                     ready-made kernels have it over memory alone
 //   at(t)                             where constants depend on the step, from 1: the same optimizer with those of step
 //   t
 #pragma once

@@ -94,13 +94,25 @@ class Turn {
   Progress after_;
 };
 
+/// Whether the backend has kernels that end in the optimizer's step; those that users instantiate always do.
+template <class Backend, class Optimizer>
+constexpr bool fuses_update_of = [] {
+  if constexpr (requires { Backend::template fuses_update<Optimizer>; }) {
+    return Backend::template fuses_update<Optimizer>;
+  } else {
+    return true;
+  }
+}();
+
 /// Forward, loss, backward and update of one minibatch. Returns the mean loss before the update. `gradients`: where
 /// they go when the update cannot be fused, else null or nullptr_t.
 template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
 T train_step(Run const& run, T const* target, Turn<Optimizer, T> turn, Gradients gradients) {
   forward(run, true);
   T const loss = loss_and_gradient(run, target);
-  if (gradients == nullptr) backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
+  if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
+    if (gradients == nullptr) backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
+  }
   if constexpr (!std::is_null_pointer_v<Gradients>) {
     if (gradients == nullptr) return loss;
     backward(run, [&](Slots slots) { return turn.gradient_sinks(gradients, slots); });
