@@ -57,12 +57,14 @@ class Matrix {
   std::vector<T> memory_;
 };
 
+inline Parameter parameter_of(Shape shape) { return {"weight", "-0", shape, Constant{0}, 1, 1}; }
+
 /// A parameter in the backend's layout, from and to canonical order.
 template <class Backend>
 std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
-  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(Parameter{.shape = shape})));
+  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(parameter_of(shape))));
   for (Index e = 0; e < shape.size(); ++e) {
-    memory[static_cast<std::size_t>(Backend::offset(Parameter{.shape = shape}, e))] =
+    memory[static_cast<std::size_t>(Backend::offset(parameter_of(shape), e))] =
         static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
   }
   return memory;
@@ -71,7 +73,7 @@ template <class Backend, class T>
 Doubles canonical(Shape shape, std::vector<T> const& memory) {
   Doubles values;
   for (Index e = 0; e < shape.size(); ++e)
-    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(Parameter{.shape = shape}, e))]));
+    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(parameter_of(shape), e))]));
   return values;
 }
 inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }
