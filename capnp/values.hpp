@@ -5,6 +5,7 @@
 
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/shape.hpp>
+#include <coldpress/persist/model.hpp>
 
 #include <cstdint>
 #include <set>
@@ -18,8 +19,7 @@ namespace coldpress::persist {
 using Extents = std::vector<Index>;
 std::string to_string(Extents const& extents);
 
-/// output_size -> outputSize and back: C++ and Cap'n Proto spell names differently.
-std::string camel_case(std::string_view name);
+/// outputSize -> output_size; back is camel_case.
 std::string snake_case(std::string_view name);
 
 // Each throws ConfigError, without naming the field, where the value means nothing.

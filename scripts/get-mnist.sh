@@ -1,14 +1,26 @@
 #!/usr/bin/env bash
-# Fetches the MNIST digits (11 MB) into a folder and checks them. Files that are there and right are kept.
-# Usage: scripts/get-mnist.sh DIR
+# Fetches the MNIST digits (11 MB), or Fashion-MNIST (30 MB), into a folder and checks them. Files that are there and right are kept.
+# Usage: scripts/get-mnist.sh DIR [fashion]
 set -euo pipefail
 
-if [ $# -ne 1 ]; then
+if [ $# -lt 1 ] || [ $# -gt 2 ] || [ "${2:-fashion}" != fashion ]; then
   sed -n 's/^# \{0,1\}//; 2,3p' "$0" >&2
   exit 2
 fi
 directory=$1
-source=https://ossci-datasets.s3.amazonaws.com/mnist
+if [ $# -eq 1 ]; then
+  source=https://ossci-datasets.s3.amazonaws.com/mnist
+  files='f68b3c2dcbeaaa9fbdd348bbdeb94873 train-images-idx3-ubyte.gz
+d53e105ee54ea40749a09fcbcd1e9432 train-labels-idx1-ubyte.gz
+9fb629c4189551a2d022fa330f9573f3 t10k-images-idx3-ubyte.gz
+ec29112dd5afa0611ce80d1b7f02629c t10k-labels-idx1-ubyte.gz'
+else
+  source=http://fashion-mnist.s3-website.eu-central-1.amazonaws.com
+  files='8d4fb7e6c68d591d4c3dfef9ec88bf0d train-images-idx3-ubyte.gz
+25c81989df183df01b3e8a0aad5dffbe train-labels-idx1-ubyte.gz
+bef4ecab320f06d8554ea6380940ec79 t10k-images-idx3-ubyte.gz
+bb300cfdad3c16e7a12a480ee83cd310 t10k-labels-idx1-ubyte.gz'
+fi
 mkdir -p "$directory"
 
 matches() {  # FILE MD5
@@ -40,9 +52,4 @@ while read -r md5 name; do
   fi
   mv "$file.part" "$file"
   echo "$file: fetched"
-done <<'FILES'
-f68b3c2dcbeaaa9fbdd348bbdeb94873 train-images-idx3-ubyte.gz
-d53e105ee54ea40749a09fcbcd1e9432 train-labels-idx1-ubyte.gz
-9fb629c4189551a2d022fa330f9573f3 t10k-images-idx3-ubyte.gz
-ec29112dd5afa0611ce80d1b7f02629c t10k-labels-idx1-ubyte.gz
-FILES
+done <<<"$files"

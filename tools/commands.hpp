@@ -12,5 +12,6 @@ void add_inspect(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_layers(CLI::App& app);
 
 }  // namespace coldpress::command

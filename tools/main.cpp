@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   coldpress::command::add_train(app);
   coldpress::command::add_eval(app);
   coldpress::command::add_predict(app);
+  coldpress::command::add_layers(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError("A command");

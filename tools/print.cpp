@@ -62,8 +62,6 @@ std::string value(Filler const& filler) {
   return {};
 }
 
-using Fields = std::vector<std::pair<std::string, std::string>>;
-
 void add_field(Fields& found, std::string_view name, auto const& field) { found.emplace_back(name, value(field)); }
 void add_field(Fields& found, std::string_view name, Weight const& weight) {
   std::string text = weight.filler == Filler{} ? "" : value(weight.filler);
@@ -117,7 +115,7 @@ void add_wiring(LayerConfig const& config, Fields& found) {
 }
 
 void add_layer(LayerConfig const& config, std::size_t depth, std::string& text) {
-  auto found = std::visit([](auto const& type) { return fields(type); }, config.layer_type);
+  auto found = fields_of(config.layer_type);
   add_wiring(config, found);
   text.append(2 * depth, ' ')
       .append(config.name.empty() ? "(no name)" : config.name)
@@ -147,6 +145,10 @@ std::array<std::string, 5> row(persist::NamedTensor const& tensor) {
 }  // namespace
 
 std::string to_string(float value) { return shortest(value); }
+
+Fields fields_of(dynamic::LayerType const& layer) {
+  return std::visit([](auto const& type) { return fields(type); }, layer);
+}
 
 std::string section(std::string const& title, std::string const& text) {
   std::string result = "\n" + title + "\n";

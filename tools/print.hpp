@@ -8,6 +8,10 @@ namespace coldpress::command {
 /// The fewest digits that give the number back.
 std::string to_string(float value);
 
+/// Names and values; of a layer's weights those that are not the layer's own.
+using Fields = std::vector<std::pair<std::string, std::string>>;
+Fields fields_of(dynamic::LayerType const& layer);
+
 /// A blank line, the title, and the text below it, indented.
 std::string section(std::string const& title, std::string const& text);
 

@@ -231,7 +231,7 @@ TEST_CASE("backends have names, and unknown ones say what there is") {
   CHECK(Backend{}.name() == "cpu");
   CHECK(Backend{"cpu:reference"}.name() == "cpu:reference");
   REQUIRE_FALSE(levels().empty());
-  for (std::string const name : {"", "gpu", "CPU", "cpu:", "cpuv2", " cpu"}) {
+  for (std::string const name : {"", "gpu", "CPU", "cpu:", "cpuv2", " cpu", "cuda:0"}) {
     Error const error = error_of<UnsupportedError>([&] { Backend{name}; });
     CHECK(says(error, "no backend '" + name + "'"));
     CHECK(says(error, "cpu:reference"));

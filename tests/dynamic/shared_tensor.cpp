@@ -36,6 +36,29 @@ TEST_CASE("another shape keeps the values, and must hold as many") {
   CHECK(a.shape() == std::vector<Index>{3, 2});
 }
 
+TEST_CASE("another size is zeros again, unless the tensor is a network's") {
+  SharedTensor const a = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = a;
+  a.resize({4});
+  CHECK(b.shape() == std::vector<Index>{4});
+  CHECK(values_of(b) == Floats(4, 0.0f));
+  error_of<ShapeError>([&] { a.resize({0}); });
+  CHECK(a.shape() == std::vector<Index>{4});
+  Net const net = Net::from_config({}, small_network());
+  SharedTensor const& weight = net.learnable_weights_data()[0];
+  Floats const before = values_of(weight);
+  error_of<ShapeError>([&] { weight.resize({2}); });
+  CHECK(same_bits(values_of(weight), before));
+}
+
+TEST_CASE("samples are written one by one, and wrong ones change nothing") {
+  SharedTensor const batch = tensor({3, 1, 2}, {1, 2, 3, 4, 5, 6});
+  dynamic::write_batch_sample(batch, Floats{7, 8}, 1);
+  CHECK(values_of(batch) == Floats{1, 2, 7, 8, 5, 6});
+  for (Index i : {-1, 3}) error_of<ShapeError>([&] { dynamic::write_batch_sample(batch, Floats{9, 9}, i); });
+  error_of<ShapeError>([&] { dynamic::write_batch_sample(batch, Floats{9}, 0); });
+  CHECK(values_of(batch) == Floats{1, 2, 7, 8, 5, 6});
+}
+
 TEST_CASE("shapes without values, and more than 2^40 of them, are errors before there is memory") {
   for (std::vector<Index> const& shape : std::vector<std::vector<Index>>{
            {0}, {3, 0}, {-1}, {2, -5}, {Index{1} << 41}, {Index{1} << 30, Index{1} << 30}, {Index{1} << 62, 4}}) {

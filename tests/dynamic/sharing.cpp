@@ -32,7 +32,7 @@ using Twice =
 
 }  // namespace
 
-TEST_CASE("shared weights are there once, and their gradient is the sum over the layers") {
+TEST_CASE("W1: shared weights are there once, and their gradient is the sum over the layers") {
   for (std::string const backend : {"cpu", "cpu:reference"}) {
     Net shared = Net::from_config(Backend{backend}, recurrent({{.name = "w"}}), {}, 3);
     Net apart = Net::from_config(Backend{backend}, recurrent({}), {}, 3);

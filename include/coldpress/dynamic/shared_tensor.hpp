@@ -34,6 +34,11 @@ class SharedTensor {
     require(count(shape) == size(), "reshape: the shapes must have equally many values");
     state_->shape = std::move(shape);
   }
+  /// Another shape and size: zeros again. Throws ShapeError for a weight or gradient, whose shape is its network's.
+  void resize(std::vector<Index> shape) const {
+    require(!state_->home, "resize: a tensor of a network keeps its size");
+    *state_ = State{std::move(shape)};
+  }
   /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first
   /// extent says. A sample alone needs no such extent.
   void check_samples(Index sample) const {
@@ -101,5 +106,15 @@ class SharedTensor {
   };
   std::shared_ptr<State> state_;
 };
+
+/// Writes sample number i of a minibatch, whose batch is the first extent; the others keep their values. Throws
+/// ShapeError unless there is such a sample, of as many values.
+inline void write_batch_sample(SharedTensor const& tensor, std::span<float const> values, Index i) {
+  Index const batch = tensor.shape().empty() ? 1 : tensor.shape()[0];
+  auto const size = static_cast<std::size_t>(tensor.size() / batch);
+  require(i >= 0 && i < batch, "write_batch_sample: there is no sample of this number");
+  require(values.size() == size, "write_batch_sample: a sample must have as many values as the tensor's shape says");
+  std::copy(values.begin(), values.end(), tensor.read_write().begin() + i * static_cast<Index>(size));
+}
 
 }  // namespace coldpress::dynamic

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coldpress::persist {
@@ -16,6 +17,9 @@ struct NamedTensor {
   std::vector<float> values;  // as many as the shape says
   bool operator==(NamedTensor const&) const = default;
 };
+
+/// How files spell a name: output_size as outputSize.
+std::string camel_case(std::string_view name);
 
 /// A configuration and its weights. Shapes in `config` are those of one sample; in the file `batch` comes before each.
 struct Model {

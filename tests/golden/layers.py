@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes windows.txt beside it: convolutions and poolings as PyTorch (python3-torch in Debian) computes them in float64.
+"""Writes layers.txt beside it: layers and losses as PyTorch (python3-torch in Debian) computes them in float64.
 
 A case is a line of its name and then lines of a word and numbers: the shapes, x, weight, bias, dy, and what PyTorch
 makes of them: y, dx, dweight, dbias. Numbers are multiples of 1/64, exact in every format."""
@@ -34,6 +34,26 @@ def case(name, x, y, **parameters):
         put("d" + word, values.grad)
 
 
+def layer(name, shape, function):
+    x = numbers(*shape)
+    case(name, x, function(x))
+
+
+def linear(name, shape, outputs):
+    x, w, b = numbers(*shape), numbers(outputs, torch.Size(shape[1:]).numel()), numbers(outputs)
+    case(name, x, functional.linear(x.flatten(1), w, b), weight=w, bias=b)
+
+
+def loss(name, shape, target, function):
+    """The mean over the batch, and the gradient of the sum over it."""
+    x = numbers(*shape)
+    total = function(x, target)
+    total.backward()
+    lines.append(name)
+    for word, values in {"in": shape, "x": x, "target": target, "y": total / shape[0], "dx": x.grad}.items():
+        put(word, torch.as_tensor(values).detach())
+
+
 def image(name, shape, outputs, filter_shape, groups=1, **options):
     x, w, b = numbers(*shape), numbers(outputs, shape[1] // groups, *filter_shape), numbers(outputs)
     case(name, x, functional.conv2d(x, w, b, groups=groups, **options), weight=w, bias=b)
@@ -65,6 +85,16 @@ pooling("average", (1, 2, 5, 6), functional.avg_pool2d, (3, 2), (2, 1), (1, 1), 
 pooling("average_ceil", (2, 1, 6, 5), functional.avg_pool2d, 3, 2, ceil_mode=True, count_include_pad=False)
 pooling("average_counting", (1, 2, 5, 5), functional.avg_pool2d, 3, 2, 1, count_include_pad=True)
 pooling("volume", (1, 2, 4, 3, 5), functional.max_pool3d, (2, 2, 3), (2, 1, 2), (1, 0, 1))
+
+linear("linear", (3, 2, 3), 4)
+for size, shape in {"row": (3, 7), "image": (2, 2, 3, 2)}.items():
+    layer("relu_" + size, shape, torch.relu)
+    layer("tanh_" + size, shape, torch.tanh)
+    layer("sigmoid_" + size, shape, torch.sigmoid)
+    layer("softmax_" + size, shape, lambda x: x.flatten(1).softmax(1).view(x.shape))
+    layer("log_softmax_" + size, shape, lambda x: x.flatten(1).log_softmax(1).view(x.shape))
+loss("negative_log_likelihood", (4, 5), torch.tensor([3, 0, 4, 3]), lambda x, t: functional.nll_loss(x, t, reduction="sum"))
+loss("mean_squared_error", (3, 4), numbers(3, 4).detach(), lambda x, t: functional.mse_loss(x, t, reduction="sum"))
 
 target = pathlib.Path(__file__).with_suffix(".txt")
 target.write_text("\n".join(lines) + "\n")

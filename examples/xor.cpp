@@ -1,0 +1,31 @@
+// The smallest whole program: a training and its data from files, a network into a file, and what that one says.
+//
+//   xor [CONFIG [DATA]]
+//
+// ctest: @SOURCE@/examples/configs/xor.capnp.txt csv:@SOURCE@/examples/configs/xor.csv
+#include <coldpress/data/batches.hpp>
+#include <coldpress/persist.hpp>
+
+#include <cstdio>
+
+using namespace coldpress;
+
+int main(int argc, char** argv) try {
+  auto training = persist::read_training(argc > 1 ? argv[1] : "examples/configs/xor.capnp.txt");
+  auto const table = data::open(argc > 2 ? argv[2] : training.data);
+
+  training.solver.network = training.network, training.solver.objective = training.loss;
+  auto solver = dynamic::Solver::from_config({}, training.solver, table.sample_shape, training.seed);
+  data::Batches batches{table, training.batch, training.seed};
+  for (Index epoch = 0; epoch < training.epochs; ++epoch) {
+    for (auto const& batch : batches.epoch()) solver.train_minibatch(batch.samples, batch.targets);
+  }
+  solver.network().save("trained.juice");
+
+  auto const y = dynamic::Layer::load({}, "trained.juice").predict(table.samples);
+  for (std::size_t i = 0; i < y.size(); ++i) std::printf("%g expected, %.3f said\n", table.targets[i], y[i]);
+  return solver.loss() < 1e-3f ? 0 : 1;
+} catch (Error const& error) {
+  std::fprintf(stderr, "xor: %s\n", error.what());
+  return 1;
+}

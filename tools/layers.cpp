@@ -1,0 +1,128 @@
+// coldpress layers: the list of layers as Markdown; docs/layers.md is what it prints.
+
+#include "commands.hpp"
+#include "print.hpp"
+
+#include <coldpress/dynamic/to_config.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+// A layer, and a sample to show it with.
+std::pair<Linear, Shape> example(Linear) { return {{.output_size = 128}, {784}}; }
+std::pair<Convolution, Shape> example(Convolution) { return {{.num_output = 20, .filter_shape = 5}, {1, 28, 28}}; }
+std::pair<Pooling, Shape> example(Pooling) { return {{.filter_shape = 2, .stride = 2}, {20, 24, 24}}; }
+std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
+std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }
+std::pair<Reshape, Shape> example(Reshape) { return {{{1, 28, 28}}, {784}}; }
+std::pair<Flatten, Shape> example(Flatten) { return {{}, {50, 4, 4}}; }
+std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
+std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
+template <class Layer>
+std::pair<Layer, Shape> example(Layer) {
+  return {{}, {10}};
+}
+
+std::string kind(Index) { return "integer"; }
+std::string kind(std::uint64_t) { return "integer"; }
+std::string kind(float) { return "number"; }
+std::string kind(bool) { return "true, false"; }
+std::string kind(Shape) { return "extents"; }
+std::string kind(PerAxis) { return "integer, or one for each axis"; }
+std::string kind(PoolingMode) { return "max, average"; }
+std::string kind(Rounding) { return "floor, ceil"; }
+std::string kind(Weight) { return "filler, lr_mult, decay_mult"; }
+std::string kind(Spelled auto choice) {
+  std::string text;
+  for (std::string_view const spelling : spellings(choice)) text.append(text.empty() ? "" : ", ").append(spelling);
+  return text;
+}
+
+std::string row(std::initializer_list<std::string> cells) {
+  std::string text = "|";
+  for (std::string const& cell : cells) text += " " + cell + " |";
+  return text + "\n";
+}
+std::string head(std::initializer_list<std::string> cells) {
+  std::string rule = "|";
+  for (std::size_t i = 0; i < cells.size(); ++i) rule += "---|";
+  return row(cells) + rule + "\n";
+}
+
+std::string join(Fields const& fields) {
+  std::string text;
+  for (auto const& [name, value] : fields) text.append(text.empty() ? "" : ", ").append(name).append(" ").append(value);
+  return text;
+}
+
+std::string weights(dynamic::LayerConfig const& layer, Shape in) {
+  dynamic::SequentialConfig container;
+  container.add_layer(layer);
+  Fields shapes;
+  for (auto const& weight : dynamic::weights_of({"network", container}, in))
+    shapes.emplace_back(weight.name, to_string(weight.shape));
+  return join(shapes);
+}
+
+/// What the layer makes of its example, in one line.
+template <class Layer>
+std::string line() {
+  auto const [layer, in] = example(Layer{});
+  std::string const name{Layer::name}, link = "[" + name + "](#" + name + ")";
+  if constexpr (requires { Layer::target; }) {
+    return row({link, join(fields_of(layer)), to_string(in), to_string(layer.target_shape(in))});
+  } else {
+    return row(
+        {link, join(fields_of(layer)), to_string(in), to_string(layer.output_shape(in)), weights({name, layer}, in)});
+  }
+}
+
+/// The layer's fields.
+template <class Layer>
+std::string part() {
+  std::string const name{Layer::name};
+  std::string text = "\n## " + name + "\n\n[layers/" + name + ".hpp](../include/coldpress/layers/" + name +
+                     ".hpp), in a file `" + persist::camel_case(name);
+  Fields const defaults = fields_of(Layer{});
+  std::string table;
+  for_each_field(Layer{}, [&](std::string_view field, auto const& value) {
+    auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
+    table += row({std::string{field}, kind(value), found == defaults.end() ? "the layer's own" : found->second,
+                  persist::camel_case(field)});
+  });
+  if (table.empty()) return text + " = void`. No fields.\n";
+  return text + " = (...)`\n\n" + head({"Field", "Takes", "Default in C++", "In a file"}) + table;
+}
+
+std::string layers() {
+  std::string text =
+      "# Layers\n\n"
+      "Written by `coldpress layers`, from the structs themselves.\n\n"
+      "A field that a file leaves out means what it means to Juice, which is not always the default in C++: a "
+      "convolution has no bias, an\n"
+      "rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts and its factors are `weight = "
+      "(glorot = void)`,\n"
+      "`weightLrMult` and `weightDecayMult` there, and the same for `bias`. Shapes are those of one sample, without "
+      "the batch.\n\n" +
+      head({"Layer", "For instance", "Sample", "Output", "Weights"});
+  for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
+  text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});
+  for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += line<Loss>(); });
+  for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += part<Layer>(); });
+  for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += part<Loss>(); });
+  return text;
+}
+
+}  // namespace
+
+void add_layers(CLI::App& app) {
+  auto* const command = app.add_subcommand("layers", "Lists the layers with their fields, as Markdown");
+  command->callback([] { std::fputs(layers().c_str(), stdout); });
+}
+
+}  // namespace coldpress::command
