@@ -136,11 +136,10 @@ class Reader : Tree {
     KJ_IF_MAYBE (member, type.which()) {
       std::string const name = snake_case(text_of(member->getProto().getName()));
       LayerType result = Custom{.type = name, .fields = {}};
-      if (!builtin(name, type, *member, result, BuiltinLayers{}) &&
-          !builtin(name, type, *member, result, BuiltinLosses{}))
-        result = name == "custom" ? stranger(type.get(*member).as<schema::CustomConfig>())
-                                  : known_by_schema(name, type.get(*member));
-      return result;
+      if (name == "custom") return stranger(type.get(*member).as<schema::CustomConfig>());
+      if (builtin(name, type, *member, result, BuiltinLayers{}) ||
+          builtin(name, type, *member, result, BuiltinLosses{}))
+        return result;
     }
     throw UnsupportedError{"is of a kind that this version of coldpress does not know"};
   }
@@ -222,43 +221,6 @@ class Reader : Tree {
     if (enumerator.getRaw() >= enumerator.getSchema().getEnumerants().size())
       throw UnsupportedError{"has a value that this version of coldpress does not know"};
     value = static_cast<Enum>(enumerator.getRaw());
-  }
-
-  Custom known_by_schema(std::string const& name, DynamicValue::Reader file) {
-    Custom custom{.type = name, .fields = {}};
-    if (file.getType() != DynamicValue::STRUCT) return custom;
-    auto const payload = file.as<DynamicStruct>();
-    for (auto const field : payload.getSchema().getFields()) {
-      auto const spelled = text_of(field.getProto().getName());
-      in_field(spelled, [&] { custom.fields.emplace_back(snake_case(spelled), value_of(payload.get(field))); });
-    }
-    return custom;
-  }
-
-  static Custom::Value value_of(DynamicValue::Reader file) {
-    switch (file.getType()) {
-      case DynamicValue::BOOL:
-        return file.as<bool>();
-      case DynamicValue::INT:
-        return file.as<std::int64_t>();
-      case DynamicValue::UINT:
-        return file.as<std::uint64_t>();
-      case DynamicValue::FLOAT:
-        return finite(file.as<double>());
-      case DynamicValue::TEXT: {
-        auto text = text_of(file.as<capnp::Text>());
-        check_text(text);
-        return text;
-      }
-      case DynamicValue::ENUM:
-        KJ_IF_MAYBE (enumerator, file.as<capnp::DynamicEnum>().getEnumerant())
-          return text_of(enumerator->getProto().getName());
-        throw UnsupportedError{"has a value that this version of coldpress does not know"};
-      case DynamicValue::LIST:
-        return naturals(file.as<capnp::List<std::uint64_t>>());
-      default:
-        throw UnsupportedError{"has a type that this version of coldpress does not know"};
-    }
   }
 
   static double finite(double value) {
@@ -441,11 +403,6 @@ class Writer : Tree {
   }
 
   void write(DynamicStruct::Builder type, Custom const& custom, std::string const&, std::size_t) {
-    std::string const spelled = camel_case(custom.type);
-    KJ_IF_MAYBE (member, type.getSchema().findFieldByName(text_for(spelled))) {
-      if (spelled != "custom" && spelled != "sequential" && snake_case(spelled) == custom.type)
-        return write_known(type, *member, custom);
-    }
     in_field("custom.name", [&] { Reader::check_custom_name(custom.type); });
     auto file = type.init("custom").as<schema::CustomConfig>();
     file.setName(text_for(custom.type));
@@ -472,46 +429,6 @@ class Writer : Tree {
   static void put(schema::CustomField::Builder file, std::vector<std::uint64_t> const& value) {
     file.initExtents(entries(value));
     file.setExtents({value.data(), value.size()});
-  }
-
-  void write_known(DynamicStruct::Builder type, capnp::StructSchema::Field member, Custom const& custom) {
-    if (member.getType().isVoid()) {
-      if (!custom.fields.empty())
-        throw ConfigError{"'" + custom.type + "' has no field '" + custom.fields[0].first + "'"};
-      return type.set(member, capnp::VOID);
-    }
-    auto file = type.init(member).as<DynamicStruct>();
-    UniqueNames unique;
-    for (auto const& [name, value] : custom.fields) {
-      std::string const field = camel_case(name);
-      in_field(field, [&, &value = value, &name = name] {
-        unique.add(field);
-        KJ_IF_MAYBE (found, file.getSchema().findFieldByName(text_for(field))) {
-          std::visit([&](auto const& v) { put_known(file, *found, v); }, value);
-        } else {
-          throw ConfigError{"'" + custom.type + "' has no field '" + name + "'"};
-        }
-      });
-    }
-  }
-
-  static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field, std::string const& value) {
-    check_text(value);
-    if (!field.getType().isEnum()) return file.set(field, capnp::Text::Reader{text_for(value)});
-    KJ_IF_MAYBE (enumerator, field.getType().asEnum().findEnumerantByName(text_for(value))) {
-      file.set(field, capnp::DynamicEnum{*enumerator});
-    } else {
-      throw ConfigError{"'" + value + "' is no value of it"};
-    }
-  }
-  static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field,
-                        std::vector<std::uint64_t> const& value) {
-    auto list = file.init(field, entries(value)).as<capnp::List<std::uint64_t>>();
-    for (unsigned i = 0; i < list.size(); ++i) list.set(i, value[i]);
-  }
-  template <class Number>
-  static void put_known(DynamicStruct::Builder file, capnp::StructSchema::Field field, Number value) {
-    file.set(field, value);
   }
 
   std::vector<std::uint64_t> with_batch(Shape const& shape) const {

@@ -19,8 +19,6 @@ class Layer {
   template <class Net>
   static Layer adapt(Net&& net);
   /// A network from a file that Juice or coldpress wrote; defined in coldpress::persist. All or nothing.
-  /// `cuda_filters`: Juice trained it on CUDA, where it turns the filters of convolutions by 180 degrees; they are
-  /// turned back.
   static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
   /// Writes config and weights as Juice does; defined in coldpress::persist. The file is the old one or the new one,
   /// never half.
