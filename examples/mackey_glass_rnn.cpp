@@ -7,8 +7,8 @@
 //
 // Writes DIR/mackey_glass_rnn.svg and DIR/mackey_glass_rnn.juice. FILE of --csv has the target in its first column and
 // ten values before it, latest first, in the others.
-// ctest: --epochs 5
-// ctest csv: --epochs 5 --csv @DATA@/mackey-glass/norm_mackeyglass_test.csv.gz --juice
+// ctest:
+// ctest csv: --csv @DATA@/mackey-glass/norm_mackeyglass_test.csv.gz --juice
 // @DATA@/juice/mackey-glass-rnn.juice
 #include <coldpress/coldpress.hpp>
 #include <coldpress/data/batches.hpp>

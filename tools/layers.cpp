@@ -69,16 +69,24 @@ std::string weights(dynamic::LayerConfig const& layer, Shape in) {
   return join(shapes);
 }
 
+/// The fields of a layer that are not at their defaults.
+template <class Layer>
+std::string chosen(Layer const& layer) {
+  Fields const defaults = fields_of(Layer{});
+  Fields fields = fields_of(layer);
+  std::erase_if(fields, [&](auto const& field) { return std::ranges::find(defaults, field) != defaults.end(); });
+  return join(fields);
+}
+
 /// What the layer makes of its example, in one line.
 template <class Layer>
 std::string line() {
   auto const [layer, in] = example(Layer{});
   std::string const name{Layer::name}, link = "[" + name + "](#" + name + ")";
   if constexpr (requires { Layer::target; }) {
-    return row({link, join(fields_of(layer)), to_string(in), to_string(layer.target_shape(in))});
+    return row({link, chosen(layer), to_string(in), to_string(layer.target_shape(in))});
   } else {
-    return row(
-        {link, join(fields_of(layer)), to_string(in), to_string(layer.output_shape(in)), weights({name, layer}, in)});
+    return row({link, chosen(layer), to_string(in), to_string(layer.output_shape(in)), weights({name, layer}, in)});
   }
 }
 
