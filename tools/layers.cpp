@@ -111,12 +111,10 @@ std::string layers() {
   std::string text =
       "# Layers\n\n"
       "Written by `coldpress layers`, from the structs themselves.\n\n"
-      "A field that a file leaves out means what it means to Juice, which is not always the default in C++: a "
-      "convolution has no bias, an\n"
-      "rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts and its factors are `weight = "
-      "(glorot = void)`,\n"
-      "`weightLrMult` and `weightDecayMult` there, and the same for `bias`. Shapes are those of one sample, without "
-      "the batch.\n\n" +
+      "A field that a file leaves out means what it means to Juice, which is not always the default in C++:\n"
+      "a convolution has no bias, an rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts\n"
+      "and its factors are `weight = (glorot = void)`, `weightLrMult` and `weightDecayMult` there, and the same for\n"
+      "`bias`; the layer's own is Glorot, and 0 for a bias. Shapes are those of one sample, without the batch.\n\n" +
       head({"Layer", "For instance", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
   text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});

@@ -24,7 +24,6 @@ void check_runs(std::string const& name, Index weights) {
   CHECK(count == weights);
 
   Net net = Net::from_config({}, config, {}, 1);
-  net.set_mode(Mode::inference);
   CHECK(net.output_shape() == Shape{1000});
   Shape const in = net.input_shape();
   SharedTensor const x = noise({1, in[0], in[1], in[2]}, 1), dy = noise({1, 1000}, 2);
