@@ -9,9 +9,8 @@
 // solver are used; without one they are made from the type. --report draws the curves as SVG. Fails where weights
 // differ, or the accuracy on the test set is below the one asked for.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/mnist-mlp.capnp.txt --at-least 0.93
-// ctest lenet: --data @DATA@/mnist-8k --network lenet --config @SOURCE@/examples/configs/lenet.capnp.txt --at-least
-// 0.97 ctest conv: --data @DATA@/mnist-8k --network conv --config @SOURCE@/examples/configs/mnist-conv.capnp.txt
-// --epochs 1
+// ctest lenet: --data @DATA@/mnist-8k --network lenet --config @SOURCE@/examples/configs/lenet.capnp.txt --at-least 0.97
+// ctest conv: --data @DATA@/mnist-8k --network conv --config @SOURCE@/examples/configs/mnist-conv.capnp.txt --epochs 1
 #include <coldpress/coldpress.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/chart.hpp>
