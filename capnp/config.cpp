@@ -259,8 +259,11 @@ class Reader : Tree {
         return finite(file.getNumber());
       case schema::CustomField::FLAG:
         return file.getFlag();
-      case schema::CustomField::TEXT:
-        return value_of(DynamicValue::Reader{file.getText()});
+      case schema::CustomField::TEXT: {
+        auto text = text_of(file.getText());
+        check_text(text);
+        return text;
+      }
       case schema::CustomField::EXTENTS:
         return naturals(file.getExtents());
       default:
