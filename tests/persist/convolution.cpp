@@ -68,7 +68,7 @@ TEST_CASE("filters that Juice trained on CUDA are turned back") {
   std::vector<float> values(8);
   turned.read_weight(0, values);
   CHECK(values == std::vector<float>{4, 3, 2, 1, 8, 7, 6, 5});
-  auto const layer = dynamic::Layer::load(dynamic::Backend{}, folder / "net.juice", true);
+  auto const layer = dynamic::Layer::load(dynamic::Backend{}, folder / "net.juice", {.cuda_filters = true});
   CHECK(model_of(layer).weights == model_of(turned).weights);
   Model model = model_of(net);
   rotate_filters(model);

@@ -38,8 +38,9 @@ Network random_network(std::uint64_t seed) {
   return network;
 }
 /// All parameters, or what is laid out like them, in canonical order.
-template <class Network, class T = typename Network::T>
-std::vector<T> canonical(std::span<T const> buffer) {
+template <class Network>
+auto canonical(std::span<typename Network::T const> buffer) {
+  using T = typename Network::T;
   std::vector<T> all;
   for (int i = 0; i < Network::weight_count; ++i) {
     std::vector<T> weight(static_cast<std::size_t>(Network::weight_shape(i).size()));
