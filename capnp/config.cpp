@@ -71,6 +71,7 @@ class Reader : Tree {
     } else {
       config.layer_type = leaf(type);
     }
+    in_field("lossWeight", [&] { weigh(config.layer_type, file.getLossWeight()); });
     in_field("outputs", [&] { config.outputs = names(file.getOutputs()); });
     in_field("inputs", [&] { config.inputs = names(file.getInputs()); });
     in_field("params", [&] {
@@ -101,6 +102,20 @@ class Reader : Tree {
   }
 
  private:
+  /// A loss's weight stands beside its kind, since Juice's schema has losses without fields.
+  static void weigh(LayerType& type, float weight) {
+    check_factor(weight);
+    std::visit(
+        [&](auto& layer) {
+          if constexpr (Loss<std::remove_cvref_t<decltype(layer)>>) {
+            layer.loss_weight = weight;
+          } else if (weight != 1) {
+            throw ConfigError{"only a loss has a weight"};
+          }
+        },
+        type);
+  }
+
   SequentialConfig sequential(schema::SequentialConfig::Reader file, std::string const& place, std::size_t depth) {
     SequentialConfig config{.layers = {}, .inputs = {}, .force_backward = file.getForceBackward()};
     in_field("inputs", [&] {
@@ -154,6 +169,7 @@ class Reader : Tree {
   Layer fields(DynamicValue::Reader file) {
     Layer layer{};
     for_each_field(layer, [&](std::string_view name, auto& value) {
+      if (name == "loss_weight") return;
       std::string const field = camel_case(name);
       in_field(field, [&] { read(file.as<DynamicStruct>(), field, value); });
     });
@@ -292,7 +308,15 @@ class Writer : Tree {
       check_text(config.name);
       file.setName(text_for(config.name));
     });
-    std::visit([&](auto const& type) { write(file.getLayerType(), type, place, depth); }, config.layer_type);
+    std::visit(
+        [&](auto const& type) {
+          write(file.getLayerType(), type, place, depth);
+          if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
+            in_field("lossWeight", [&] { check_factor(type.loss_weight); });
+            file.setLossWeight(type.loss_weight);
+          }
+        },
+        config.layer_type);
     in_field("outputs", [&] { names(file.initOutputs(entries(config.outputs)), config.outputs); });
     in_field("inputs", [&] { names(file.initInputs(entries(config.inputs)), config.inputs); });
     in_field("params", [&] {
@@ -360,6 +384,7 @@ class Writer : Tree {
     if (member.getType().isVoid()) return type.set(member, capnp::VOID);
     auto file = type.init(member).template as<DynamicStruct>();
     for_each_field(layer, [&](std::string_view name, auto const& value) {
+      if (name == "loss_weight") return;
       std::string const field = camel_case(name);
       in_field(field, [&] { put(file, field, value); });
     });

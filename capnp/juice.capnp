@@ -52,6 +52,8 @@ struct LayerConfig {
   inputs @12 :List(Text);
   params @13 :List(WeightConfig);
   propagateDown @14 :List(Bool);
+  # Of a loss: a factor of its value and gradient.
+  lossWeight @21 :Float32 = 1;
 }
 
 struct WeightConfig {

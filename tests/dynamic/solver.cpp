@@ -138,6 +138,23 @@ TEST_CASE("gradients are divided by minibatch_size where it is set, else by the 
   }
 }
 
+TEST_CASE("W3: a loss's weight is a factor of its value and gradient") {
+  auto const trained = [](float weight, float rate) {
+    SolverConfig config = linear_config(rate, 0);
+    config.objective = LayerConfig{"loss", MeanSquaredError{.loss_weight = weight}};
+    Trainer solver = make(config);
+    solver.train_minibatch(noise({4, 3}, 1), noise({4, solver.network().output_shape().size()}, 2));
+    Floats result = values_of(solver.network().learnable_weights_data()[0]);
+    result.push_back(solver.loss() / weight);
+    return result;
+  };
+  CHECK(same_bits(trained(0.5f, 0.5f), trained(1, 0.25f)));
+  CHECK_FALSE(same_bits(trained(0.5f, 0.5f), trained(1, 0.5f)));
+  SolverConfig config = linear_config(0.1f, 0);
+  config.objective = LayerConfig{"loss", MeanSquaredError{.loss_weight = -1}};
+  CHECK(error_of<ShapeError>([&] { make(config); }).layer() == "loss");
+}
+
 TEST_CASE("rate, momentum and clipping may change between steps") {
   Trainer solver = make(linear_config(0.05f, 0.0f));
   ByHand hand{weights_of(solver.network())};

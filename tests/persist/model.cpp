@@ -43,6 +43,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Dropout{.probability = 0, .seed = std::numeric_limits<std::uint64_t>::max()});
   check(Reshape{{1, 2, 3, 4, 5, 6, 7, 8}});
   check(NegativeLogLikelihood{.num_classes = 1});
+  check(NegativeLogLikelihood{.num_classes = 3, .loss_weight = 0.5f});
+  check(MeanSquaredError{.loss_weight = 2});
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});
   for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::last_step, RnnOutput::layers}) {
     check(Rnn{.hidden_size = 3,

@@ -58,6 +58,11 @@ concept Loss = requires(L const& loss, Shape in, double y) {
   { loss == loss } -> std::same_as<bool>;
 };
 
+/// Throws ShapeError unless a loss can be weighed with this.
+constexpr void check_loss_weight(float weight) {
+  require(weight >= 0 && weight <= 3.4028234e38f, "loss_weight must be a finite number of at least 0");
+}
+
 template <class L>
 constexpr bool has_parameters = requires(L const& layer, Shape in) {
   layer.parameters(in);

@@ -10,23 +10,25 @@ namespace coldpress {
 struct NegativeLogLikelihood {
   static constexpr std::string_view name = "negative_log_likelihood";
   Index num_classes = 10;
+  float loss_weight = 1;  // a factor of value and gradient
 
   constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
     require(in.size() == num_classes, "negative_log_likelihood: the network's output must have num_classes values");
     return {1};
   }
   static constexpr Target target = Target::label;
   template <class T>
   constexpr T value(T y, T) const {
-    return -y;
+    return -(y * loss_weight);
   }
   template <class T>
   constexpr T gradient(T, T) const {
-    return T{} - 1;
+    return T{} - loss_weight;
   }
   bool operator==(NegativeLogLikelihood const&) const = default;
 };
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::NegativeLogLikelihood, num_classes);
+BOOST_HANA_ADAPT_STRUCT(coldpress::NegativeLogLikelihood, num_classes, loss_weight);
