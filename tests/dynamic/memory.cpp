@@ -67,6 +67,21 @@ LayerConfig network() {
       {{"a", Linear{33}}, {"t", TanH{}}, {"d", Dropout{.probability = 0.2f}}, {"b", Linear{10}}, {"s", LogSoftmax{}}},
       Shape{20});
 }
+/// With every kind of layer that needs memory of its own, and a value that two layers read.
+LayerConfig windows_and_steps() {
+  LayerConfig config =
+      sequential({wired({"view", Reshape{{1, 4, 5}}}, {}, {"image"}),
+                  {"conv", Convolution{.num_output = 3, .filter_shape = 3, .padding = 1}},
+                  {"pool", Pooling{.filter_shape = 2}},
+                  {"steps", Reshape{{4, 9}}},
+                  {"rnn", Rnn{.hidden_size = 6, .dropout_probability = 0.3f, .output = RnnOutput::last_step}},
+                  wired({"b", Linear{10}}, {}, {"b"}),
+                  wired({"t", TanH{}}, {"b"}, {"t"}),
+                  wired({"s", LogSoftmax{}}, {"b"}, {"s"})},
+                 Shape{20});
+  config.outputs = {"s"};
+  return config;
+}
 
 }  // namespace
 
@@ -121,7 +136,23 @@ TEST_CASE("forward, backward and training stay off the heap") {
     }
   };
   check([] { return Net::from_config(Backend{}, network()); });
+  check([] { return Net::from_config(Backend{}, windows_and_steps()); });
   check([&] { return Net::adapt(type); });
+}
+
+TEST_CASE("a stream stays off the heap") {
+  Net net =
+      Net::from_config(Backend{}, sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}},
+                                              {"rnn", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
+                                              {"fc", Linear{2}}},
+                                             Shape{3}));
+  Floats const x(3, 0.5f);
+  net.step(x);
+  long const before = calls;
+  for (int t = 0; t < 20; ++t) net.step(x);
+  net.reset();
+  net.step(x);
+  CHECK(calls == before);
 }
 
 TEST_CASE("a loss layer stays off the heap") {
