@@ -200,17 +200,17 @@ struct LeftTaps {
   }
 };
 
-/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own.
+/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own, for the
+/// `count` channels from `channel` on.
 __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel,
-                                             Index pitch, Out dx, Index group) {
+                                             Index pitch, Out dx, Index channel, Index count) {
   Index const size = g.height.in * g.width.in, first = g.height.at(part.row, 0),
               last = g.height.at(part.row + part.rows - 1, g.height.filter - 1);
   Index const top = first > 0 ? first : 0, bottom = last < g.height.in ? last + 1 : g.height.in;
-  auto const plane = [&](Index i, Index c) COLDPRESS_INLINE_LAMBDA {
-    return dx.row(part.image + i) + (group * g.group_channels() + c) * size;
-  };
+  auto const plane = [&](Index i, Index c)
+                         COLDPRESS_INLINE_LAMBDA { return dx.row(part.image + i) + (channel + c) * size; };
   if (g.height.stride > 1 || g.width.stride > 1) {
-    for (Index c = 0; c < g.group_channels(); ++c) {
+    for (Index c = 0; c < count; ++c) {
       for (Index r = 0; r < g.height.filter; ++r) {
         for (Index s = 0; s < g.width.filter; ++s, panel += pitch) {
           Index const left = within(g.width.first(s) - part.column, 0, part.width),
@@ -226,25 +226,27 @@ __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part 
     }
     return;
   }
-  for (Index c = 0; c < g.group_channels(); ++c, panel += g.taps() * pitch) {
+  for (Index c = 0; c < count; ++c, panel += g.taps() * pitch) {
     for (Index i = 0; i < part.images; ++i) {
       float const* const taps = panel + i * part.positions();
       for (Index x = 0; x < g.width.in; x += lanes) {
-        for (Index s = 0; s < g.width.filter; ++s) {
-          Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
-          if (column <= -lanes || column >= part.width) continue;
-          Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
-          Mask const inside = (columns >= 0) & (columns < static_cast<std::int32_t>(part.width));
-          for (Index y = top; y < bottom; ++y) {
+        float* to = plane(i, c) + top * g.width.in + x;
+        for (Index y = top; y < bottom; ++y, to += g.width.in) {
+          Index const row = y + g.height.padding - part.row, low = row - part.rows + 1;  // of the first tap, ...
+          Index const r0 = low > 0 ? (low + g.height.dilation - 1) / g.height.dilation : 0,
+                      r1 = within(row / g.height.dilation + 1, 0, g.height.filter);
+          Vector total = load_row(to, g.width.in - x);
+          for (Index s = 0; s < g.width.filter; ++s) {
+            Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
+            if (column <= -lanes || column >= part.width) continue;
+            float const* at = taps + s * pitch + row * part.width + column;
             Vector sum{};
-            for (Index r = 0, row = y + g.height.padding - part.row; r < g.height.filter;
-                 ++r, row -= g.height.dilation) {
-              if (row >= 0 && row < part.rows)
-                sum += load(taps + (r * g.width.filter + s) * pitch + row * part.width + column);
-            }
-            float* const to = plane(i, c) + y * g.width.in + x;
-            store_row(to, load_row(to, g.width.in - x) + (inside ? sum : Vector{}), g.width.in - x);
+            for (Index r = r0; r < r1; ++r)
+              sum += load(at + r * (g.width.filter * pitch - g.height.dilation * part.width));
+            Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
+            total += (columns >= 0) & (columns < static_cast<std::int32_t>(part.width)) ? sum : Vector{};
           }
+          store_row(to, total, g.width.in - x);
         }
       }
     }
@@ -279,7 +281,7 @@ struct PanelMemory {
   PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size() : 0) + Panel::slack),
+        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 
@@ -308,9 +310,13 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
     for (Index group = 0; group < g.groups; ++group) {
       take_outputs(g, part, dy, group, memory.outputs, pitch);
-      multiply(g.depth(), part.size(), outputs, {weight + group * outputs, Layout::pitch(g.outputs), 1}, memory.outputs,
-               pitch, StoredGradient{{memory.inputs}, pitch});
-      unpack(g, part, memory.inputs, pitch, dx, group);
+      for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while they are in the cache
+        Index const count = std::min(memory.panel.channels, g.group_channels() - c);
+        float const* const rows = weight + c * g.taps() * Layout::pitch(g.outputs) + group * outputs;
+        multiply(count * g.taps(), part.size(), outputs, {rows, Layout::pitch(g.outputs), 1}, memory.outputs, pitch,
+                 StoredGradient{{memory.inputs}, pitch});
+        unpack(g, part, memory.inputs, pitch, dx, group * g.group_channels() + c, count);
+      }
     }
   });
 }
@@ -318,13 +324,16 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
 /// gradient += that of the weights, {depth, outputs}.
 inline void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), other = Layout::pitch(outputs);
+  Index const outputs = g.group_outputs(), other = Layout::pitch(outputs);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     LeftTaps const taps{Taps{g, memory.panel, part}.at(memory.inputs)};
     for (Index group = 0; group < g.groups; ++group) {
       pack(g, part, x, group, memory.panel, memory.inputs);
-      take_outputs(g, part, dy, group, memory.outputs, pitch);
-      transpose(outputs, part.size(), memory.outputs, pitch, memory.rest, other);
+      for (Index i = 0; i < part.images; ++i) {
+        transpose<true>(outputs, part.positions(),
+                        dy.row(part.image + i) + group * outputs * g.positions() + part.offset(g), g.positions(),
+                        memory.rest + i * part.positions() * other, other);
+      }
       multiply(g.depth(), outputs, part.size(), taps, Right{memory.rest, other},
                Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
     }
