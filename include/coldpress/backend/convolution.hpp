@@ -88,39 +88,45 @@ COLDPRESS_INLINE Index within(Index value, Index low, Index high) {
   return value < low ? low : value > high ? high : value;
 }
 
+/// What one tap sees along an axis, of `count` outputs from `begin` on: those in [first, last) are on the input, from
+/// place `from` on.
+struct Seen {
+  Index first, last, from;
+
+  COLDPRESS_INLINE Seen(Axis const& axis, Index tap, Index begin, Index count)
+      : first(within(axis.first(tap) - begin, 0, count)),
+        last(within(axis.last(tap) - begin, first, count)),
+        from(first == last ? 0 : axis.at(begin + first, tap)) {}
+};
+
 /// One row of the panel: what one tap sees of a plane.
-COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Index r, Index s,
-                               float* to) {
-  Index top = within(g.height.first(r) - part.row, 0, part.rows);
-  Index const bottom = within(g.height.last(r) - part.row, top, part.rows),
-              left = within(g.width.first(s) - part.column, 0, part.width),
-              right = within(g.width.last(s) - part.column, left, part.width);
+COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Seen rows,
+                               Seen columns, float* to) {
+  Index const step = g.height.stride * g.width.in, stride = g.width.stride, width = part.width, right = columns.last,
+              count = columns.last - columns.first;
   auto const blank = [&](Index n) COLDPRESS_INLINE_LAMBDA {
     for (Index i = 0; i < n; i += lanes) store(to + i, Vector{});
     to += n;
   };
-  blank(top * part.width);
-  if (left == right) {
-    blank((bottom - top) * part.width);
+  float const* from = plane + rows.from * g.width.in + columns.from;
+  blank(rows.first * width);
+  if (count == 0) {
+    blank((rows.last - rows.first) * width);
+  } else if (stride == 1 && count == width && width <= lanes) {  // a row is a vector
+    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) store(to, load_partial(from, width));
   } else {
-    float const* from = plane + g.height.at(part.row + top, r) * g.width.in + g.width.at(part.column + left, s);
-    Index const step = g.height.stride * g.width.in, stride = g.width.stride;
-    if (stride == 1 && left == 0 && right == part.width && right <= lanes) {  // a row is a vector
-      for (Index i = top; i < bottom; ++i, from += step, to += right) store(to, load_partial(from, right));
-      top = bottom;
-    }
-    for (Index i = top; i < bottom; ++i, from += step) {
-      if (left > 0) blank(left);
+    for (Index i = rows.first; i < rows.last; ++i, from += step) {
+      if (columns.first > 0) blank(columns.first);
       if (stride == 1) {
-        copy_over(to, from, right - left);
+        copy_over(to, from, count);
       } else {
-        for (Index j = 0; j < right - left; ++j) to[j] = from[j * stride];
+        for (Index j = 0; j < count; ++j) to[j] = from[j * stride];
       }
-      to += right - left;
-      if (right < part.width) blank(part.width - right);
+      to += count;
+      if (right < width) blank(width - right);
     }
   }
-  blank((part.rows - bottom) * part.width);
+  blank((part.rows - rows.last) * width);
 }
 
 /// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
@@ -131,13 +137,15 @@ __attribute__((noinline)) inline void pack(ConvolutionGeometry g, Part part, In 
     g.height.filter = 1;
     part.rows += panel.more;
   }
-  Index const size = g.height.in * g.width.in;
+  Index const size = g.height.in * g.width.in, pitch = panel.pitch();
   for (Index c = 0; c < g.group_channels(); ++c) {
     for (Index r = 0; r < g.height.filter; ++r) {
-      for (Index s = 0; s < g.width.filter; ++s, to += panel.pitch()) {
+      Seen const rows{g.height, r, part.row, part.rows};
+      for (Index s = 0; s < g.width.filter; ++s, to += pitch) {
+        Seen const columns{g.width, s, part.column, part.width};
         for (Index i = 0; i < part.images; ++i) {
           float const* const plane = x.row(part.image + i) + (group * g.group_channels() + c) * size;
-          pack_tap(g, part, plane, r, s, to + i * part.positions());
+          pack_tap(g, part, plane, rows, columns, to + i * part.positions());
         }
       }
     }
