@@ -88,39 +88,45 @@ COLDPRESS_INLINE Index within(Index value, Index low, Index high) {
   return value < low ? low : value > high ? high : value;
 }
 
+/// What one tap sees along an axis, of `count` outputs from `begin` on: those in [first, last) are on the input, from
+/// place `from` on.
+struct Seen {
+  Index first, last, from;
+
+  COLDPRESS_INLINE Seen(Axis const& axis, Index tap, Index begin, Index count)
+      : first(within(axis.first(tap) - begin, 0, count)),
+        last(within(axis.last(tap) - begin, first, count)),
+        from(first == last ? 0 : axis.at(begin + first, tap)) {}
+};
+
 /// One row of the panel: what one tap sees of a plane.
-COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Index r, Index s,
-                               float* to) {
-  Index top = within(g.height.first(r) - part.row, 0, part.rows);
-  Index const bottom = within(g.height.last(r) - part.row, top, part.rows),
-              left = within(g.width.first(s) - part.column, 0, part.width),
-              right = within(g.width.last(s) - part.column, left, part.width);
+COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Seen rows,
+                               Seen columns, float* to) {
+  Index const step = g.height.stride * g.width.in, stride = g.width.stride, width = part.width, right = columns.last,
+              count = columns.last - columns.first;
   auto const blank = [&](Index n) COLDPRESS_INLINE_LAMBDA {
     for (Index i = 0; i < n; i += lanes) store(to + i, Vector{});
     to += n;
   };
-  blank(top * part.width);
-  if (left == right) {
-    blank((bottom - top) * part.width);
+  float const* from = plane + rows.from * g.width.in + columns.from;
+  blank(rows.first * width);
+  if (count == 0) {
+    blank((rows.last - rows.first) * width);
+  } else if (stride == 1 && count == width && width <= lanes) {  // a row is a vector
+    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) store(to, load_partial(from, width));
   } else {
-    float const* from = plane + g.height.at(part.row + top, r) * g.width.in + g.width.at(part.column + left, s);
-    Index const step = g.height.stride * g.width.in, stride = g.width.stride;
-    if (stride == 1 && left == 0 && right == part.width && right <= lanes) {  // a row is a vector
-      for (Index i = top; i < bottom; ++i, from += step, to += right) store(to, load_partial(from, right));
-      top = bottom;
-    }
-    for (Index i = top; i < bottom; ++i, from += step) {
-      if (left > 0) blank(left);
+    for (Index i = rows.first; i < rows.last; ++i, from += step) {
+      if (columns.first > 0) blank(columns.first);
       if (stride == 1) {
-        copy_over(to, from, right - left);
+        copy_over(to, from, count);
       } else {
-        for (Index j = 0; j < right - left; ++j) to[j] = from[j * stride];
+        for (Index j = 0; j < count; ++j) to[j] = from[j * stride];
       }
-      to += right - left;
-      if (right < part.width) blank(part.width - right);
+      to += count;
+      if (right < width) blank(width - right);
     }
   }
-  blank((part.rows - bottom) * part.width);
+  blank((part.rows - rows.last) * width);
 }
 
 /// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
@@ -131,13 +137,15 @@ __attribute__((noinline)) inline void pack(ConvolutionGeometry g, Part part, In 
     g.height.filter = 1;
     part.rows += panel.more;
   }
-  Index const size = g.height.in * g.width.in;
+  Index const size = g.height.in * g.width.in, pitch = panel.pitch();
   for (Index c = 0; c < g.group_channels(); ++c) {
     for (Index r = 0; r < g.height.filter; ++r) {
-      for (Index s = 0; s < g.width.filter; ++s, to += panel.pitch()) {
+      Seen const rows{g.height, r, part.row, part.rows};
+      for (Index s = 0; s < g.width.filter; ++s, to += pitch) {
+        Seen const columns{g.width, s, part.column, part.width};
         for (Index i = 0; i < part.images; ++i) {
           float const* const plane = x.row(part.image + i) + (group * g.group_channels() + c) * size;
-          pack_tap(g, part, plane, r, s, to + i * part.positions());
+          pack_tap(g, part, plane, rows, columns, to + i * part.positions());
         }
       }
     }
@@ -200,17 +208,17 @@ struct LeftTaps {
   }
 };
 
-/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own.
+/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own, for the
+/// `count` channels from `channel` on.
 __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel,
-                                             Index pitch, Out dx, Index group) {
+                                             Index pitch, Out dx, Index channel, Index count) {
   Index const size = g.height.in * g.width.in, first = g.height.at(part.row, 0),
               last = g.height.at(part.row + part.rows - 1, g.height.filter - 1);
   Index const top = first > 0 ? first : 0, bottom = last < g.height.in ? last + 1 : g.height.in;
-  auto const plane = [&](Index i, Index c) COLDPRESS_INLINE_LAMBDA {
-    return dx.row(part.image + i) + (group * g.group_channels() + c) * size;
-  };
+  auto const plane = [&](Index i, Index c)
+                         COLDPRESS_INLINE_LAMBDA { return dx.row(part.image + i) + (channel + c) * size; };
   if (g.height.stride > 1 || g.width.stride > 1) {
-    for (Index c = 0; c < g.group_channels(); ++c) {
+    for (Index c = 0; c < count; ++c) {
       for (Index r = 0; r < g.height.filter; ++r) {
         for (Index s = 0; s < g.width.filter; ++s, panel += pitch) {
           Index const left = within(g.width.first(s) - part.column, 0, part.width),
@@ -226,25 +234,27 @@ __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part 
     }
     return;
   }
-  for (Index c = 0; c < g.group_channels(); ++c, panel += g.taps() * pitch) {
+  for (Index c = 0; c < count; ++c, panel += g.taps() * pitch) {
     for (Index i = 0; i < part.images; ++i) {
       float const* const taps = panel + i * part.positions();
       for (Index x = 0; x < g.width.in; x += lanes) {
-        for (Index s = 0; s < g.width.filter; ++s) {
-          Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
-          if (column <= -lanes || column >= part.width) continue;
-          Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
-          Mask const inside = (columns >= 0) & (columns < static_cast<std::int32_t>(part.width));
-          for (Index y = top; y < bottom; ++y) {
+        float* to = plane(i, c) + top * g.width.in + x;
+        for (Index y = top; y < bottom; ++y, to += g.width.in) {
+          Index const row = y + g.height.padding - part.row, low = row - part.rows + 1;  // of the first tap, ...
+          Index const r0 = low > 0 ? (low + g.height.dilation - 1) / g.height.dilation : 0,
+                      r1 = within(row / g.height.dilation + 1, 0, g.height.filter);
+          Vector total = load_row(to, g.width.in - x);
+          for (Index s = 0; s < g.width.filter; ++s) {
+            Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
+            if (column <= -lanes || column >= part.width) continue;
+            float const* at = taps + s * pitch + row * part.width + column;
             Vector sum{};
-            for (Index r = 0, row = y + g.height.padding - part.row; r < g.height.filter;
-                 ++r, row -= g.height.dilation) {
-              if (row >= 0 && row < part.rows)
-                sum += load(taps + (r * g.width.filter + s) * pitch + row * part.width + column);
-            }
-            float* const to = plane(i, c) + y * g.width.in + x;
-            store_row(to, load_row(to, g.width.in - x) + (inside ? sum : Vector{}), g.width.in - x);
+            for (Index r = r0; r < r1; ++r)
+              sum += load(at + r * (g.width.filter * pitch - g.height.dilation * part.width));
+            Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
+            total += (columns >= 0) & (columns < static_cast<std::int32_t>(part.width)) ? sum : Vector{};
           }
+          store_row(to, total, g.width.in - x);
         }
       }
     }
@@ -279,7 +289,7 @@ struct PanelMemory {
   PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size() : 0) + Panel::slack),
+        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 
@@ -308,9 +318,13 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
     for (Index group = 0; group < g.groups; ++group) {
       take_outputs(g, part, dy, group, memory.outputs, pitch);
-      multiply(g.depth(), part.size(), outputs, {weight + group * outputs, Layout::pitch(g.outputs), 1}, memory.outputs,
-               pitch, StoredGradient{{memory.inputs}, pitch});
-      unpack(g, part, memory.inputs, pitch, dx, group);
+      for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while they are in the cache
+        Index const count = std::min(memory.panel.channels, g.group_channels() - c);
+        float const* const rows = weight + c * g.taps() * Layout::pitch(g.outputs) + group * outputs;
+        multiply(count * g.taps(), part.size(), outputs, {rows, Layout::pitch(g.outputs), 1}, memory.outputs, pitch,
+                 StoredGradient{{memory.inputs}, pitch});
+        unpack(g, part, memory.inputs, pitch, dx, group * g.group_channels() + c, count);
+      }
     }
   });
 }
@@ -318,13 +332,16 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
 /// gradient += that of the weights, {depth, outputs}.
 inline void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs(), other = Layout::pitch(outputs);
+  Index const outputs = g.group_outputs(), other = Layout::pitch(outputs);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
     LeftTaps const taps{Taps{g, memory.panel, part}.at(memory.inputs)};
     for (Index group = 0; group < g.groups; ++group) {
       pack(g, part, x, group, memory.panel, memory.inputs);
-      take_outputs(g, part, dy, group, memory.outputs, pitch);
-      transpose(outputs, part.size(), memory.outputs, pitch, memory.rest, other);
+      for (Index i = 0; i < part.images; ++i) {
+        transpose<true>(outputs, part.positions(),
+                        dy.row(part.image + i) + group * outputs * g.positions() + part.offset(g), g.positions(),
+                        memory.rest + i * part.positions() * other, other);
+      }
       multiply(g.depth(), outputs, part.size(), taps, Right{memory.rest, other},
                Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
     }

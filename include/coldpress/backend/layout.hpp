@@ -86,6 +86,7 @@ struct Panel {
   Index more;                 // rows that the window sees beyond, where they are shared
   Index depth, outputs;       // of a group
   Index lines;                // rows of the panel
+  Index channels;             // of a group, whose input gradient is made at once
 
   constexpr explicit Panel(ConvolutionGeometry const& g)
       : sequence(g.sequence),
@@ -96,7 +97,8 @@ struct Panel {
         more(0),
         depth(g.depth()),
         outputs(g.group_outputs()),
-        lines(depth) {
+        lines(depth),
+        channels(1) {
     Index const positions = g.positions(), whole = Layout::cells(positions);
     bool const several = positions < 128 && whole - positions > positions / 8;  // they would waste lanes alone
     if (!sequence && !several && g.height.stride == 1) {
@@ -118,6 +120,7 @@ struct Panel {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
+    channels = std::clamp<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
   /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
@@ -126,8 +129,8 @@ struct Panel {
   constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
   constexpr Index size() const { return lines * pitch(); }
   constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
-  /// Of a panel with a row for every tap: the input gradient's.
-  constexpr Index gradient_size() const { return sequence ? size() : depth * output_pitch(); }
+  /// Of a panel with a row for every tap of some channels: the input gradient's.
+  constexpr Index gradient_size(Index taps) const { return sequence ? size() : channels * taps * output_pitch(); }
 };
 
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
@@ -137,7 +140,7 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               outputs = g.sequence        ? 1
                         : extent.training ? panel.positions()
                                           : 0,
-              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size()) : panel.size();
+              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size(g.taps())) : panel.size();
   return 3 * Panel::slack + inputs + panel.output_size() + std::max(weights, gradient + outputs * pitch(panel.outputs));
 }
 

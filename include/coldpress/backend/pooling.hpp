@@ -1,4 +1,5 @@
-// Pooling of one sample. Its planes are transposed, so that the lanes are planes: then any window is a few vectors.
+// Pooling of one sample. Its planes are transposed, so that the lanes are planes: then any window is a few vectors. The
+// most frequent one needs no transposition.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -61,9 +62,65 @@ struct Planes {
   }
 };
 
+/// Maxima of 2 x 2 values, where windows touch and cover the input: two rows of any plane are a row of outputs, and
+/// lanes are neighbours in it.
+struct Quarters {
+  Index rows, width;  // of the outputs, all planes below each other
+
+  static COLDPRESS_INLINE bool fit(PoolingGeometry const& g) {
+    auto const halved = [](Axis const& a) {
+      return a.filter == 2 && a.stride == 2 && a.padding == 0 && a.in == 2 * a.out;
+    };
+    return g.mode == PoolingMode::max && g.depth.in == 1 && g.depth.filter == 1 && g.depth.padding == 0 &&
+           halved(g.height) && halved(g.width);
+  }
+  COLDPRESS_INLINE explicit Quarters(PoolingGeometry const& g) : rows(g.planes * g.height.out), width(g.width.out) {}
+
+  __attribute__((noinline)) void pool(float const* x, float* y, float* places) const {
+    for (Index i = 0; i < rows; ++i, x += 4 * width, y += width, places += width) {
+      for (Index k = 0; k < width; k += lanes) {
+        Index const left = 2 * (width - k);
+        float const* const at = x + 2 * k;
+        bool const two = left > lanes;
+        Vector const a = load_row(at, left), b = two ? load_row(at + lanes, left - lanes) : Vector{};
+        Vector const c = load_row(at + 2 * width, left),
+                     d = two ? load_row(at + 2 * width + lanes, left - lanes) : Vector{};
+        Vector best = every_second<0>(a, b);
+        Mask place{};
+        auto const take = [&](Vector v, std::int32_t tap) COLDPRESS_INLINE_LAMBDA {
+          Mask const takes = (best == best) & ~(v <= best);
+          best = takes ? v : best;
+          place = takes ? Mask{} + tap : place;
+        };
+        take(every_second<1>(a, b), 1);
+        take(every_second<0>(c, d), 2);
+        take(every_second<1>(c, d), 3);
+        store_row(y + k, best, width - k);
+        store_row(places + k, (Vector)place, width - k);
+      }
+    }
+  }
+  __attribute__((noinline)) void gradient(float const* dy, float const* places, float* dx) const {
+    for (Index i = 0; i < rows; ++i, dx += 4 * width, dy += width, places += width) {
+      for (Index k = 0; k < width; k += lanes) {
+        Index const left = 2 * (width - k);
+        Vector const v = load_row(dy + k, width - k);
+        Mask const place = (Mask)load_row(places + k, width - k);
+        unroll<2>([&](auto row) COLDPRESS_INLINE_LAMBDA {
+          Vector const a = place == 2 * row ? v : Vector{}, b = place == 2 * row + 1 ? v : Vector{};
+          float* const to = dx + 2 * row * width + 2 * k;
+          store_row(to, interleave<0>(a, b), left);
+          if (left > lanes) store_row(to + lanes, interleave<1>(a, b), left - lanes);
+        });
+      }
+    }
+  }
+};
+
 /// y; for maxima, `places` takes the number of the tap that each is from.
 __attribute__((noinline)) inline void pool(PoolingGeometry const& g, float const* x, float* y, float* places,
                                            float* scratch) {
+  if (Quarters::fit(g)) return Quarters{g}.pool(x, y, places);
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.in(), x + first * g.in(), g.in(), at.inputs, lanes);
@@ -95,6 +152,7 @@ __attribute__((noinline)) inline void pool(PoolingGeometry const& g, float const
 /// dx, the input gradient.
 __attribute__((noinline)) inline void pool_gradient(PoolingGeometry const& g, float const* dy, float const* places,
                                                     float* dx, float* scratch) {
+  if (Quarters::fit(g)) return Quarters{g}.gradient(dy, places, dx);
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.out(), dy + first * g.out(), g.out(), at.outputs, lanes);

@@ -171,11 +171,8 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, float const*
       });
       for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
         unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
-          [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
-            next[2 * r] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes)...);
-            next[2 * r + 1] = __builtin_shufflevector(t[r], t[r + lanes / 2], (l / 2 + l % 2 * lanes + lanes / 2)...);
-          }
-          (std::make_integer_sequence<int, lanes>{});
+          next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
+          next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
         });
         unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
       }

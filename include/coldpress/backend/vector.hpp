@@ -128,6 +128,23 @@ COLDPRESS_INLINE void unroll(F f) {
   (std::make_integer_sequence<int, N>{});
 }
 
+/// a[0], b[0], a[1], b[1], ...: the lower half, or the upper.
+template <int half>
+COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return __builtin_shufflevector(a, b, (l / 2 + l % 2 * lanes + half * lanes / 2)...);
+  }
+  (std::make_integer_sequence<int, lanes>{});
+}
+/// Every second value of a and then b, from the first or the second on.
+template <int first>
+COLDPRESS_INLINE Vector every_second(Vector a, Vector b) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return __builtin_shufflevector(a, b, (2 * l + first)...);
+  }
+  (std::make_integer_sequence<int, lanes>{});
+}
+
 namespace detail {
 template <int distance>
 COLDPRESS_INLINE Vector rotate(Vector v) {
