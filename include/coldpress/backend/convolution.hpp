@@ -130,8 +130,9 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
 }
 
 /// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
-__attribute__((noinline)) inline void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
-                                           float* to) {
+template <class = void>
+__attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
+                                    float* to) {
   if (panel.shared) {
     g.height.out += panel.more;
     g.height.filter = 1;
@@ -210,8 +211,9 @@ struct LeftTaps {
 
 /// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own, for the
 /// `count` channels from `channel` on.
-__attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel,
-                                             Index pitch, Out dx, Index channel, Index count) {
+template <class = void>
+__attribute__((noinline)) void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel, Index pitch,
+                                      Out dx, Index channel, Index count) {
   Index const size = g.height.in * g.width.in, first = g.height.at(part.row, 0),
               last = g.height.at(part.row + part.rows - 1, g.height.filter - 1);
   Index const top = first > 0 ? first : 0, bottom = last < g.height.in ? last + 1 : g.height.in;
@@ -262,7 +264,8 @@ __attribute__((noinline)) inline void unpack(ConvolutionGeometry const& g, Part 
 }
 
 /// The outputs of a part, {channel, position}, out of the rows of y or dy and back into them.
-inline void take_outputs(ConvolutionGeometry const& g, Part const& part, In y, Index group, float* to, Index pitch) {
+template <class = void>
+void take_outputs(ConvolutionGeometry const& g, Part const& part, In y, Index group, float* to, Index pitch) {
   for (Index k = 0; k < g.group_outputs(); ++k, to += pitch) {
     for (Index i = 0; i < part.images; ++i) {
       copy_over(to + i * part.positions(),
@@ -271,8 +274,8 @@ inline void take_outputs(ConvolutionGeometry const& g, Part const& part, In y, I
     }
   }
 }
-inline void put_outputs(ConvolutionGeometry const& g, Part const& part, float const* from, Index pitch, Out y,
-                        Index group) {
+template <class = void>
+void put_outputs(ConvolutionGeometry const& g, Part const& part, float const* from, Index pitch, Out y, Index group) {
   for (Index k = 0; k < g.group_outputs(); ++k, from += pitch) {
     for (Index i = 0; i < part.images; ++i) {
       copy(y.row(part.image + i) + (group * g.group_outputs() + k) * g.positions() + part.offset(g),
@@ -293,8 +296,9 @@ struct PanelMemory {
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 
-inline void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                            float* scratch) {
+template <class = void>
+void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+                     float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
@@ -312,7 +316,8 @@ inline void convolve_images(ConvolutionGeometry const& g, In x, float const* wei
 }
 
 /// dx += the input gradient.
-inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
+template <class = void>
+void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
   PanelMemory const memory{g, scratch, true};
   Index const pitch = memory.panel.output_pitch(), outputs = g.group_outputs();
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
@@ -330,7 +335,8 @@ inline void image_input_gradient(ConvolutionGeometry const& g, In dy, float cons
 }
 
 /// gradient += that of the weights, {depth, outputs}.
-inline void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
+template <class = void>
+void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const outputs = g.group_outputs(), other = Layout::pitch(outputs);
   for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
@@ -394,8 +400,9 @@ COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& step
 }
 
 /// The way back, adding: dx of all steps that a row has seen.
-inline void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const* panel, Index pitch, Out dx,
-                         Index group) {
+template <class = void>
+void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const* panel, Index pitch, Out dx,
+                  Index group) {
   Index const channels = g.group_channels();
   for (Index i = 0; i < steps.rows; ++i, panel += pitch) {
     for (Index r = 0; r < g.height.filter; ++r) {
@@ -410,8 +417,9 @@ inline void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float
 }
 
 /// A call with a single step in all is a sum in an order of its own, as in affine.
-inline void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                               float* state, float* scratch) {
+template <class = void>
+void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y, float* state,
+                        float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), w_pitch = Layout::pitch(g.outputs);
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
@@ -437,7 +445,8 @@ inline void convolve_sequences(ConvolutionGeometry const& g, In x, float const* 
   for (Index i = 0; i < x.rows; ++i) Past<float>{state + i * kept, g.past(), g.channels}.append(x.row(i), g.height.in);
 }
 
-inline void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
+template <class = void>
+void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
   PanelMemory const memory{g, scratch, true};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs();
   for (Index group = 0; group < g.groups; ++group) {
@@ -451,7 +460,8 @@ inline void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float c
   }
 }
 
-inline void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
+template <class = void>
+void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), other = memory.panel.output_pitch();
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
@@ -467,7 +477,8 @@ inline void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, 
 }
 
 /// The sums over all samples and positions of `lanes` channels from `first` on.
-inline Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
+template <class = void>
+Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
   Vector total{};
   if (g.sequence) {
     for (Index i = 0; i < dy.rows; ++i) {

@@ -11,6 +11,8 @@
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
 
+// What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
+// those it includes.
 struct Cpu : cpu::Layout {
   float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
 
@@ -161,19 +163,22 @@ struct Cpu : cpu::Layout {
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
-  COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) const {
+  template <class T>
+  COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
   }
   /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
   /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
-  void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
-                          Index truncation) const {
+  template <class T>
+  void recurrent_gradient(Recurrence<T> const& r, T const* weights,
+                          std::type_identity_t<Sequence<T const>> const& upper, Index truncation) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
       cpu::recurrent_gradient<gates>(r, weights, upper, truncation, scratch);
     });
   }
   /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
-  void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Rows<float> dx) const {
+  template <class T>
+  void recurrent_input_gradient(Recurrence<T> const& r, T const* weights, Rows<T> dx) const {
     Index const units = r.units(), gates = r.weights.gates;
     if (r.weights.inputs(r.part) > 0) {
       product(Rows<float const>{r.gradients.data, dx.rows, gates * units, r.gradients.sample_pitch},

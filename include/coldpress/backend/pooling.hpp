@@ -118,8 +118,8 @@ struct Quarters {
 };
 
 /// y; for maxima, `places` takes the number of the tap that each is from.
-__attribute__((noinline)) inline void pool(PoolingGeometry const& g, float const* x, float* y, float* places,
-                                           float* scratch) {
+template <class = void>
+__attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, float* y, float* places, float* scratch) {
   if (Quarters::fit(g)) return Quarters{g}.pool(x, y, places);
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
@@ -150,8 +150,9 @@ __attribute__((noinline)) inline void pool(PoolingGeometry const& g, float const
 }
 
 /// dx, the input gradient.
-__attribute__((noinline)) inline void pool_gradient(PoolingGeometry const& g, float const* dy, float const* places,
-                                                    float* dx, float* scratch) {
+template <class = void>
+__attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float const* dy, float const* places, float* dx,
+                                             float* scratch) {
   if (Quarters::fit(g)) return Quarters{g}.gradient(dy, places, dx);
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
