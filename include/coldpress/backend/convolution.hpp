@@ -112,8 +112,11 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank(rows.first * width);
   if (count == 0) {
     blank((rows.last - rows.first) * width);
-  } else if (stride == 1 && count == width && width <= lanes) {  // a row is a vector
-    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) store(to, load_partial(from, width));
+  } else if (stride == 1 && width <= lanes) {  // a row is a vector, and has zeros behind it
+    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) {
+      if (columns.first > 0) store(to, Vector{});
+      store(to + columns.first, load_partial(from, count));
+    }
   } else {
     for (Index i = rows.first; i < rows.last; ++i, from += step) {
       if (columns.first > 0) blank(columns.first);

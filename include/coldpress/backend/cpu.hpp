@@ -70,7 +70,7 @@ struct Cpu : cpu::Layout {
   template <class DY, class DX, class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, g.sequence ? Index{dy.rows} : cpu::Panel{g}.images, [&](Index i, Index count) {
+    finish_gradient(dx, slope, g.sequence ? Index{dy.rows} : cpu::Panel{g}.images, 0, [&](Index i, Index count) {
       if (g.sequence) {
         cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
       } else {
@@ -111,7 +111,7 @@ struct Cpu : cpu::Layout {
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, 1, [&](Index i, Index) {
+    finish_gradient(dx, slope, 1, dx.columns, [&](Index i, Index) {
       cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), scratch);
     });
   }
@@ -251,13 +251,14 @@ struct Cpu : cpu::Layout {
       for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
     }
   }
-  /// compute(first, count) adds to some rows of dx, which are zero; while they are in the cache, the slope follows.
+  /// compute(first, count) makes some rows of dx: it writes the first columns, and adds to the others, which are zero.
+  /// While they are in the cache, the slope follows.
   template <class DX, class Chain, class F>
-  static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, F compute) {
+  static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, F compute) {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     for (Index i = 0; i < dx.rows; i += at_once) {
       Index const count = std::min<Index>(at_once, dx.rows - i);
-      for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j), writable(dx));
+      for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
       compute(i, count);
       if (slope.chain.length == 0) continue;
       for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
