@@ -86,8 +86,8 @@ class Reader : Tree {
           check_factor(value);
           return std::optional{value};
         };
-        weight.lr_mult = factor(param.getLrMult());
-        weight.decay_mult = factor(param.getDecayMult());
+        in_field("lrMult", [&] { weight.lr_mult = factor(param.getLrMult()); });
+        in_field("decayMult", [&] { weight.decay_mult = factor(param.getDecayMult()); });
         if (param.getShareMode() > schema::DimCheckMode::PERMISSIVE)
           throw UnsupportedError{"has a share mode that this version of coldpress does not know"};
         weight.share_mode = static_cast<dynamic::DimCheckMode>(param.getShareMode());

@@ -13,7 +13,8 @@ std::string describe(LayerConfig const& config, std::optional<Shape> input) {
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     LayerRow row{graph.names[i]};
     for (int k = graph.first_parameter[i]; k < graph.first_parameter[i + 1]; ++k) {
-      row.parameters += graph.parameters[static_cast<std::size_t>(k)].shape.size();
+      auto const at = static_cast<std::size_t>(k);
+      if (graph.owner[at] == k) row.parameters += graph.parameters[at].shape.size();
     }
     std::visit(
         [&](auto const& layer) {

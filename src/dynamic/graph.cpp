@@ -138,7 +138,7 @@ class Builder {
     Value before = inputs[0];
     std::string before_name = container.inputs.empty() ? "" : container.inputs[0].name;
     for (std::size_t k = 0; k < container.inputs.size(); ++k) {
-      Value const value = shaped(inputs[k], container.inputs[k], config);
+      Value const value = depth == 0 ? inputs[k] : shaped(inputs[k], container.inputs[k], config);
       scope.give(container.inputs[k].name, value, false);
       if (k == 0) before = value;
     }
@@ -242,12 +242,19 @@ class Builder {
     if (name.empty()) return self;
     auto const [named, is_new] = named_.try_emplace(name, self);
     if (is_new) return self;
-    Shape const own = graph_.parameters[static_cast<std::size_t>(named->second)].shape;
-    bool const permissive = k < options.size() && options[k].share_mode == DimCheckMode::permissive;
-    if (permissive ? own.size() != parameter.shape.size() : own != parameter.shape) {
-      throw ShapeError{"weight '" + name + "' is shared with one of shape " + to_string(own) + ", but has " +
+    Parameter const& own = graph_.parameters[static_cast<std::size_t>(named->second)];
+    WeightConfig const wish = k < options.size() ? options[k] : WeightConfig{};
+    bool const permissive = wish.share_mode == DimCheckMode::permissive;
+    if (permissive ? own.shape.size() != parameter.shape.size() : own.shape != parameter.shape) {
+      throw ShapeError{"weight '" + name + "' is shared with one of shape " + to_string(own.shape) + ", but has " +
                        to_string(parameter.shape)};
     }
+    if (!permissive && !same_order(own, parameter))
+      throw ShapeError{"weight '" + name + "' is shared by recurrent layers of different kinds"};
+    bool const other = (wish.filler && *wish.filler != own.filler) ||
+                       wish.lr_mult.value_or(own.lr_mult) != own.lr_mult ||
+                       wish.decay_mult.value_or(own.decay_mult) != own.decay_mult;
+    if (other) throw ConfigError{"weight '" + name + "' is shared: its filler and factors are said by the first layer"};
     return named->second;
   }
   /// A container sees a value in the shape that it declares.

@@ -129,6 +129,7 @@ Layer& Layer::operator=(Layer&& other) noexcept {
   std::swap(outputs_, other.outputs_);
   std::swap(input_gradients_, other.input_gradients_);
   std::swap(kept_inputs_, other.kept_inputs_);
+  std::swap(kept_values_, other.kept_values_);
   std::swap(mode_, other.mode_);
   return *this;
 }
@@ -155,7 +156,7 @@ void Layer::make_weights() {
 }
 
 Executable& Layer::executable() const {
-  if (!executable_) throw UnsupportedError{"a loss layer has no network behind it"};
+  if (!executable_) throw UnsupportedError{"there is no network here: this is a loss layer, or was moved from"};
   return *executable_;
 }
 void Layer::send_weights() const {
@@ -179,7 +180,7 @@ void Layer::hold(std::vector<SharedTensor>& tensors, std::size_t k, Values value
 }
 
 std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> inputs) {
-  std::size_t const wanted = loss_ ? 2 : executable_->input_shapes().size();
+  std::size_t const wanted = loss_ ? 2 : executable().input_shapes().size();
   if (inputs.size() != wanted) {
     throw ShapeError{"forward: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
   }
@@ -187,7 +188,7 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
     require(!inputs[0].shape().empty(), "loss: the predictions' first extent must be the batch");
     float const mean =
         loss_->forward(inputs[0].read(), sample_shape(inputs[0]), inputs[1].read(), inputs[0].shape()[0]);
-    kept_inputs_.assign(inputs.begin(), inputs.end());
+    keep(inputs);
     hold(outputs_, 0, {&mean, 1}, std::array<Index, 1>{1});
     return outputs_;
   }
@@ -198,11 +199,25 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
   for (std::size_t k = 0; k < inputs.size(); ++k) values[k] = inputs[k].read();
   kept_inputs_.clear();
   auto const outputs = executable_->forward({values.data(), inputs.size()}, mode_);
-  kept_inputs_.assign(inputs.begin(), inputs.end());
+  keep(inputs);
   Index const batch = inputs[0].size() / shapes[0].size();
   for (std::size_t k = 0; k < outputs.size(); ++k)
     hold(outputs_, k, outputs[k], Extents{batch, executable_->output_shapes()[k]});
   return outputs_;
+}
+
+void Layer::keep(std::span<SharedTensor const> inputs) {
+  kept_inputs_.assign(inputs.begin(), inputs.end());
+  kept_values_.clear();
+  for (SharedTensor const& input : inputs) kept_values_.push_back(input.read());
+}
+/// Backward reads the inputs again: they must still be where they were.
+void Layer::check_kept() const {
+  for (std::size_t k = 0; k < kept_inputs_.size(); ++k) {
+    Values const now = kept_inputs_[k].read();
+    require(now.data() == kept_values_[k].data() && now.size() == kept_values_[k].size(),
+            "backward: an input has been resized since forward");
+  }
 }
 
 std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> output_gradients) {
@@ -212,6 +227,7 @@ std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> outp
 }
 
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
+  check_kept();
   if (loss_) {
     require(!loss_->objective.gradient().empty(), "backward: comes after forward");
     hold(input_gradients_, 0, loss_->objective.gradient(), kept_inputs_[0].shape());
@@ -247,6 +263,7 @@ void Layer::take_input_gradients() {
 }
 
 void Layer::backward_parameters() {
+  check_kept();
   executable().backward_parameters();
   gradients_changed();
 }

@@ -39,6 +39,21 @@ TrainingOptions options_of(SolverConfig const& config) {
   return options;
 }
 
+/// A container's inputs, where it declares them, are the network's output and the targets.
+void check_declared(LayerConfig const& objective, Shape output, Index targets) {
+  auto const* container = std::get_if<SequentialConfig>(&objective.layer_type);
+  if (!container) return;
+  Index const sizes[] = {output.size(), targets};
+  for (std::size_t k = 0; k < container->inputs.size(); ++k) {
+    ShapedInput const& input = container->inputs[k];
+    if (input.shape.rank() == 0 || input.shape.size() == sizes[k]) continue;
+    ShapeError error{"input '" + input.name + "' has shape " + to_string(input.shape) + ", but gets " +
+                     std::to_string(sizes[k]) + " values"};
+    error.in_layer(objective.name);
+    throw error;
+  }
+}
+
 LayerConfig network_of(SolverConfig const& config) {
   if (!config.network) throw ConfigError{"solver: the config has no network"};
   return *config.network;
@@ -135,11 +150,19 @@ Solver::Solver(Layer network, SolverConfig config)
         target_size_ = std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_.loss);
       },
       [&](Error& e) { e.in_layer(config_.objective->name); });
+  optimizer_ = options_.optimizer.index();
+  check_declared(*config_.objective, network_.output_shape(), target_size_);
   if (network_.learnable_weights_names().empty())
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
 float Solver::train(std::span<Values const> inputs, Values targets) {
+  if (!options_.sane() || options_.minibatch_size < 0)
+    throw ConfigError{"solver: a number of options() is out of range"};
+  if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
+    optimizer_ = options_.optimizer.index();
+    for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
+  }
   network_.send_weights();
   loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
   network_.weights_changed();

@@ -430,3 +430,19 @@ TEST_CASE("a network and its loss, by hand, as Juice's solver runs them") {
   }
   CHECK(loss.forward({net.forward(x), t})[0].read()[0] < before / 2);
 }
+
+TEST_CASE("an input that is resized is not read again") {
+  Net net = make(sequential({{"fc", Linear{2}}}, Shape{3})), loss = make({"loss", MeanSquaredError{}});
+  SharedTensor const x = noise({20, 3}, 1), t = noise({20, 3}, 2);
+  net.forward(x);
+  loss.forward({x, t});
+  x.resize({1, 3});
+  error_of<ShapeError>([&] { net.backward(noise({20, 2}, 3)); });
+  error_of<ShapeError>([&] { loss.backward(); });
+}
+
+TEST_CASE("a layer that was moved from says so") {
+  Net net = make(sequential({{"fc", Linear{2}}}, Shape{3}));
+  Net const other = std::move(net);
+  error_of<UnsupportedError>([&] { net.forward(noise({1, 3}, 1)); });
+}

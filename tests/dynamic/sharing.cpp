@@ -86,6 +86,31 @@ TEST_CASE("strict sharing wants one shape, permissive as many values") {
   error_of<ShapeError>([&] { Net::from_config(Backend{"cpu"}, pair(DimCheckMode::permissive)); });
 }
 
+TEST_CASE("recurrent weights of different kinds are not shared, however many they are") {
+  // Both have 1344 values, in other orders.
+  WeightConfig const weight{.name = "w"};
+  auto const config = [&](RnnType second) {
+    return sequential({named("a", Rnn{.hidden_size = 32, .rnn_type = RnnType::tanh}, {weight}),
+                       named("n", Linear{8}, {}), named("b", Rnn{.hidden_size = 8, .rnn_type = second}, {weight})},
+                      Shape{2, 8});
+  };
+  Error const error = error_of<ShapeError>([&] { Net::from_config(Backend{}, config(RnnType::lstm)); });
+  CHECK(error.layer() == "b");
+}
+
+TEST_CASE("who shares a weight has no filler and no factors of his own") {
+  auto const config = [](WeightConfig const& second) {
+    return sequential({named("a", Linear{5}, {{.name = "w", .lr_mult = 0.5f}}), named("b", Linear{5}, {second})},
+                      Shape{5});
+  };
+  Net::from_config(Backend{}, config({.name = "w"}));
+  Net::from_config(Backend{}, config({.name = "w", .lr_mult = 0.5f}));
+  for (WeightConfig const& second :
+       {WeightConfig{.name = "w", .lr_mult = 0.0f}, WeightConfig{.name = "w", .decay_mult = 2.0f},
+        WeightConfig{.name = "w", .filler = Constant{3}}})
+    CHECK(error_of<ConfigError>([&] { Net::from_config(Backend{}, config(second)); }).layer() == "b");
+}
+
 TEST_CASE("a shared weight is updated once, typed and type-less, with the same bits") {
   Twice net{4};
   CHECK(Twice::weight_count == 4);

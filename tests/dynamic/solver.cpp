@@ -155,6 +155,28 @@ TEST_CASE("W3: a loss's weight is a factor of its value and gradient") {
   CHECK(error_of<ShapeError>([&] { make(config); }).layer() == "loss");
 }
 
+TEST_CASE("options that mean nothing are refused when they are used, and another optimizer starts anew") {
+  SharedTensor const x = noise({4, 3}, 1);
+  auto const refused = [&](auto change) {
+    Trainer solver = make(linear_config(0.1f, 0.5f));
+    change(solver.options());
+    error_of<ConfigError>([&] { solver.train_minibatch(x, noise({4, solver.network().output_shape().size()}, 2)); });
+  };
+  refused([](auto& options) { options.accumulate = 0; });
+  refused([](auto& options) { options.lr_policy = lr::Step{.stepsize = 0}; });
+  refused([](auto& options) { options.minibatch_size = -3; });
+  refused([](auto& options) { options.clip_gradients = -1; });
+  auto const weights = [&](int momentum_steps) {
+    Trainer solver = make(linear_config(0, 0.5f));  // a rate of 0: momentum alone
+    SharedTensor const t = noise({4, solver.network().output_shape().size()}, 2);
+    for (int i = 0; i < momentum_steps; ++i) solver.train_minibatch(x, t);
+    solver.options().optimizer = Adagrad{.learning_rate = 0.1f};
+    solver.train_minibatch(x, t);
+    return values_of(solver.network().learnable_weights_data()[0]);
+  };
+  CHECK(same_bits(weights(0), weights(1)));
+}
+
 TEST_CASE("rate, momentum and clipping may change between steps") {
   Trainer solver = make(linear_config(0.05f, 0.0f));
   ByHand hand{weights_of(solver.network())};

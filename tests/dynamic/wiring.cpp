@@ -316,6 +316,12 @@ TEST_CASE("an objective may be a container with the network's output and the tar
   Floats const adapted = trained(network(false), objective({log_softmax, nll}), true);
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(adapted[i] == Approx(plain[i]).epsilon(1e-4).margin(1e-6));
 
+  for (std::size_t wrong : {std::size_t{0}, std::size_t{1}}) {
+    LayerConfig goal = objective({log_softmax, nll});
+    std::get<SequentialConfig>(goal.layer_type).inputs[wrong].shape = {7};
+    CHECK(error_of<ShapeError>([&] { trained(network(false), goal, false); }).layer() == "classifier");
+  }
+
   // As a layer of its own: predictions and labels in, the loss out; back comes the gradient of the predictions.
   Net layer = Net::from_config(Backend{}, objective({log_softmax, nll}));
   SharedTensor const y = noise({2, 3}, 1), label = tensor({2, 1}, {2, 0});

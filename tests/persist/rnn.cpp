@@ -164,4 +164,23 @@ TEST_CASE("the kinds of recurrent layers are read as Juice spells them, and its 
 }
 
 }  // namespace
+TEST_CASE("a network of sequences is loaded for another number of steps, and for one a call") {
+  using Net = Network<Sequential<Rnn{.hidden_size = 4, .output = RnnOutput::last_step}, Linear{2}>, Shape{5, 3}>;
+  Net net{1};
+  TemporaryFolder folder;
+  auto const path = folder / "sequence.juice";
+  save(net, path);
+  std::vector<float> x(15);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) / 7 - 0.4f;
+  auto const y = test::copy_of<float>(net.forward(x));
+  auto stream = dynamic::Layer::load(dynamic::Backend::like_static(), path, {.input = Shape{3}});
+  std::vector<float> last;
+  for (std::size_t t = 0; t < 5; ++t) last = test::copy_of<float>(stream.step(std::span{x}.subspan(3 * t, 3)));
+  CHECK(test::same_bits(last, y));
+  auto typed = load<Network<Net::Type, Shape{3}, Batch<1>>>(path);
+  for (std::size_t t = 0; t < 5; ++t) last = test::copy_of<float>(typed.step(std::span{x}.subspan(3 * t, 3)));
+  CHECK(test::same_bits(last, y));
+  CHECK_THROWS_AS(dynamic::Layer::load(cpu, path, {.input = Shape{4}}), ShapeError);
+}
+
 }  // namespace coldpress::persist

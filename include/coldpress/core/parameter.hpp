@@ -76,6 +76,11 @@ struct Parameter {
   }
 };
 
+/// Whether the same values mean the same in both.
+constexpr bool same_order(Parameter const& a, Parameter const& b) {
+  return a.shape == b.shape && a.recurrent == b.recurrent;
+}
+
 /// Where a parameter is in a flat buffer.
 struct Slot {
   Index offset = 0, size = 0;

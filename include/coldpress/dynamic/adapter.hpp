@@ -44,9 +44,9 @@ class Adapted final : public Executable {
     return outputs();
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
-    kept_ = passed_back_ = false;
     if constexpr (Net::Inference::plan().streams) {
       output_ = net_.step(only(inputs), state_, inference_);
+      kept_ = passed_back_ = false;
     } else {
       throw ShapeError{"step: a layer of this network needs the whole sequence at once"};
     }

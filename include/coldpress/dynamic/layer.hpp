@@ -113,6 +113,8 @@ class Layer {
   struct LossLayer;
   class WeightHome;
   void make_weights();
+  void keep(std::span<SharedTensor const> inputs);
+  void check_kept() const;
   void hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape);
 
   LayerConfig config_;
@@ -121,7 +123,7 @@ class Layer {
   std::vector<std::unique_ptr<WeightHome>> homes_;
   std::vector<SharedTensor> weights_data_, weights_gradients_, outputs_, input_gradients_, kept_inputs_;
   std::vector<std::string> weights_names_;
-  std::vector<Values> given_gradients_;
+  std::vector<Values> given_gradients_, kept_values_;
   Mode mode_ = Mode::training;
 };
 

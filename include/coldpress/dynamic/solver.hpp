@@ -53,6 +53,7 @@ class Solver {
   Progress progress_;
   SharedTensor output_{{1}};
   Index target_size_ = 0;
+  std::size_t optimizer_ = 0;  // the kind that the state is of
   float loss_ = 0;
 };
 

@@ -51,7 +51,7 @@ struct Named {
 };
 
 /// A layer whose parameters are those of the first layer that is Shared under the same key: Sequential<Shared<"step",
-/// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Gradients add up.
+/// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Gradients add up; filler and factors are the first one's.
 template <FixedString text, Layer auto layer>
 struct Shared {
   using Inner = std::remove_cvref_t<decltype(layer)>;

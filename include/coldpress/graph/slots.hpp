@@ -21,8 +21,8 @@ constexpr Index lay_out(std::span<Parameter const> parameters, std::span<int con
     } else {
       slots[i] = slots[owner[i]];
       slots[i].shared = true;
-      require(own.shape == parameter.shape || (Backend::is_canonical(own) && Backend::is_canonical(parameter)),
-              "weights of different shapes are shared, but this backend keeps them in different orders");
+      require(same_order(own, parameter) || (Backend::is_canonical(own) && Backend::is_canonical(parameter)),
+              "weights of different kinds are shared, but this backend keeps them in different orders");
     }
     slots[i].adds = false, slots[i].reached = reached(i);
   }

@@ -97,8 +97,9 @@ struct StaticGraph {
             all.node[n] = i + 1, all.list[n] = p, all.owner[n] = n;
             if (int const first = first_sharing(i + 1); first < i + 1) {
               all.owner[n] = all.first[first] + n - all.first[i + 1];
-              require(all.list[all.owner[n]].shape == p.shape,
-                      "Shared: layers of one name need parameters of one shape");
+              bool const is_first = all.owner[n] < all.first[first + 1] && all.list[all.owner[n]].suffix == p.suffix;
+              require(is_first && same_order(all.list[all.owner[n]], p),
+                      "Shared: layers of one key need the same parameters, in shape and order");
             }
             all.owners += all.owner[n] == n;
             ++n;

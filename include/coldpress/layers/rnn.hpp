@@ -129,7 +129,12 @@ struct Rnn {
     for (int axis = 1; in.rank() > 2 && axis < in.rank(); ++axis)
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");
     require(hidden_size > 0, "rnn: hidden_size must be at least 1");
-    require(num_layers > 0, "rnn: num_layers must be at least 1");
+    require(num_layers > 0 && num_layers <= 1024, "rnn: num_layers must be from 1 to 1024");
+    bool const known =
+        rnn_type >= RnnType::lstm && rnn_type <= RnnType::tanh && input_mode >= InputMode::linear_input &&
+        input_mode <= InputMode::skip_input && direction_mode >= DirectionMode::uni_directional &&
+        direction_mode <= DirectionMode::bi_directional && output >= RnnOutput::sequence && output <= RnnOutput::layers;
+    require(known, "rnn: an enumerator is none of its type");
     require(dropout_probability >= 0 && dropout_probability < 1,
             "rnn: dropout_probability must be at least 0 and below 1");
     require(input_mode == InputMode::linear_input || features(in) == hidden_size,

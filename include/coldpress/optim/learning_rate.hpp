@@ -27,6 +27,11 @@ struct LRPolicy {
     if (kind == Kind::fixed) return base;
     return static_cast<float>(static_cast<double>(base) * factor(iteration));
   }
+  /// Whether the numbers that divide are there; check_numbers(SolverConfig) says more.
+  constexpr bool sane() const {
+    return (kind != Kind::step || stepsize > 0) && (kind != Kind::poly || max_iter > 0) &&
+           (kind != Kind::multistep || steps[0] > 0);
+  }
   bool operator==(LRPolicy const&) const = default;
 
  private:

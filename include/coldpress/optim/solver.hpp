@@ -35,9 +35,7 @@ class Solver {
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
-  static_assert(options.accumulate > 0, "Solver: an update takes at least one minibatch");
-  static_assert(options.clip_gradients >= 0 && options.weight_decay >= 0,
-                "Solver: clip_gradients or weight_decay is negative");
+  static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
   explicit Solver(Net& net) : net_(net) {
     state_.reserve(Optimizer::states * Net::parameter_size);

@@ -15,6 +15,11 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches in an update; more than one turn the fusion off
   LRPolicy lr_policy = lr::Fixed{};
+  /// Whether every number can be meant.
+  constexpr bool sane() const {
+    return clip_gradients >= 0 && weight_decay >= 0 && accumulate > 0 && accumulate <= Index{1} << 20 &&
+           lr_policy.sane();
+  }
   bool operator==(SolverOptions const&) const = default;
 };
 

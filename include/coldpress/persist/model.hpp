@@ -35,8 +35,8 @@ using coldpress::LoadOptions;
 
 /// Reads all of a file or throws: FileError; FormatError where the bytes are no such message, names are not unique or a
 /// tensor does not have the values its shape says; ChecksumError; ConfigError where a value of the configuration means
-/// nothing or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema. The
-/// first extent of a shape is the batch; where the weights contradict that, they decide.
+/// nothing or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer of a newer schema.
+/// The first extent of a shape is the batch; where the weights contradict that, they decide.
 Model read_model(std::string const& path, LoadOptions options = {});
 
 /// As read_model, of bytes in memory; `file` names them in errors.
