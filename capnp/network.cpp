@@ -51,8 +51,6 @@ class Tensors {
     return tensor.values;
   }
   bool has(std::string const& name) const { return by_name_.count(name) > 0; }
-  /// What Juice saves as the bias of a weight that has none: neither read nor trained there.
-  void forget_bias_of(std::string const& name) { by_name_.erase(name + "-bias"); }
   void expect_empty() const {
     if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
   }
@@ -88,13 +86,16 @@ NamedTensor* find(std::vector<NamedTensor>& tensors, dynamic::LayerConfig const&
   return nullptr;
 }
 
-/// Without the biases of the output's shape that Juice saves for convolutions that have none.
+/// Without the biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that
+/// nobody reads for a recurrent layer.
 std::vector<NamedTensor> without_juice_biases(Model const& model) {
   auto tensors = model.weights;
   for_each_layer(model.config, [&](auto const& config) {
     auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
-    NamedTensor* const bias = convolution && !convolution->has_bias ? find(tensors, config, "-0-bias") : nullptr;
-    if (bias && bias->shape.size() == 4) tensors.erase(tensors.begin() + (bias - tensors.data()));
+    bool const recurrent = std::holds_alternative<Rnn>(config.layer_type);
+    bool const without = recurrent || (convolution && !convolution->has_bias);
+    NamedTensor* const bias = without ? find(tensors, config, "-0-bias") : nullptr;
+    if (bias && (recurrent || bias->shape.size() == 4)) tensors.erase(tensors.begin() + (bias - tensors.data()));
   });
   return tensors;
 }
@@ -115,7 +116,6 @@ std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic
         throw MismatchError{"weight '" + alias + "' is shared with '" + weight.name + "', but has other values"};
     }
   }
-  for (auto const& weight : weights) tensors.forget_bias_of(weight.name), tensors.forget_bias_of(weight.other_name);
   tensors.expect_empty();
   return values;
 }

@@ -98,13 +98,16 @@ std::string part() {
                      ".hpp), in a file `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
   std::string table;
+  bool is_void = true;  // a loss's weight stands beside its kind
   for_each_field(Layer{}, [&](std::string_view field, auto const& value) {
+    is_void = is_void && field == "loss_weight";
     auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
     table += row({std::string{field}, kind(value), found == defaults.end() ? "the layer's own" : found->second,
                   persist::camel_case(field)});
   });
   if (table.empty()) return text + " = void`. No fields.\n";
-  return text + " = (...)`\n\n" + head({"Field", "Takes", "Default in C++", "In a file"}) + table;
+  return text + (is_void ? " = void`, `lossWeight` beside it\n\n" : " = (...)`\n\n") +
+         head({"Field", "Takes", "Default in C++", "In a file"}) + table;
 }
 
 std::string layers() {

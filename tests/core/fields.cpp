@@ -21,7 +21,7 @@ TEST_CASE("the fields of a layer are seen in order of declaration") {
   CHECK(fields_of(Dropout{}) == std::vector<std::string>{"probability", "seed"});
   CHECK(fields_of(Reshape{{2}}) == std::vector<std::string>{"shape"});
   CHECK(fields_of(ReLU{}).empty());
-  CHECK(fields_of(NegativeLogLikelihood{}) == std::vector<std::string>{"num_classes"});
+  CHECK(fields_of(NegativeLogLikelihood{}) == std::vector<std::string>{"num_classes", "loss_weight"});
 }
 
 TEST_CASE("a field is written through its name") {

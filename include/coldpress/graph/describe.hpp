@@ -4,6 +4,7 @@
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/static_program.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -17,18 +18,19 @@ struct LayerRow {
   Index flops = 0;  // of one sample's forward pass
 };
 
-/// The table of an inference plan. `rows` has one for each node; the names of inputs may be empty; sizes are of one
+/// The table of an inference plan. `rows` has one for each node; an only input needs no name; sizes are of one
 /// sample and of `scalar_size` bytes a value.
 inline std::string describe(std::span<LayerRow const> rows, std::span<Node const> nodes, std::span<Group const> groups,
                             std::span<int const> group_of, PlanSize const& plan, std::size_t scalar_size) {
   std::vector<std::vector<std::string>> table{{"layer", "shape", "parameters", "FLOPs", "bytes", "group", "buffer"}};
   auto const bytes = [&](Index values) { return std::to_string(values * static_cast<Index>(scalar_size)); };
   Index parameters = 0, flops = 0;
+  auto const inputs =
+      std::count_if(nodes.begin(), nodes.end(), [](Node const& n) { return n.kind == Node::Kind::input; });
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerRow const& row = rows[i];
     if (nodes[i].kind == Node::Kind::input) {
-      table.push_back(
-          {row.name.empty() ? "input" : row.name, to_string(nodes[i].shape), "", "", "", "", "the caller's"});
+      table.push_back({inputs == 1 ? "input" : row.name, to_string(nodes[i].shape), "", "", "", "", "the caller's"});
       continue;
     }
     parameters += row.parameters, flops += row.flops;
