@@ -48,7 +48,8 @@ struct SamplesOf {
 /// run time. Throws ShapeError where an input is no whole number of samples.
 template <class Net, Shape in, class BatchSize = AnyBatch, class BackendType = Cpu>
 class Network {
-  static_assert(Net{}.output_shape(in).size() > 0);  // first of all, for a short error: shapes are checked here
+  static_assert(Net{}.output_shape(in).size() > 0);  // first of all, for a short error: shapes are checked here,
+  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // and parameters here
 
  public:
   using Backend = BackendType;

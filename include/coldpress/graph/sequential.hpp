@@ -33,35 +33,39 @@ concept SingleLayer = requires(L const& layer) {
   layer.output_shape({});
 }
 &&!requires(L const& layer) { layer.is_container; };
+
+/// A layer with something said about it.
+template <Layer auto layer>
+struct Wrapped {
+  using Inner = std::remove_cvref_t<decltype(layer)>;
+  static constexpr auto inner = layer;
+  static constexpr std::string_view name = Inner::name;
+  constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
+  bool operator==(Wrapped const&) const = default;
+};
 }  // namespace detail
 
 /// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1,
 /// relu1, linear2, ...
 template <FixedString text, Layer auto layer>
-struct Named {
-  using Inner = std::remove_cvref_t<decltype(layer)>;
+struct Named : detail::Wrapped<layer> {
+  using Inner = typename Named::Wrapped::Inner;
   static_assert(
       detail::SingleLayer<Inner> && !requires { Inner::given_name; },
       "Named: takes a single layer, neither a Sequential nor a Named");
   static constexpr std::string_view given_name = text.view();
-  static constexpr auto inner = layer;
-  static constexpr std::string_view name = Inner::name;
-  constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
   bool operator==(Named const&) const = default;
 };
 
 /// A layer whose parameters are those of the first layer that is Shared under the same key: Sequential<Shared<"step",
 /// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Gradients add up; filler and factors are the first one's.
 template <FixedString text, Layer auto layer>
-struct Shared {
-  using Inner = std::remove_cvref_t<decltype(layer)>;
+struct Shared : detail::Wrapped<layer> {
+  using Inner = typename Shared::Wrapped::Inner;
   static_assert(
       detail::SingleLayer<Inner> && !requires { Inner::inner; },
       "Shared: takes a single layer, neither a Sequential nor a Named nor a Shared");
   static constexpr std::string_view share_name = text.view();
-  static constexpr auto inner = layer;
-  static constexpr std::string_view name = Inner::name;
-  constexpr Shape output_shape(Shape in) const { return layer.output_shape(in); }
   bool operator==(Shared const&) const = default;
 };
 

@@ -1,0 +1,303 @@
+// Panels: what the window of a convolution sees of images, packed block by block so that the register tile can multiply
+// it. Shapes are arguments.
+#pragma once
+
+#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/layout.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+using In = Rows<float const>;
+using Out = Rows<float>;
+
+/// y = sum + bias, where a row is a channel.
+struct Channels {
+  float const* bias;  // or null
+  float* y;
+  Index pitch, columns;  // nothing is written beyond the columns
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      Vector const b = splat(bias ? bias[row + i] : 0.f);
+      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+        Index const c = column + j * lanes;
+        float* const at = y + (row + i) * pitch + c;
+        if (j + 1 < w) {
+          store(at, sum[i][j] + b);
+        } else {
+          store_row(at, sum[i][j] + b, columns - c);
+        }
+      });
+    });
+  }
+};
+
+/// y += sum; nothing is touched beyond the columns.
+struct Added {
+  float* y;
+  Index pitch, columns;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + n % w * lanes;
+      float* const at = y + (row + n / w) * pitch + c;
+      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
+    });
+  }
+};
+
+/// Copies n floats and, up to the next whole vector, zeros: whatever is copied behind them comes later.
+COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {
+  for (Index i = 0; i < n; i += lanes) store(to + i, load_row(from + i, n - i));
+}
+COLDPRESS_INLINE void copy(float* to, float const* from, Index n) {
+  for (Index i = 0; i < n; i += lanes) store_row(to + i, load_row(from + i, n - i), n - i);
+}
+COLDPRESS_INLINE void zero(float* to, Index n) {
+  for (Index i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
+}
+
+/// A minibatch's part that goes through one panel: positions [row, row + rows) x [column, column + width) of some
+/// images; all of their positions where there are several images.
+struct Part {
+  Index image, images, row, rows, column, width;
+
+  Index positions() const { return rows * width; }  // of each image, and they follow each other
+  Index size() const { return images * positions(); }
+  Index offset(ConvolutionGeometry const& g) const { return row * g.width.out + column; }
+};
+
+/// f(part) for all parts of a minibatch, in order.
+template <class F>
+COLDPRESS_INLINE void for_each_part(ConvolutionGeometry const& g, Panel const& panel, Index batch, F f) {
+  for (Index image = 0; image < batch; image += panel.images) {
+    Index const images = batch - image < panel.images ? batch - image : panel.images;
+    for (Index row = 0; row < g.height.out; row += panel.rows) {
+      Index const rows = g.height.out - row < panel.rows ? g.height.out - row : panel.rows;
+      for (Index column = 0; column < g.width.out; column += panel.width) {
+        Index const width = g.width.out - column < panel.width ? g.width.out - column : panel.width;
+        f(Part{image, images, row, rows, column, width});
+      }
+    }
+  }
+}
+
+COLDPRESS_INLINE Index within(Index value, Index low, Index high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+/// What one tap sees along an axis, of `count` outputs from `begin` on: those in [first, last) are on the input, from
+/// place `from` on.
+struct Seen {
+  Index first, last, from;
+
+  COLDPRESS_INLINE Seen(Axis const& axis, Index tap, Index begin, Index count)
+      : first(within(axis.first(tap) - begin, 0, count)),
+        last(within(axis.last(tap) - begin, first, count)),
+        from(first == last ? 0 : axis.at(begin + first, tap)) {}
+};
+
+/// One row of the panel: what one tap sees of a plane.
+COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Seen rows,
+                               Seen columns, float* to) {
+  Index const step = g.height.stride * g.width.in, stride = g.width.stride, width = part.width, right = columns.last,
+              count = columns.last - columns.first;
+  auto const blank = [&](Index n) COLDPRESS_INLINE_LAMBDA {
+    for (Index i = 0; i < n; i += lanes) store(to + i, Vector{});
+    to += n;
+  };
+  float const* from = plane + rows.from * g.width.in + columns.from;
+  blank(rows.first * width);
+  if (count == 0) {
+    blank((rows.last - rows.first) * width);
+  } else if (stride == 1 && width <= lanes) {  // a row is a vector, and has zeros behind it
+    for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) {
+      if (columns.first > 0) store(to, Vector{});
+      store(to + columns.first, load_partial(from, count));
+    }
+  } else {
+    for (Index i = rows.first; i < rows.last; ++i, from += step) {
+      if (columns.first > 0) blank(columns.first);
+      if (stride == 1) {
+        copy_over(to, from, count);
+      } else {
+        for (Index j = 0; j < count; ++j) to[j] = from[j * stride];
+      }
+      to += count;
+      if (right < width) blank(width - right);
+    }
+  }
+  blank((part.rows - rows.last) * width);
+}
+
+/// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
+template <class = void>
+__attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
+                                    float* to) {
+  if (panel.shared) {
+    g.height.out += panel.more;
+    g.height.filter = 1;
+    part.rows += panel.more;
+  }
+  Index const size = g.height.in * g.width.in, pitch = panel.pitch();
+  for (Index c = 0; c < g.group_channels(); ++c) {
+    for (Index r = 0; r < g.height.filter; ++r) {
+      Seen const rows{g.height, r, part.row, part.rows};
+      for (Index s = 0; s < g.width.filter; ++s, to += pitch) {
+        Seen const columns{g.width, s, part.column, part.width};
+        for (Index i = 0; i < part.images; ++i) {
+          float const* const plane = x.row(part.image + i) + (group * g.group_channels() + c) * size;
+          pack_tap(g, part, plane, rows, columns, to + i * part.positions());
+        }
+      }
+    }
+  }
+}
+
+/// Goes through the taps d = (c, r, s) of a panel.
+struct Taps {
+  Index width, height;      // of the filter
+  Index tap, row, channel;  // from one to the next s, r and c, from the last before it
+  Index s = 0, r = 0;
+  float const* data = nullptr;
+
+  Taps(ConvolutionGeometry const& g, Panel const& panel, Part const& part)
+      : width(g.width.filter), height(g.height.filter), tap(panel.pitch()), row(tap), channel(tap) {
+    if (!panel.shared) return;
+    row = g.height.dilation * part.width - (width - 1) * tap;
+    channel = tap - (height - 1) * g.height.dilation * part.width;
+  }
+  COLDPRESS_INLINE Taps at(float const* start) const {
+    Taps taps = *this;
+    taps.data = start;
+    return taps;
+  }
+  COLDPRESS_INLINE Taps from(Index column) const { return at(data + column); }
+  COLDPRESS_INLINE void next() {
+    if (++s < width) {
+      data += tap;
+    } else if (s = 0; ++r < height) {
+      data += row;
+    } else {
+      r = 0, data += channel;
+    }
+  }
+};
+/// A panel as the left side of a product: its rows are taps, its depth the positions.
+struct LeftTaps {
+  Taps first;
+
+  template <int h>
+  struct Cursor {
+    float const* at[h];
+    Index k;
+    COLDPRESS_INLINE float operator[](int i) const { return at[i][k]; }
+    COLDPRESS_INLINE void next() { ++k; }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index row) const {
+    Taps taps = first;
+    Index const r = row / taps.width, c = r / taps.height;
+    taps.s = row % taps.width, taps.r = r % taps.height;
+    // Each c takes `channel` and all steps before it, each r likewise.
+    Index const line = (taps.width - 1) * taps.tap + taps.row,
+                plane = (taps.height - 1) * line + (taps.width - 1) * taps.tap + taps.channel;
+    taps.data += c * plane + taps.r * line + taps.s * taps.tap;
+    Cursor<h> cursor;
+    cursor.k = 0;
+    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { cursor.at[i] = taps.data, taps.next(); });
+    return cursor;
+  }
+};
+
+/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own, for the
+/// `count` channels from `channel` on.
+template <class = void>
+__attribute__((noinline)) void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel, Index pitch,
+                                      Out dx, Index channel, Index count) {
+  Index const size = g.height.in * g.width.in, first = g.height.at(part.row, 0),
+              last = g.height.at(part.row + part.rows - 1, g.height.filter - 1);
+  Index const top = first > 0 ? first : 0, bottom = last < g.height.in ? last + 1 : g.height.in;
+  auto const plane = [&](Index i, Index c)
+                         COLDPRESS_INLINE_LAMBDA { return dx.row(part.image + i) + (channel + c) * size; };
+  if (g.height.stride > 1 || g.width.stride > 1) {
+    for (Index c = 0; c < count; ++c) {
+      for (Index r = 0; r < g.height.filter; ++r) {
+        for (Index s = 0; s < g.width.filter; ++s, panel += pitch) {
+          Index const left = within(g.width.first(s) - part.column, 0, part.width),
+                      right = within(g.width.last(s) - part.column, left, part.width);
+          for (Index row = 0; row < part.images * part.rows; ++row) {
+            Index const y = g.height.at(part.row + row % part.rows, r);
+            if (y < 0 || y >= g.height.in) continue;
+            float* const to = plane(row / part.rows, c) + y * g.width.in + g.width.at(part.column, s);
+            for (Index j = left; j < right; ++j) to[j * g.width.stride] += panel[row * part.width + j];
+          }
+        }
+      }
+    }
+    return;
+  }
+  for (Index c = 0; c < count; ++c, panel += g.taps() * pitch) {
+    for (Index i = 0; i < part.images; ++i) {
+      float const* const taps = panel + i * part.positions();
+      for (Index x = 0; x < g.width.in; x += lanes) {
+        float* to = plane(i, c) + top * g.width.in + x;
+        for (Index y = top; y < bottom; ++y, to += g.width.in) {
+          Index const row = y + g.height.padding - part.row, low = row - part.rows + 1;  // of the first tap, ...
+          Index const r0 = low > 0 ? (low + g.height.dilation - 1) / g.height.dilation : 0,
+                      r1 = within(row / g.height.dilation + 1, 0, g.height.filter);
+          Vector total = load_row(to, g.width.in - x);
+          for (Index s = 0; s < g.width.filter; ++s) {
+            Index const column = x + g.width.padding - s * g.width.dilation - part.column;  // of the first lane
+            if (column <= -lanes || column >= part.width) continue;
+            float const* at = taps + s * pitch + row * part.width + column;
+            Vector sum{};
+            for (Index r = r0; r < r1; ++r)
+              sum += load(at + r * (g.width.filter * pitch - g.height.dilation * part.width));
+            Mask const columns = lane_numbers() + static_cast<std::int32_t>(column);
+            Mask const inside = (columns >= 0) & (columns < static_cast<std::int32_t>(part.width));
+            total += inside ? sum : Vector{};
+          }
+          store_row(to, total, g.width.in - x);
+        }
+      }
+    }
+  }
+}
+
+/// The outputs of a part, {channel, position}, out of the rows of y or dy and back into them.
+template <class = void>
+void take_outputs(ConvolutionGeometry const& g, Part const& part, In y, Index group, float* to, Index pitch) {
+  for (Index k = 0; k < g.group_outputs(); ++k, to += pitch) {
+    for (Index i = 0; i < part.images; ++i) {
+      copy_over(to + i * part.positions(),
+                y.row(part.image + i) + (group * g.group_outputs() + k) * g.positions() + part.offset(g),
+                part.positions());
+    }
+  }
+}
+template <class = void>
+void put_outputs(ConvolutionGeometry const& g, Part const& part, float const* from, Index pitch, Out y, Index group) {
+  for (Index k = 0; k < g.group_outputs(); ++k, from += pitch) {
+    for (Index i = 0; i < part.images; ++i) {
+      copy(y.row(part.image + i) + (group * g.group_outputs() + k) * g.positions() + part.offset(g),
+           from + i * part.positions(), part.positions());
+    }
+  }
+}
+
+/// Where a convolution keeps what it needs for one panel.
+struct PanelMemory {
+  Panel panel;
+  float *inputs, *outputs, *rest;
+
+  PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
+      : panel(g),
+        inputs(scratch + Panel::slack),
+        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
+        rest(outputs + panel.output_size() + Panel::slack) {}
+};
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
