@@ -47,6 +47,50 @@ struct LayerConfig {
     flatten @19 :Void;
     # A layer that came from outside coldpress.
     custom @20 :CustomConfig;
+
+    # What Mocha had and users look for beside Juice's.
+    leakyRelu @22 :LeakyReluConfig;
+    exponential @23 :Void;
+    power @24 :PowerConfig;
+    randomMask @25 :RandomMaskConfig;
+    threshold @26 :ThresholdConfig;
+    gelu @27 :GeluConfig;
+    silu @28 :Void;
+    softplus @29 :SoftplusConfig;
+    elu @30 :EluConfig;
+    channelPooling @31 :ChannelPoolingConfig;
+    lrn @32 :LrnConfig;
+    crop @33 :CropConfig;
+    argmax @34 :ArgmaxConfig;
+    onehot @35 :OnehotConfig;
+    slice @36 :SliceConfig;
+    reduce @37 :ReduceConfig;
+    globalAveragePooling @38 :Void;
+    layerNormalization @39 :LayerNormalizationConfig;
+    embedding @40 :EmbeddingConfig;
+    batchNormalization @41 :BatchNormalizationConfig;
+    identity @42 :Void;
+    softmaxOver @43 :SoftmaxOverConfig;
+    add @44 :Void;
+    subtract @45 :Void;
+    multiply @46 :Void;
+    divide @47 :Void;
+    concat @48 :ConcatConfig;
+    product @49 :ProductConfig;
+    tiedLinear @50 :TiedLinearConfig;
+    randomNormal @51 :RandomNormalConfig;
+    split @52 :Void;
+    permute @53 :PermuteConfig;
+    squareLoss @54 :Void;
+    multinomialLogistic @55 :MultinomialLogisticConfig;
+    softmaxLoss @56 :SoftmaxLossConfig;
+    softlabelSoftmax @57 :SoftlabelSoftmaxConfig;
+    binaryCrossEntropy @58 :Void;
+    hinge @59 :Void;
+    gaussianKl @60 :Void;
+    wasserstein @61 :WassersteinConfig;
+    accuracy @62 :AccuracyConfig;
+    binaryAccuracy @63 :BinaryAccuracyConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -175,6 +219,93 @@ struct NegativeLogLikelihoodConfig {
 struct ReshapeConfig {
   # The first extent is the batch.
   shape @0 :List(UInt64);
+}
+
+struct LeakyReluConfig {
+}
+
+struct PowerConfig {
+}
+
+struct RandomMaskConfig {
+}
+
+struct ThresholdConfig {
+}
+
+struct GeluConfig {
+}
+
+struct SoftplusConfig {
+}
+
+struct EluConfig {
+}
+
+struct ChannelPoolingConfig {
+}
+
+struct LrnConfig {
+}
+
+struct CropConfig {
+}
+
+struct ArgmaxConfig {
+}
+
+struct OnehotConfig {
+}
+
+struct SliceConfig {
+}
+
+struct ReduceConfig {
+}
+
+struct LayerNormalizationConfig {
+}
+
+struct EmbeddingConfig {
+}
+
+struct BatchNormalizationConfig {
+}
+
+struct SoftmaxOverConfig {
+}
+
+struct ConcatConfig {
+}
+
+struct ProductConfig {
+}
+
+struct TiedLinearConfig {
+}
+
+struct RandomNormalConfig {
+}
+
+struct PermuteConfig {
+}
+
+struct MultinomialLogisticConfig {
+}
+
+struct SoftmaxLossConfig {
+}
+
+struct SoftlabelSoftmaxConfig {
+}
+
+struct WassersteinConfig {
+}
+
+struct AccuracyConfig {
+}
+
+struct BinaryAccuracyConfig {
 }
 
 struct CustomConfig {
