@@ -92,7 +92,7 @@ class Reading {
         with_context([&] { said_ = &(field = split(in, false)); },
                      [&](Error& error) { error.in_field(camel_case(name)); });
     });
-    if constexpr (Layer<L>) {
+    if constexpr (Layer<L> && OneInput<L>) {
       if (!in) return {};
       try {
         if constexpr (std::is_same_v<L, Rnn>) in = steps_of_juice(layer, config, *in);

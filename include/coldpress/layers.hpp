@@ -5,6 +5,7 @@
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/dropout.hpp>
+#include <coldpress/layers/element_wise.hpp>
 #include <coldpress/layers/flatten.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
@@ -20,8 +21,8 @@
 
 namespace coldpress {
 
-using BuiltinLayers =
-    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
+using BuiltinLayers = TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout,
+                               Reshape, Flatten, Add, Subtract, Multiply, Divide>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

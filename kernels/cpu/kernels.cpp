@@ -39,6 +39,27 @@ constexpr OpKernels<L> op_kernels() {
     return {};
   }
 }
+template <class Op>
+void join_block(void const* op, float* x, float const* other, Index pitch, Index columns, ErasedOp::Block block) {
+  Op const& f = *static_cast<Op const*>(op);
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; j += lanes) {
+      float* const p = x + i * block.pitch + j;
+      store(p, f.value(load(p), load_row(other + i * pitch + j, columns - j)));
+    }
+  }
+}
+template <class L>
+constexpr JoinKernels<L> join_kernels() {
+  if constexpr (JoinLayer<L>) {
+    return {{nullptr, join_block<decltype(L{}.join())>},
+            [](L const& layer, bool second, In dy, In a, In b, Out dx, Slope<ErasedChain, float> const& slope) {
+              Cpu{}.join_gradient(layer, second, dy, a, b, dx, slope);
+            }};
+  } else {
+    return {};
+  }
+}
 Cpu with_scratch(float* scratch) {
   Cpu cpu;
   cpu.scratch = scratch;
@@ -67,9 +88,18 @@ constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
 }
 template <class L>
 constexpr LossKernels<L> loss_kernels() {
-  return {[](L const& loss, Normalization kind, In x, Out y, float const* target, Out dx) {
-    return Cpu{}.loss(loss, kind, x, y, target, dx);
-  }};
+  LossKernels<L> kernels{};
+  if constexpr (ElementLoss<L>) {
+    kernels.loss = [](L const& loss, Normalization kind, In x, Out y, In target, Out dx) {
+      return Cpu{}.loss(loss, kind, x, y, target, dx);
+    };
+    if constexpr (has_target_gradient<L>) {
+      kernels.target_gradient = [](L const& loss, In y, In target, Out dt) {
+        Cpu{}.loss_target_gradient(loss, y, target, dt);
+      };
+    }
+  }
+  return kernels;
 }
 constexpr CommonKernels common_kernels() {
   return {[](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) {
@@ -103,8 +133,12 @@ constexpr CommonKernels common_kernels() {
 }
 template <class... Layers, class... Losses, class... Optimizers>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {
-  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
-          loss_kernels<Losses>()..., op_kernels<Layers>()...};
+  return {common_kernels(),
+          sink_kernels<GradientSink<float>>(),
+          optimizer_kernels<Optimizers>()...,
+          loss_kernels<Losses>()...,
+          op_kernels<Layers>()...,
+          join_kernels<Layers>()...};
 }
 
 }  // namespace

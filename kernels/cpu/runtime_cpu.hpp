@@ -21,6 +21,13 @@ struct RuntimeCpu : Layout {
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
     table->product(dy, weight, dx, slope, scratch);
   }
+  // Where a layer wants nothing after it.
+  void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
+    affine(x, weight, bias, y, Then<ErasedChain, float>{});
+  }
+  void product(In dy, float const* weight, Out dx, Slope<Chain<>, float> const&) const {
+    product(dy, weight, dx, Slope<ErasedChain, float>{});
+  }
   template <class Sink>
   void weight_gradient(In x, In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*table).weight_gradient(x, dy, sink);
@@ -63,8 +70,17 @@ struct RuntimeCpu : Layout {
   void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { table->normalize_gradient(kind, y, dy, dx); }
   template <class LossType>
-  float loss(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx) const {
+  float loss(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
     return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx);
+  }
+  template <class LossType>
+  void loss_target_gradient(LossType const& loss, In y, In target, Out dt) const {
+    static_cast<LossKernels<LossType> const&>(*table).target_gradient(loss, y, target, dt);
+  }
+  template <class L>
+  void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
+                     Slope<ErasedChain, float> const& slope) const {
+    static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope);
   }
   void recurrent(Recurrence<float> const& r, float const* weights) const { table->recurrent(r, weights); }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
@@ -89,6 +105,10 @@ struct RuntimeCpu : Layout {
   template <class L>
   ErasedOp erased() const {
     return static_cast<OpKernels<L> const&>(*table).op;
+  }
+  template <class L>
+  ErasedJoin erased_join() const {
+    return static_cast<JoinKernels<L> const&>(*table).join;
   }
 };
 

@@ -28,14 +28,24 @@ template <class Optimizer, bool heavy = Optimizer::heavy>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>>, StepKernels<Optimizer> {};
 template <class Optimizer>
 struct OptimizerKernels<Optimizer, true> : StepKernels<Optimizer> {};
+/// Null for losses that take samples whole, and where no gradient gets to the targets.
 template <class LossType>
 struct LossKernels {
-  float (*loss)(LossType const& loss, Normalization kind, In x, Out y, float const* target, Out dx);
+  float (*loss)(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx);
+  void (*target_gradient)(LossType const& loss, In y, In target, Out dt);
 };
 /// The erased operation of a pointwise layer; `op` is still to be set.
 template <class PointwiseLayer>
 struct OpKernels {
   ErasedOp op;
+};
+
+/// The same of a layer that joins, and its gradients.
+template <class JoinLayer>
+struct JoinKernels {
+  ErasedJoin join;
+  void (*gradient)(JoinLayer const& layer, bool second, In dy, In a, In b, Out dx,
+                   Slope<ErasedChain, float> const& slope);
 };
 
 struct CommonKernels {
@@ -69,7 +79,8 @@ struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers.
                                                                                        SinkKernels<GradientSink<float>>,
                                                                                        OptimizerKernels<Optimizers>...,
                                                                                        LossKernels<Losses>...,
-                                                                                       OpKernels<Layers>... {};
+                                                                                       OpKernels<Layers>...,
+                                                                                       JoinKernels<Layers>... {};
 
 using Table = BasicTable<BuiltinLayers, BuiltinLosses, BuiltinOptimizers>;
 

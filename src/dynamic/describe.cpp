@@ -19,9 +19,11 @@ std::string describe(LayerConfig const& config, std::optional<Shape> input) {
     std::visit(
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          int const from = graph.nodes[i].inputs[0];
           if constexpr (coldpress::Layer<L>) {
-            if (from >= 0) row.flops = flops_of(layer, graph.nodes[static_cast<std::size_t>(from)].shape);
+            std::vector<Shape> in;
+            for (int k = 0; k < graph.nodes[i].input_count(); ++k)
+              in.push_back(graph.nodes[static_cast<std::size_t>(graph.nodes[i].inputs[k])].shape);
+            if (graph.nodes[i].kind != Node::Kind::input) row.flops = flops_of(layer, Shapes{in});
           }
         },
         graph.layers[i]);

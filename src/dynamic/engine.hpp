@@ -103,28 +103,19 @@ class Engine final : public Executable {
     for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= gradients[i];
   }
 
-  float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
+  float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
-    if (!trained_ || !(trained_for_ == objective)) {
-      trained_ = std::make_unique<Space>(*graph_, backend_,
-                                         PlanOptions{.training = true, .input_gradient = graph_->force_backward}, seed_,
-                                         &objective);
-      trained_for_ = objective;
-      if (!trained_->program.learns()) {
-        trained_.reset();
-        throw ConfigError{"no gradient reaches any weight: nothing would learn"};
-      }
-    }
-    Index const batch = samples(inputs);
-    std::visit(
-        [&](auto const& loss) {
-          require(
-              static_cast<Index>(targets.size()) == batch * loss.target_shape(trained_->program.loss_input()).size(),
+    prepare(objective);
+    Program const& program = trained_->program;
+    Index const batch = samples(program, inputs);
+    if (objective)
+      require(static_cast<Index>(targets.size()) == batch * program.target_size(),
               "train_minibatch: the targets must be as many as the samples");
-          check_targets(loss, targets);
-        },
-        objective.loss);
-    auto const run = start(*trained_, inputs, step_ + 1);
+    program.for_each_loss([&](auto const& loss, int input) {
+      check_targets(loss, input == graph_->inputs() ? targets : inputs[static_cast<std::size_t>(input)]);
+    });
+    auto run = start(*trained_, inputs, step_ + 1);
+    run.inputs[inputs.size()] = targets.data();
     float const mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
@@ -133,7 +124,11 @@ class Engine final : public Executable {
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch};
           progress = turn.after();
           bool const fused = turn.fuses() && !run.program.shares() && fuses_update_of<Backend, Optimizer>;
-          return train_step(run, targets.data(), turn, fused ? nullptr : base(gradient));
+          losses_.clear();
+          return train_step(run, turn, fused ? nullptr : base(gradient), [&](int g, float value) {
+            auto const node = static_cast<std::size_t>(program.group(g).loss);
+            losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
+          });
         },
         options.optimizer);
     ++step_;
@@ -142,6 +137,8 @@ class Engine final : public Executable {
     if (graph_->force_backward) take_input_gradients(run);
     return mean;
   }
+  bool has_losses() const override { return graph_->has_losses(); }
+  std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
   std::span<Values const> outputs() const override { return outputs_; }
   std::span<Values const> input_gradients() const override { return input_gradients_; }
   std::uint64_t step() const override { return step_; }
@@ -175,20 +172,31 @@ class Engine final : public Executable {
     memory.reserve(parameters_.size());
     return memory.data();
   }
-  /// The samples of a minibatch; throws ShapeError where inputs disagree.
-  Index samples(std::span<Values const> inputs) const {
+  /// The samples of a minibatch; throws ShapeError where inputs disagree. What nothing reads may be left out.
+  Index samples(Program const& program, std::span<Values const> inputs) const {
     require(inputs.size() == input_shapes_.size(), "network: there must be as many inputs as the network has");
     Index batch = 0;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       Index const size = input_shapes_[k].size(), count = static_cast<Index>(inputs[k].size());
+      if (count == 0 && k > 0 && !program.plan().reads[k]) continue;
       require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
       require(k == 0 || count / size == batch, "network: all inputs must have equally many samples");
       batch = count / size;
     }
     return batch;
   }
+  /// Plans training for an objective, or for the network's own losses.
+  void prepare(std::optional<Objective> const& objective) {
+    if (trained_ && trained_for_ == objective) return;
+    if (!objective && !graph_->has_losses()) throw ConfigError{"the network has no loss, and there is no objective"};
+    PlanOptions const options{.training = true, .losses = true, .input_gradient = graph_->force_backward};
+    auto fresh = std::make_unique<Space>(*graph_, backend_, options, seed_, objective ? &*objective : nullptr);
+    if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
+    trained_ = std::move(fresh);
+    trained_for_ = objective;
+  }
   EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step) {
-    Index const batch = samples(inputs), scratch = space.program.scratch();
+    Index const batch = samples(space.program, inputs), scratch = space.program.scratch();
     Index workspace = 0;
     bool const absurd =
         __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
@@ -240,7 +248,8 @@ class Engine final : public Executable {
   std::vector<Weight> weights_;
   std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
   std::unique_ptr<Space> trained_;
-  Objective trained_for_;
+  std::optional<Objective> trained_for_;
+  std::vector<std::pair<std::string, float>> losses_;     // of the last step
   std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training
   bool passed_back_ = false;                              // backward_input has been here since the last forward
 };

@@ -89,32 +89,33 @@ class Builder {
       check_propagate_down(config, values.size());
       results = add_children(config, *container, values, 0);
     } else {
-      results = {add_leaf(config, outside, values[0], {})};
+      results = {add_leaf(config, outside, values[0])};
     }
     for (Value const& result : results) {
       if (std::find(graph_.outputs.begin(), graph_.outputs.end(), result.node) != graph_.outputs.end())
         throw ConfigError{"two outputs are the same value"};
       graph_.outputs.push_back(result.node);
     }
+    check_used();
   }
 
  private:
-  /// One layer, in its container's scope. `before`: what the layer before makes. Returns what it makes.
-  Value add(LayerConfig const& config, Scope& scope, Value before, std::vector<std::string> const& later, int depth) {
+  /// One layer, in its container's scope. `before`: what the layer before makes. Returns what it makes; a loss nothing.
+  Value add(LayerConfig const& config, Scope& scope, Value before, int depth) {
     if (depth > 32) throw ConfigError{"containers are nested more than 32 deep"};
     Value made;
     coldpress::with_context(
         [&] {
           auto const* container = std::get_if<SequentialConfig>(&config.layer_type);
           if (!container) {
-            made = add_leaf(config, scope, before, later);
+            made = add_leaf(config, scope, before);
             return;
           }
           std::vector<Value> inputs;
-          for (std::string const& name : config.inputs) inputs.push_back(resolve(name, scope, later));
+          for (std::string const& name : config.inputs) inputs.push_back(resolve(name, scope));
           if (inputs.empty() && container->inputs.size() <= 1) inputs.push_back(before);
           if (inputs.empty()) {
-            for (ShapedInput const& input : container->inputs) inputs.push_back(resolve(input.name, scope, later));
+            for (ShapedInput const& input : container->inputs) inputs.push_back(resolve(input.name, scope));
           }
           check_propagate_down(config, inputs.size());
           for (std::size_t k = 0; k < config.propagate_down.size(); ++k) inputs[k].open &= config.propagate_down[k];
@@ -142,69 +143,185 @@ class Builder {
       scope.give(container.inputs[k].name, value, false);
       if (k == 0) before = value;
     }
-    std::vector<std::string> later;
-    for (LayerConfig const& child : container.layers)
-      later.insert(later.end(), child.outputs.begin(), child.outputs.end());
-    std::size_t i = 0;
-    for (LayerConfig const& child : container.layers) {
-      before = add(child, scope, before, later, depth + 1);
-      std::string const name = generated_name(child, i, i + 1 == container.layers.size(), before_name);
-      scope.give_generated(name, before);
-      if (!works_in_place(child.layer_type)) before_name = child.outputs.empty() ? name : child.outputs[0];
-      ++i;
+    std::vector<Value> made(container.layers.size());
+    std::vector<std::string> names(container.layers.size());  // of values without one, after Juice's rules
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      LayerConfig const& child = container.layers[i];
+      names[i] = generated_name(child, i, i + 1 == names.size(), before_name);
+      if (!works_in_place(child.layer_type)) before_name = child.outputs.empty() ? names[i] : child.outputs[0];
     }
+    for (std::size_t const i : order_of(container, scope, nameless_ && depth == 0)) {
+      for (std::size_t k = i; k > 0; --k) {
+        if (made[k - 1].node < 0) continue;
+        before = made[k - 1];
+        break;
+      }
+      made[i] = add(container.layers[i], scope, before, depth + 1);
+      if (made[i].node >= 0) scope.give_generated(names[i], made[i]);
+    }
+    auto const last = std::find_if(made.rbegin(), made.rend(), [](Value const& value) { return value.node >= 0; });
+    if (last == made.rend()) throw ConfigError{"a network makes something, beside losses"};
     std::vector<Value> results;
     for (std::string const& output : config.outputs) {
       Value const* const inside = scope.find(output);
       if (!inside && config.outputs.size() > 1)
         throw ConfigError{"output '" + output + "' is made by none of the container's layers"};
-      results.push_back(inside ? *inside : before);
+      results.push_back(inside ? *inside : *last);
     }
-    if (results.empty()) results.push_back(before);
+    if (results.empty()) results.push_back(*last);
     return results;
   }
-  Value add_leaf(LayerConfig const& config, Scope& scope, Value before, std::vector<std::string> const& later) {
-    if (config.inputs.size() > 1) throw ConfigError{"takes one input, not several"};
-    if (config.outputs.size() > 1) throw ConfigError{"has one output, not several"};
-    check_propagate_down(config, 1);
+  Value add_leaf(LayerConfig const& config, Scope& scope, Value before) {
     if (config.name.empty()) throw ConfigError{"a layer must have a name"};
     if (contains(layer_names_, config.name)) throw ConfigError{"two layers have this name"};
     if (graph_.layers.size() > most_layers)
       throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
     layer_names_.push_back(config.name);
-    Value from = before;
-    if (!config.inputs.empty()) {
-      if (nameless_ && graph_.layers.size() == 1) scope.give(config.inputs[0], before, false);
-      from = resolve(config.inputs[0], scope, later);
-    }
+    if (!config.inputs.empty() && nameless_ && graph_.layers.size() == 1) scope.give(config.inputs[0], before, false);
     nameless_ = false;
-    from.open = from.open && (config.propagate_down.empty() || config.propagate_down[0]);
+    std::vector<Value> from;
+    for (std::string const& name : config.inputs) from.push_back(resolve(name, scope));
+    if (from.empty() && !is_source(config.layer_type)) from.push_back(before);
+    if (from.size() > max_inputs)
+      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) + " inputs; nest what joins more"};
+    check_propagate_down(config, from.size());
+    for (std::size_t k = 0; k < config.propagate_down.size(); ++k) from[k].open &= config.propagate_down[k];
     Value const made = add_layer(config, from);
+    if (made.node < 0) return made;
+    bool const view = graph_.nodes[static_cast<std::size_t>(made.node)].kind == Node::Kind::view;
+    if (config.outputs.size() > 1 && !view) throw ConfigError{"has one output, not several"};
     for (std::string const& output : config.outputs) scope.give(output, made, contains(config.inputs, output));
     return made;
   }
-  Value add_layer(LayerConfig const& config, Value from) {
-    Shape const in = graph_.nodes[static_cast<std::size_t>(from.node)].shape;
-    Value made{static_cast<int>(graph_.nodes.size())};
+  Value add_layer(LayerConfig const& config, std::vector<Value> const& from) {
+    std::vector<int> inputs;
+    std::vector<Shape> in;
+    for (Value const& value : from) {
+      inputs.push_back(value.node);
+      in.push_back(graph_.nodes[static_cast<std::size_t>(value.node)].shape);
+    }
+    Value made{};
     std::visit(
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
           if constexpr (std::is_same_v<L, Custom>) {
             throw UnsupportedError{"this program knows no layer '" + layer.type +
                                    "': the file can be inspected, not run"};
-          } else if constexpr (Loss<L>) {
-            throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
-          } else if constexpr (Layer<L>) {
-            Node node = node_of(layer, from.node, in);
-            node.propagates = from.open;
-            if constexpr (ViewLayer<L>) made.open = from.open;
-            checked_size(node.shape);
-            add_node(layer, config.name, config.params, node);
-            add_parameters(parameters_of(layer, in), config.params);
+          } else if constexpr (Loss<L> || Layer<L>) {
+            made.node = static_cast<int>(graph_.nodes.size());
+            check_inputs(layer, in);
+            Node node = node_of(layer, inputs, in);
+            for (std::size_t k = 0; k < from.size(); ++k) node.closed |= from[k].open ? 0u : 1u << k;
+            if constexpr (Loss<L>) {
+              check_loss(layer, inputs);
+              add_node(layer, config.name, config.params, node);
+              if (!config.params.empty()) throw ConfigError{"params are for layers with weights; a loss has none"};
+              made.node = -1;
+            } else {
+              if constexpr (ViewLayer<L>) made.open = from[0].open;
+              checked_size(node.shape);
+              add_node(layer, config.name, config.params, node);
+              add_parameters(parameters_of(layer, Shapes{in}), config.params);
+            }
           }
         },
         config.layer_type);
     return made;
+  }
+  template <class L>
+  static void check_inputs(L const&, std::vector<Shape> const& in) {
+    if constexpr (Loss<L>) {
+      if (in.size() != 2)
+        throw ConfigError{
+            "a loss is the objective of a solver, or reads two values of its network: what it compares, and the "
+            "targets"};
+    } else if constexpr (Source<L>) {
+      if (!in.empty()) throw ConfigError{"takes no input"};
+    } else if constexpr (OneInput<L>) {
+      if (in.size() > 1) throw ConfigError{"takes one input, not several"};
+    }
+    if constexpr (Loss<L> || !JoinLayer<L>) {
+    } else if (in.size() == 2 && in[0] != in[1]) {
+      throw ShapeError{"joins values of shapes " + to_string(in[0]) + " and " + to_string(in[1])};
+    }
+  }
+  template <class L>
+  void check_loss(L const& loss, std::vector<int> const& inputs) const {
+    auto const target = static_cast<std::size_t>(source_of(graph_.nodes, inputs[1]));
+    if (loss.target == Target::label && graph_.nodes[target].kind != Node::Kind::input)
+      throw ConfigError{"the labels of a loss must be an input of the network"};
+  }
+  static bool is_source(LayerType const& type) {
+    return std::visit([](auto const& layer) { return Source<std::remove_cvref_t<decltype(layer)>>; }, type);
+  }
+
+  /// The order in which a container's layers can be added: that of the list where it will do, as in Juice; else one in
+  /// which each comes after those that make what it reads, those that work in place first, as in Mocha.
+  static std::vector<std::size_t> order_of(SequentialConfig const& container, Scope const& scope, bool nameless) {
+    auto const& layers = container.layers;
+    std::vector<std::size_t> order;
+    std::vector<bool> added(layers.size());
+    auto const in_place = [&](std::size_t i) {
+      return std::any_of(layers[i].inputs.begin(), layers[i].inputs.end(),
+                         [&](std::string const& name) { return contains(layers[i].outputs, name); });
+    };
+    // The layer that makes what layer i still waits for; its own number if nothing does.
+    auto const waits_for = [&](std::size_t i) {
+      for (std::string const& name : layers[i].inputs) {
+        if (scope.find(name) || (nameless && i == 0)) continue;
+        std::size_t maker = i;
+        for (std::size_t k = 0; k < layers.size(); ++k) {
+          if (!contains(layers[k].outputs, name) || (in_place(k) && contains(layers[k].inputs, name))) continue;
+          maker = k;
+          if (added[k]) break;
+        }
+        bool const made = maker == i ? !contains(layers[i].outputs, name) || in_place(i) : added[maker];
+        if (!made) return std::pair{maker, true};
+      }
+      bool const implicit = layers[i].inputs.empty() && i > 0 && !is_source(layers[i].layer_type);
+      if (implicit && !added[i - 1]) return std::pair{i - 1, true};
+      return std::pair{i, false};
+    };
+    auto const take = [&](std::size_t i) { added[i] = true, order.push_back(i); };
+    for (std::size_t i = 0; i < layers.size() && !waits_for(i).second; ++i) take(i);
+    if (order.size() == layers.size()) return order;
+    order.clear();
+    added.assign(layers.size(), false);
+    while (order.size() < layers.size()) {
+      std::size_t next = layers.size();
+      for (std::size_t i = layers.size(); i-- > 0;) {  // the first that can, those in place before others
+        if (!added[i] && !waits_for(i).second && (next == layers.size() || in_place(i) || !in_place(next))) next = i;
+      }
+      if (next == layers.size()) throw ConfigError{cycle(layers, added, waits_for)};
+      take(next);
+    }
+    return order;
+  }
+  template <class WaitsFor>
+  static std::string cycle(std::vector<LayerConfig> const& layers, std::vector<bool> const& added, WaitsFor waits_for) {
+    std::size_t at = 0;
+    while (added[at]) ++at;
+    for (std::size_t step = 0; step < layers.size(); ++step) at = waits_for(at).first;  // now it is in the cycle
+    std::string text = "a cycle: '" + layers[at].name + "'";
+    for (std::size_t i = at; (i = waits_for(i).first) != at;) text += " needs '" + layers[i].name + "', which";
+    return text + " needs what '" + layers[at].name + "' makes";
+  }
+  /// A layer with weights that nothing needs is a mistake.
+  void check_used() const {
+    std::vector<bool> used(graph_.nodes.size());
+    for (int output : graph_.outputs) used[static_cast<std::size_t>(output)] = true;
+    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
+      Node const& node = graph_.nodes[i];
+      used[i] = used[i] || node.kind == Node::Kind::loss;
+      if (!used[i] && node.parameters) {
+        ConfigError error{"has weights, but no output of the network and no loss depends on what it makes"};
+        error.in_layer(graph_.names[i]);
+        throw error;
+      }
+      for (int k = 0; k < node.input_count(); ++k) {
+        if (used[i]) used[static_cast<std::size_t>(node.inputs[k])] = true;
+      }
+    }
   }
   void add_node(LayerType layer, std::string name, std::vector<WeightConfig> weights, Node node) {
     graph_.layers.push_back(std::move(layer));
@@ -269,9 +386,8 @@ class Builder {
              node_of(Reshape{declared.shape}, value.node, shape));
     return {static_cast<int>(graph_.nodes.size()) - 1, value.open};
   }
-  static Value resolve(std::string const& name, Scope const& scope, std::vector<std::string> const& later) {
+  static Value resolve(std::string const& name, Scope const& scope) {
     if (Value const* const value = scope.find(name)) return *value;
-    if (contains(later, name)) throw ConfigError{"input '" + name + "' is made by this or a later layer: a cycle"};
     throw ConfigError{"input '" + name + "' is made by no layer"};
   }
   static void check_container(LayerConfig const& config, SequentialConfig const& container) {
@@ -329,6 +445,10 @@ int Graph::inputs() const {
   while (count < static_cast<int>(nodes.size()) && nodes[static_cast<std::size_t>(count)].kind == Node::Kind::input)
     ++count;
   return count;
+}
+
+bool Graph::has_losses() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](Node const& node) { return node.kind == Node::Kind::loss; });
 }
 
 std::vector<int> Graph::owners() const {

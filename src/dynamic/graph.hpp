@@ -21,6 +21,7 @@ struct Graph {
   Graph(LayerConfig const& config, std::optional<Shape> input);
 
   int inputs() const;
+  bool has_losses() const;
   /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;

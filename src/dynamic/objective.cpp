@@ -26,6 +26,11 @@ void collect(LayerConfig const& config, std::vector<LayerConfig const*>& layers)
   }
 }
 
+template <class L>
+constexpr bool has_weights = false;
+template <coldpress::Layer L>
+constexpr bool has_weights<L> = has_parameters<L>;
+
 /// A layer before the loss: reads what the one before makes, and learns nothing.
 void check_layer(LayerConfig const& config, std::string const& targets) {
   if (!targets.empty() && std::find(config.inputs.begin(), config.inputs.end(), targets) != config.inputs.end())
@@ -37,6 +42,8 @@ void check_layer(LayerConfig const& config, std::string const& targets) {
           throw ConfigError{"an objective has one loss, at its end"};
         } else if constexpr (std::is_same_v<L, Custom>) {
           throw UnsupportedError{"this program knows no layer '" + layer.type + "': it cannot run"};
+        } else if constexpr (!OneInput<L>) {
+          throw ConfigError{"belongs to the network: the layers of an objective have one input"};
         } else if constexpr (has_parameters<L>) {
           throw ConfigError{"a layer with weights belongs to the network: an objective is not trained"};
         }
@@ -47,9 +54,14 @@ void check_layer(LayerConfig const& config, std::string const& targets) {
 }  // namespace
 
 bool is_objective(LayerConfig const& config) {
-  if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type))
-    return !container->layers.empty() && is_objective(container->layers.back());
-  return std::visit([](auto const& type) { return Loss<std::remove_cvref_t<decltype(type)>>; }, config.layer_type);
+  std::vector<LayerConfig const*> layers;
+  collect(config, layers);
+  auto const visit = [](LayerConfig const& layer, auto f) { return std::visit(f, layer.layer_type); };
+  bool const learns = std::any_of(layers.begin(), layers.end(), [&](LayerConfig const* layer) {
+    return visit(*layer, [](auto const& type) { return has_weights<std::remove_cvref_t<decltype(type)>>; });
+  });
+  return !layers.empty() && !learns &&
+         visit(*layers.back(), [](auto const& type) { return Loss<std::remove_cvref_t<decltype(type)>>; });
 }
 
 Objective objective_of(LayerConfig const& config) {

@@ -22,6 +22,12 @@ class Program {
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
     options.pitch = Backend::pitch;
+    for (Node const& node : nodes_) {
+      first_shape_.push_back(shapes_.size());
+      for (int k = 0; k < node.input_count(); ++k)
+        shapes_.push_back(nodes_[static_cast<std::size_t>(node.inputs[k])].shape);
+    }
+    first_shape_.push_back(shapes_.size());
     groups_.resize(nodes_.size());
     group_of_.resize(nodes_.size());
     plan_ = make_plan(nodes_, graph.outputs, options, groups_, group_of_);
@@ -32,10 +38,12 @@ class Program {
       head(
           g,
           [&](auto const& layer) {
-            Extent const extent{options.training, options.training && passes_gradient(g)};
-            scratch_ = std::max(scratch_, scratch_of<Backend>(layer, head_input(g), extent));
+            Extent const extent{options.training, group.passes_gradient()};
+            scratch_ = std::max(scratch_, scratch_of<Backend>(layer, head_inputs(g), extent));
           },
           [] {});
+      joins_.emplace_back();
+      if (group.join >= 0) add_join(backend, static_cast<std::size_t>(group.join));
       first_op_.push_back(ops_.size());
       for (int i = 0; i < group.chain_length; ++i) add_op(backend, static_cast<std::size_t>(group.chain[i]), seed);
     }
@@ -67,14 +75,24 @@ class Program {
   void for_each_group_reversed(F f) const {
     for (int g = plan_.groups - 1; g >= 0; --g) f(g);
   }
-  int input(int g) const { return group(g).input; }
+  template <class F>
+  void for_each_edge(int g, F f) const {
+    for (int k = 0; k < group(g).edge_count; ++k) f(k);
+  }
+  int input(int g, int k) const { return group(g).edges[k].from; }
+  int side(int g) const { return group(g).side; }
+  bool passes_gradient(int g, int k) const { return group(g).edges[k].passes_gradient; }
+  bool adds(int g, int k) const { return group(g).edges[k].adds; }
+  bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
+  bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
+  bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
   /// The group of output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
   }
-  static constexpr int inputs_capacity = max_network_inputs;
+  static constexpr int inputs_capacity = max_network_inputs + 1;
   Index columns(int g) const {
-    if (g < 0) return nodes_[static_cast<std::size_t>(-1 - g)].shape.size();
+    if (g < 0) return nodes_[static_cast<std::size_t>(input_node(-1 - g))].shape.size();
     int const output = group(g).output;
     return output < 0 ? 1 : nodes_[static_cast<std::size_t>(output)].shape.size();
   }
@@ -85,7 +103,6 @@ class Program {
   }
   Slots slots() const { return {slots_.data(), graph_.parameters.data()}; }
   int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
-  bool passes_gradient(int g) const { return group(g).passes_gradient; }
   template <class Some, class None>
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
@@ -96,8 +113,25 @@ class Program {
         },
         layers_[static_cast<std::size_t>(head)]);
   }
-  Shape head_input(int g) const {
-    return nodes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(group(g).head)].inputs[0])].shape;
+  template <class Some, class None>
+  void join(int g, Some some, None none) const {
+    int const join = group(g).join;
+    if (join < 0) return none();
+    std::visit(
+        [&](auto const& layer) {
+          if constexpr (JoinLayer<std::remove_cvref_t<decltype(layer)>>) some(layer);
+        },
+        layers_[static_cast<std::size_t>(join)]);
+  }
+  template <class Backend, class Other>
+  With<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
+    if (group(g).join < 0) return {};
+    auto const with = other(group(g).side);
+    return {joins_[static_cast<std::size_t>(g)], with.other, with.pitch, with.columns};
+  }
+  Shapes head_inputs(int g) const {
+    auto const node = static_cast<std::size_t>(group(g).head);
+    return Shapes{shapes_}.subspan(first_shape_[node], first_shape_[node + 1] - first_shape_[node]);
   }
   std::uint64_t head_key(int g, std::uint64_t seed) const {
     auto const node = static_cast<std::size_t>(group(g).head);
@@ -110,31 +144,69 @@ class Program {
     if (g < 0) return {nullptr, 0};
     return {ops_.data() + first_op_[static_cast<std::size_t>(g)], group(g).chain_length};
   }
-  /// The shape of a sample that the loss compares.
-  Shape loss_input() const { return nodes_[static_cast<std::size_t>(nodes_.back().inputs[0])].shape; }
-  template <class F>
-  void loss(F f) const {
-    if (loss_) std::visit(f, *loss_);
+  /// The shape of a sample that a group's loss compares, and f(loss).
+  Shape loss_input(int g) const {
+    Node const& loss = nodes_[static_cast<std::size_t>(group(g).loss)];
+    return nodes_[static_cast<std::size_t>(loss.inputs[0])].shape;
   }
+  template <class F>
+  void loss(int g, F f) const {
+    visit_loss(group(g).loss, f);
+  }
+  /// f(loss, input) for each loss of the network whose targets are an input, with its number. The objective's are the
+  /// input after all others.
+  template <class F>
+  void for_each_loss(F f) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].kind != Node::Kind::loss) continue;
+      auto const target = static_cast<std::size_t>(source_of(nodes_, nodes_[i].inputs[1]));
+      if (nodes_[target].kind != Node::Kind::input) continue;
+      int const input = static_cast<int>(target) < graph_.inputs() ? static_cast<int>(target) : graph_.inputs();
+      visit_loss(static_cast<int>(i), [&](auto const& loss) { f(loss, input); });
+    }
+  }
+  /// Values of a sample of the objective's targets.
+  Index target_size() const { return nodes_[static_cast<std::size_t>(target_)].shape.size(); }
 
  private:
+  int input_node(int k) const { return k < graph_.inputs() ? k : target_; }
+  template <class F>
+  void visit_loss(int node, F f) const {
+    std::visit(
+        [&](auto const& loss) {
+          if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) f(loss);
+        },
+        layers_[static_cast<std::size_t>(node)]);
+  }
+  /// The objective's layers, the targets, which are one more input, and the loss.
   void add(Objective const& objective) {
     int from = graph_.outputs[0];
     auto const shape = [&] { return nodes_[static_cast<std::size_t>(from)].shape; };
+    auto const push = [&](Node const& node, LayerType type) {
+      nodes_.push_back(node);
+      layers_.push_back(std::move(type));
+      names_.emplace_back();
+      first_parameter_.push_back(first_parameter_.back());
+      return static_cast<int>(nodes_.size()) - 1;
+    };
     for (LayerType const& type : objective.layers) {
       std::visit(
           [&](auto const& layer) {
-            if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>)
-              nodes_.push_back(node_of(layer, from, shape()));
+            if constexpr (OneInput<std::remove_cvref_t<decltype(layer)>>)
+              from = push(node_of(layer, from, shape()), type);
           },
           type);
-      from = static_cast<int>(nodes_.size()) - 1;
-      layers_.push_back(type);
-      names_.emplace_back();
-      first_parameter_.push_back(first_parameter_.back());
     }
-    loss_ = objective.loss;
-    std::visit([&](auto const& loss) { nodes_.push_back(node_of(loss, from, shape())); }, *loss_);
+    std::visit(
+        [&](auto const& loss) {
+          Shape const shapes[] = {shape(), loss.target_shape(shape())};
+          target_ = push(Node{.shape = shapes[1]}, Flatten{});
+          int const inputs[] = {from, target_};
+          Node node = node_of(loss, inputs, shapes);
+          node.closed |= 2u;
+          push(node, loss);
+        },
+        objective.loss);
   }
   template <class Backend>
   void add_op(Backend const& backend, std::size_t node, std::uint64_t seed) {
@@ -146,6 +218,21 @@ class Program {
             ErasedOp erased = backend.template erased<L>();
             erased.op = op.get();
             ops_.push_back(erased);
+            op_storage_.push_back(std::move(op));
+          }
+        },
+        layers_[node]);
+  }
+
+  template <class Backend>
+  void add_join(Backend const& backend, std::size_t node) {
+    std::visit(
+        [&](auto const& layer) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          if constexpr (JoinLayer<L>) {
+            auto op = std::make_shared<decltype(layer.join())>(layer.join());
+            joins_.back() = backend.template erased_join<L>();
+            joins_.back().op = op.get();
             op_storage_.push_back(std::move(op));
           }
         },
@@ -166,7 +253,10 @@ class Program {
   std::vector<ErasedOp> ops_;
   std::vector<std::size_t> first_op_;
   std::vector<std::shared_ptr<void const>> op_storage_;
-  std::optional<AnyLoss> loss_;
+  std::vector<ErasedJoin> joins_;
+  std::vector<Shape> shapes_;  // of what each node reads
+  std::vector<std::size_t> first_shape_;
+  int target_ = -1;  // node of the objective's targets
 };
 
 }  // namespace coldpress::dynamic

@@ -26,6 +26,15 @@ struct RuntimeReference : Reference<float> {
         },
         Op::needs_input};
   }
+  template <class L>
+  ErasedJoin erased_join() const {
+    using Op = decltype(L{}.join());
+    return {nullptr, [](void const* op, float* x, float const* other, Index pitch, Index, ErasedOp::Block block) {
+              for_block(block, [&](Index i, Index j, Index c) {
+                x[c] = static_cast<Op const*>(op)->value(x[c], other[i * pitch + j]);
+              });
+            }};
+  }
 
  private:
   template <class F>

@@ -10,8 +10,9 @@
 namespace coldpress::dynamic {
 namespace {
 
-Objective objective_of(SolverConfig const& config) {
-  if (!config.objective) throw ConfigError{"solver: the config has no objective"};
+/// None: the network has its losses.
+std::optional<Objective> objective_of(SolverConfig const& config) {
+  if (!config.objective) return {};
   return objective_of(*config.objective);
 }
 
@@ -144,14 +145,19 @@ Solver::Solver(Layer network, SolverConfig config)
       config_(std::move(config)),
       objective_(objective_of(config_)),
       options_(options_of(config_)) {
-  coldpress::with_context(
-      [&] {
-        Shape const shape = loss_input(objective_, network_.output_shape());
-        target_size_ = std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_.loss);
-      },
-      [&](Error& e) { e.in_layer(config_.objective->name); });
   optimizer_ = options_.optimizer.index();
-  check_declared(*config_.objective, network_.output_shape(), target_size_);
+  if (objective_) {
+    coldpress::with_context(
+        [&] {
+          Shape const shape = loss_input(*objective_, network_.output_shape());
+          target_size_ =
+              std::visit([&](auto const& loss) { return loss.target_shape(shape).size(); }, objective_->loss);
+        },
+        [&](Error& e) { e.in_layer(config_.objective->name); });
+    check_declared(*config_.objective, network_.output_shape(), target_size_);
+  } else if (!network_.executable().has_losses()) {
+    throw ConfigError{"solver: the config has no objective, and its network no loss"};
+  }
   if (network_.learnable_weights_names().empty())
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
@@ -172,6 +178,16 @@ float Solver::train(std::span<Values const> inputs, Values targets) {
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
+  require(objective_.has_value(),
+          "train_minibatch: the network has its own losses, and takes no targets beside inputs");
+  targets.check_samples(target_size_);
+  return train_tensors(inputs, targets.read());
+}
+SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs) {
+  require(!objective_, "train_minibatch: the objective needs targets");
+  return train_tensors(inputs, {});
+}
+SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, Values targets) {
   auto const shapes = network_.input_shapes();
   require(inputs.size() == shapes.size(), "train_minibatch: there must be as many inputs as the network has");
   std::array<Values, max_network_inputs> values;
@@ -179,8 +195,7 @@ SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs
     inputs[k].check_samples(shapes[k].size());
     values[k] = inputs[k].read();
   }
-  targets.check_samples(target_size_);
-  train({values.data(), inputs.size()}, targets.read());
+  train({values.data(), inputs.size()}, targets);
   auto const y = network_.executable().output();
   Shape const out = network_.output_shape();
   Index extents[Shape::max_rank + 1] = {static_cast<Index>(y.size()) / out.size()};

@@ -7,13 +7,34 @@
 
 namespace coldpress {
 
-/// What happens to a finished sum on its way to memory: y = chain(z). Where backward reads z, it is kept too.
+/// The second operand of a join: op joins what is computed with the value at the same place of `other`.
+template <class Op, class T>
+struct With {
+  Op op;
+  T const* other = nullptr;
+  Index pitch = 0, columns = 0;
+};
+struct NoJoin {};
 template <class Chain, class T>
+using DefaultJoin = std::conditional_t<std::is_same_v<Chain, ErasedChain>, With<ErasedJoin, T>, NoJoin>;
+
+/// What happens to a finished sum on its way to memory: y = chain(z) with z = join(sum). Where backward reads z, it is
+/// kept too.
+template <class Chain, class T, class Join = DefaultJoin<Chain, T>>
 struct Then {
   Chain chain;
   std::uint64_t step = 0;
   T* kept = nullptr;
   Index kept_pitch = 0;
+  [[no_unique_address]] Join join = {};
+
+  bool empty() const {
+    if constexpr (std::is_same_v<Join, NoJoin>) {
+      return chain.length == 0 && !kept;
+    } else {
+      return chain.length == 0 && !kept && !join.other;
+    }
+  }
 };
 
 /// What happens to a finished input gradient on its way to memory: it is multiplied by the slope of the chain that made
@@ -28,14 +49,15 @@ struct Slope {
   Index output_pitch = 0;
 };
 
-/// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i.
-template <class X, class P, class Y, class Chain, class T>
+/// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i. A layer of several inputs
+/// has the shapes and Rows of all: in[k], x[k].
+template <class In, class X, class P, class Y, class Then, class T>
 struct ForwardPass {
-  Shape in;  // of one sample
+  In in;  // of one sample
   X x;
   P p;
   Y y;
-  Then<Chain, T> then;
+  Then then;
   T* memory;           // memory_of(layer) values a sample, kept until backward
   T* state;            // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
   std::uint64_t key;   // of the layer's random numbers
@@ -43,9 +65,9 @@ struct ForwardPass {
 };
 
 /// What its backward functions are given: dx = slope(...); sinks[i] takes the gradient of parameter i.
-template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
 struct BackwardPass {
-  Shape in;
+  In in;
   X x;
   P p;
   Y y;

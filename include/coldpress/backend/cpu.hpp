@@ -17,9 +17,9 @@ struct Cpu : cpu::Layout {
   float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
 
   /// y = then(x Wᵀ + b)
-  template <class X, class Y, class Chain>
-  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float> const& then) const {
-    cpu::Output<Chain> const epilogue{then, bias, y.data, y.pitch, writable(y)};
+  template <class X, class Y, class Chain, class Join>
+  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+    cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
     if (x.rows == 1) {
       cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
     } else {
@@ -54,12 +54,12 @@ struct Cpu : cpu::Layout {
     });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
-  template <class X, class Y, class Chain>
+  template <class X, class Y, class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                Then<Chain, float> const& then, float* state) const {
+                Then<Chain, float, Join> const& then, float* state) const {
     if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, state, scratch);
-      if (then.chain.length > 0 || then.kept) map(y, y, then);
+      if (!then.empty()) map(y, y, then);
     } else {
       finish_rows(y, then, cpu::Panel{g}.images, [&](Index i, Index count) {
         cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), scratch);
@@ -101,8 +101,8 @@ struct Cpu : cpu::Layout {
     }
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
-  template <class X, class Y, class Chain>
-  void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float> const& then, float* places) const {
+  template <class X, class Y, class Chain, class Join>
+  void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
     finish_rows(y, then, 1, [&](Index i, Index) {
       cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, scratch);
     });
@@ -116,9 +116,9 @@ struct Cpu : cpu::Layout {
     });
   }
   /// y = then(x); y may be x.
-  template <class X, class Y, class Chain>
-  void map(X x, Y y, Then<Chain, float> const& then) const {
-    cpu::Output<Chain> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+  template <class X, class Y, class Chain, class Join>
+  void map(X x, Y y, Then<Chain, float, Join> const& then) const {
+    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
     for (Index i = 0; i < x.rows; ++i) cpu::pass_row(x.row(i), x.columns, epilogue, i);
   }
   /// dx = slope(dy); dx may be dy.
@@ -139,6 +139,33 @@ struct Cpu : cpu::Layout {
       }
     }
   }
+  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
+  /// the join needs them.
+  template <class L, class DY, class A, class B, class DX, class Chain>
+  void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
+    auto const op = layer.join();
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
+        Index const left = dy.columns - c;
+        cpu::Vector x{}, y{};
+        if constexpr (op.needs_inputs) x = cpu::load_row(a.row(i) + c, left), y = cpu::load_row(b.row(i) + c, left);
+        cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
+        cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, left) * d}};
+        epilogue.finish(v, i, c);
+      }
+    }
+  }
+  /// dt, the gradient of the summed loss with respect to the targets.
+  template <class LossType, class Y, class Target, class DT>
+  void loss_target_gradient(LossType const& loss, Y y, Target target, DT dt) const {
+    for (Index i = 0; i < y.rows; ++i) {
+      cpu::for_row(y.columns, [&](Index c, Index left) {
+        cpu::Vector const v = cpu::load_row(y.row(i) + c, left), t = cpu::load_row(target.row(i) + c, left);
+        cpu::store(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0));
+      });
+    }
+  }
   /// y = softmax or log softmax of each row; y may be x.
   template <class X, class Y>
   void normalize(Normalization kind, X x, Y y) const {
@@ -151,13 +178,12 @@ struct Cpu : cpu::Layout {
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
   /// row. y may be x.
-  template <class LossType, class X, class Y, class DX>
-  float loss(LossType const& loss, Normalization kind, X x, Y y, float const* target, DX dx) const {
+  template <class LossType, class X, class Y, class Target, class DX>
+  float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
     cpu::Vector total{};
-    Index const width = LossType::target == Target::label ? 1 : x.columns;
     for (Index i = 0; i < x.rows; ++i) {
       if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
-      total += cpu::loss_row(loss, y.row(i), target + i * width, dx.row(i), y.columns);
+      total += cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns);
       if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
     }
     return cpu::sum(total) / static_cast<float>(x.rows);
@@ -241,13 +267,13 @@ struct Cpu : cpu::Layout {
     return {x.row(first), count, x.columns, x.pitch};
   }
   /// compute(first, count) writes some rows of y; while they are in the cache, the chain follows.
-  template <class Y, class Chain, class F>
-  static void finish_rows(Y y, Then<Chain, float> const& then, Index at_once, F compute) {
-    cpu::Output<Chain> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+  template <class Y, class Chain, class Join, class F>
+  static void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, F compute) {
+    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
     for (Index i = 0; i < y.rows; i += at_once) {
       Index const count = std::min<Index>(at_once, y.rows - i);
       compute(i, count);
-      if (then.chain.length == 0 && !then.kept) continue;
+      if (then.empty()) continue;
       for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
     }
   }

@@ -31,10 +31,10 @@ inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, At at) {
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, x, block, at);
 }
 
-/// y = chain(sum + bias).
-template <class Chain>
+/// y = chain(join(sum + bias)).
+template <class Chain, class Join = NoJoin>
 struct Output {
-  Then<Chain, float> then;
+  Then<Chain, float, Join> then;
   float const* bias;  // or null
   float* y;
   Index pitch, columns;  // columns beyond which nothing may be written: a multiple of the lanes where y is padded
@@ -47,6 +47,7 @@ struct Output {
         unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
       });
     }
+    join(sum, row, column);
     if (then.kept) {
       unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
         store(then.kept + (row + n / w) * then.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
@@ -74,6 +75,25 @@ struct Output {
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
         write(i, j, then.chain.value(v, At{row + i, column + j * lanes, then.step}));
+      });
+    }
+  }
+
+ private:
+  template <int h, int w>
+  COLDPRESS_INLINE void join(Vector (&sum)[h][w], Index row, Index column) const {
+    if constexpr (std::is_same_v<Join, With<ErasedJoin, float>>) {
+      if (!then.join.other) return;
+      Block<h, w> block;
+      for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
+      then.join.op.value(then.join.op.op, block.values, then.join.other + row * then.join.pitch + column,
+                         then.join.pitch, then.join.columns - column, block.extents);
+      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
+    } else if constexpr (!std::is_same_v<Join, NoJoin>) {
+      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+        Index const c = column + n % w * lanes;
+        float const* const other = then.join.other + (row + n / w) * then.join.pitch + c;
+        sum[n / w][n % w] = then.join.op.value(sum[n / w][n % w], load_row(other, then.join.columns - c));
       });
     }
   }

@@ -68,6 +68,20 @@ inline float slope_of(ErasedChain const& chain, float x, float y, At at) {
   return slope;
 }
 
+/// A value joined with the one at its place of another operand.
+template <class Real>
+Real joined(NoJoin, Real x, Index, Index) {
+  return x;
+}
+template <class Op, class Real>
+Real joined(With<Op, Real> const& with, Real x, Index i, Index j) {
+  return with.op.value(x, with.other[i * with.pitch + j]);
+}
+inline float joined(With<ErasedJoin, float> const& with, float x, Index i, Index j) {
+  if (with.other) with.op.value(with.op.op, &x, with.other + i * with.pitch + j, 0, 1, {1, 1, 1});
+  return x;
+}
+
 /// f(output, input, weight) for all products of one sample's convolution, as positions in y, x and W; `input` is
 /// negative where a sequence would reach into its past: how far back from the first value.
 template <class F>
@@ -126,14 +140,14 @@ struct Reference {
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
 
   /// y = then(x Wᵀ + b)
-  template <class Chain>
+  template <class Chain, class Join>
   void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
-              Then<Chain, Real> const& then) const {
+              Then<Chain, Real, Join> const& then) const {
     auto const in = detail::matrix(x);
     auto const w = detail::matrix(Rows{weight, y.columns, x.columns, x.columns});
     auto out = detail::matrix(y);
     xt::blas::gemm(in, w, out, false, true);
-    out += detail::vector(bias, y.columns);
+    if (bias) out += detail::vector(bias, y.columns);
     map(y, y, then);
   }
   /// dx = slope(dy W)
@@ -161,9 +175,9 @@ struct Reference {
     give(sink, gradient.data(), static_cast<Index>(gradient.size()));
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
-  template <class Chain>
+  template <class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
-                Then<Chain, Real> const& then, Real* state) const {
+                Then<Chain, Real, Join> const& then, Real* state) const {
     for (Index n = 0; n < x.rows; ++n) {
       Past<Real> const past{state + n * Past<Real>::size(g.past(), g.channels), g.past(), g.channels};
       Real* const out = y.row(n);
@@ -220,8 +234,8 @@ struct Reference {
     give(sink, gradient.data(), g.outputs);
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
-  template <class Chain>
-  void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, Then<Chain, Real> const& then,
+  template <class Chain, class Join>
+  void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, Then<Chain, Real, Join> const& then,
             Real* places) const {
     for (Index plane = 0; plane < x.rows * g.planes; ++plane) {
       Real const* const in = x.row(plane / g.planes) + plane % g.planes * g.in();
@@ -262,13 +276,13 @@ struct Reference {
     map_gradient(dx, dx, slope);
   }
   /// y = then(x); y may be x.
-  template <class Chain>
-  void map(Rows<Real const> x, Rows<Real> y, Then<Chain, Real> const& then) const {
+  template <class Chain, class Join>
+  void map(Rows<Real const> x, Rows<Real> y, Then<Chain, Real, Join> const& then) const {
     auto const in = detail::matrix(x);
     auto out = detail::matrix(y);
     for (Index i = 0; i < x.rows; ++i) {
       for (Index j = 0; j < x.columns; ++j) {
-        Real const value = in(i, j);
+        Real const value = detail::joined(then.join, in(i, j), i, j);
         if (then.kept) then.kept[i * then.kept_pitch + j] = value;
         out(i, j) = detail::value_of(then.chain, value, At{i, j, then.step});
       }
@@ -295,6 +309,26 @@ struct Reference {
   void add_gradient(Rows<Real const> dy, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
     detail::matrix(dx) += detail::matrix(dy);
     map_gradient(dx, dx, slope);
+  }
+  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second)
+  template <class L, class Chain>
+  void join_gradient(L const& layer, bool second, Rows<Real const> dy, Rows<Real const> a, Rows<Real const> b,
+                     Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+    auto const op = layer.join();
+    for (Index i = 0; i < dy.rows; ++i) {
+      for (Index j = 0; j < dy.columns; ++j) {
+        Real const x = op.needs_inputs ? a.row(i)[j] : Real{}, y = op.needs_inputs ? b.row(i)[j] : Real{};
+        dx.row(i)[j] = dy.row(i)[j] * (second ? op.second(x, y) : op.first(x, y));
+      }
+    }
+    map_gradient(dx, dx, slope);
+  }
+  /// dt, the gradient of the summed loss with respect to the targets.
+  template <class LossType>
+  void loss_target_gradient(LossType const& loss, Rows<Real const> y, Rows<Real const> target, Rows<Real> dt) const {
+    for (Index i = 0; i < y.rows; ++i) {
+      for (Index j = 0; j < y.columns; ++j) dt.row(i)[j] = loss.target_gradient(y.row(i)[j], target.row(i)[j]);
+    }
   }
   /// y = softmax or log softmax of each row; y may be x.
   void normalize(Normalization kind, Rows<Real const> x, Rows<Real> y) const {
@@ -324,7 +358,7 @@ struct Reference {
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
   template <class LossType>
-  Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Real const* target,
+  Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Rows<Real const> target,
             Rows<Real> dx) const {
     if (kind != Normalization::none) normalize(kind, x, y);
     auto const out = detail::matrix(y);
@@ -337,9 +371,9 @@ struct Reference {
         in(i, j) = loss.gradient(out(i, j), t);
       };
       if constexpr (LossType::target == Target::label) {
-        compare(static_cast<Index>(target[i]), target[i]);
+        compare(static_cast<Index>(*target.row(i)), *target.row(i));
       } else {
-        for (Index j = 0; j < y.columns; ++j) compare(j, target[i * y.columns + j]);
+        for (Index j = 0; j < y.columns; ++j) compare(j, target.row(i)[j]);
       }
     }
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);

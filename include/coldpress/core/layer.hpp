@@ -8,17 +8,37 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace coldpress {
 
 /// How a row of scores becomes probabilities, or their logarithms.
 enum class Normalization { none, softmax, log_softmax };
 
-/// A plain aggregate that describes itself: its name, its fields, and the shape of a sample it makes of a sample.
+/// The shapes of a layer's inputs, in order.
+using Shapes = std::span<Shape const>;
+
+/// Takes one input, ...
 template <class L>
-concept Layer = requires(L const& layer, Shape in) {
-  { L::name } -> std::convertible_to<std::string_view>;
+concept OneInput = requires(L const& layer, Shape in) {
   { layer.output_shape(in) } -> std::same_as<Shape>;
+};
+/// ... or several; how many, its output_shape says, which throws where there are others. What is asked of the shape of
+/// the input elsewhere (parameters, memory, scratch, ...) is asked of all shapes, and passes have arrays: x[k], dx[k].
+template <class L>
+concept ManyInputs = requires(L const& layer, Shapes in) {
+  { layer.output_shape(in) } -> std::same_as<Shape>;
+};
+/// ... or none at all.
+template <class L>
+concept Source = requires(L const& layer) {
+  { layer.output_shape() } -> std::same_as<Shape>;
+};
+
+/// A plain aggregate that describes itself: its name, its fields, and the shape of a sample it makes of samples.
+template <class L>
+concept Layer = (OneInput<L> || ManyInputs<L> || Source<L>)&&requires(L const& layer) {
+  { L::name } -> std::convertible_to<std::string_view>;
   { layer == layer } -> std::same_as<bool>;
 };
 
@@ -26,6 +46,12 @@ concept Layer = requires(L const& layer, Shape in) {
 template <class L>
 concept PointwiseLayer = Layer<L> && requires(L const& layer, std::uint64_t key) {
   { layer.op(key) } -> Pointwise;
+};
+
+/// Combines two values of one shape, element by element: join() makes its operation.
+template <class L>
+concept JoinLayer = ManyInputs<L> && Layer<L> && requires(L const& layer) {
+  { layer.join() } -> Joins;
 };
 
 /// Changes the shape and nothing else.
@@ -38,24 +64,50 @@ concept ViewLayer = Layer<L> && L::is_view;
 ///   backward_input(backend, pass)       pass.dx from pass.dy
 ///   backward_parameters(backend, pass)  one of pass.sinks a parameter, where it has any
 ///   backward(backend, pass)             optional: what both need, before them
+/// Without backward_input no gradient gets past it. With several inputs, pass.dx[k] has no data where no gradient of
+/// input k is asked for.
 template <class L>
-concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L>;
+concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L> && !JoinLayer<L>;
+
+namespace detail {
+struct Anything {};
+}  // namespace detail
+
+/// Whether gradients get past the layer.
+template <class L>
+constexpr bool propagates = !ComputeLayer<L> || requires(L const& layer, detail::Anything const& any) {
+  layer.backward_input(any, any);
+};
 
 /// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
 enum class Target { value, label };
 
 /// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient
-/// is that of the sum.
+/// is that of the sum. Either element by element,
 ///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled
-///   value only.
+///   value only; and target_gradient(y, t) where targets may come from the network,
+/// or a whole sample at once, in plain loops:
+///   sample(in, y, t, dy, dt)  the value; writes all of dy, and of dt, which may be null.
 template <class L>
-concept Loss = requires(L const& loss, Shape in, double y) {
+concept ElementLoss = requires(L const& loss, double y) {
+  { loss.value(y, y) } -> std::same_as<double>;
+  { loss.gradient(y, y) } -> std::same_as<double>;
+};
+template <class L>
+concept SampleLoss = requires(L const& loss, Shape in, double const* y, double* dy) {
+  { loss.sample(in, y, y, dy, dy) } -> std::same_as<double>;
+};
+template <class L>
+concept Loss = (ElementLoss<L> || SampleLoss<L>)&&requires(L const& loss, Shape in) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::target } -> std::convertible_to<Target>;
   { loss.target_shape(in) } -> std::same_as<Shape>;
-  { loss.value(y, y) } -> std::same_as<double>;
-  { loss.gradient(y, y) } -> std::same_as<double>;
   { loss == loss } -> std::same_as<bool>;
+};
+/// Whether a gradient gets to the targets too: a loss between two values of a network.
+template <class L>
+constexpr bool has_target_gradient = SampleLoss<L> || requires(L const& loss, double y) {
+  loss.target_gradient(y, y);
 };
 
 /// Throws ShapeError unless a loss can be weighed with this.
@@ -63,19 +115,50 @@ constexpr void check_loss_weight(float weight) {
   require(weight >= 0 && weight <= 3.4028234e38f, "loss_weight must be a finite number of at least 0");
 }
 
+namespace detail {
+/// What a layer is asked about: the shape of its input, or the shapes of all.
+template <Layer L>
+constexpr decltype(auto) asked(Shapes in) {
+  if constexpr (OneInput<L>) {
+    require(in.size() == 1, "layer: takes one input, neither none nor several");
+    return in[0];
+  } else {
+    require(ManyInputs<L> || in.empty(), "layer: takes no input");
+    return in;
+  }
+}
 template <class L>
-constexpr bool has_parameters = requires(L const& layer, Shape in) {
+using Asked = std::conditional_t<OneInput<L>, Shape, Shapes>;
+}  // namespace detail
+
+/// The shape of a sample that a layer makes.
+template <Layer L>
+constexpr Shape output_shape_of(L const& layer, Shapes in) {
+  if constexpr (Source<L>) {
+    require(in.empty(), "layer: takes no input");
+    return layer.output_shape();
+  } else {
+    return layer.output_shape(detail::asked<L>(in));
+  }
+}
+
+template <class L>
+constexpr bool has_parameters = requires(L const& layer, detail::Asked<L> in) {
   layer.parameters(in);
 };
 
-/// The layer's parameters for an input shape; none where it does not say.
+/// The layer's parameters for input shapes; none where it does not say.
 template <Layer L>
-constexpr auto parameters_of(L const& layer, Shape in) {
+constexpr auto parameters_of(L const& layer, Shapes in) {
   if constexpr (has_parameters<L>) {
-    return layer.parameters(in);
+    return layer.parameters(detail::asked<L>(in));
   } else {
     return std::array<Parameter, 0>{};
   }
+}
+template <Layer L>
+constexpr auto parameters_of(L const& layer, Shape const& in) {
+  return parameters_of(layer, Shapes{&in, 1});
 }
 
 /// Whether the layer applies pass.then and pass.slope itself, on the way to memory; else they are a pass of their own.
@@ -91,9 +174,9 @@ struct Extent {
 
 /// Values of scratch that a layer needs on a backend, whatever the batch.
 template <class Backend, Layer L>
-constexpr Index scratch_of(L const& layer, Shape in, Extent extent) {
-  if constexpr (requires { layer.template scratch<Backend>(in, extent); }) {
-    return layer.template scratch<Backend>(in, extent);
+constexpr Index scratch_of(L const& layer, Shapes in, Extent extent) {
+  if constexpr (requires { layer.template scratch<Backend>(detail::asked<L>(in), extent); }) {
+    return layer.template scratch<Backend>(detail::asked<L>(in), extent);
   } else {
     return 0;
   }
@@ -101,9 +184,9 @@ constexpr Index scratch_of(L const& layer, Shape in, Extent extent) {
 
 /// Values a sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
 template <Layer L>
-constexpr Index memory_of(L const& layer, Shape in) {
-  if constexpr (requires { layer.memory(in); }) {
-    return layer.memory(in);
+constexpr Index memory_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.memory(detail::asked<L>(in)); }) {
+    return layer.memory(detail::asked<L>(in));
   } else {
     return 0;
   }
@@ -112,9 +195,9 @@ constexpr Index memory_of(L const& layer, Shape in) {
 /// Values a sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
 /// carries none can stream only where its input is a single step.
 template <Layer L>
-constexpr Index state_of(L const& layer, Shape in) {
-  if constexpr (requires { layer.state(in); }) {
-    return layer.state(in);
+constexpr Index state_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.state(detail::asked<L>(in)); }) {
+    return layer.state(detail::asked<L>(in));
   } else {
     return 0;
   }
@@ -134,9 +217,9 @@ constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::strin
 
 /// Floating-point operations of one sample's forward pass; activations count nothing.
 template <Layer L>
-constexpr Index flops_of(L const& layer, Shape in) {
-  if constexpr (requires { layer.flops(in); }) {
-    return layer.flops(in);
+constexpr Index flops_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.flops(detail::asked<L>(in)); }) {
+    return layer.flops(detail::asked<L>(in));
   } else {
     return 0;
   }

@@ -48,6 +48,17 @@ concept Pointwise = requires(Op const& op, double x, At at) {
   { Op::heavy } -> std::convertible_to<bool>;
 };
 
+/// value(a, b) and its slopes first(a, b) = dy/da, second(a, b) = dy/db of two values at one place. `needs_inputs`: a
+/// slope reads a or b; else the slopes are constants. `commutes`: a and b may change places.
+template <class Op>
+concept Joins = requires(Op const& op, double x) {
+  { op.value(x, x) } -> std::same_as<double>;
+  { op.first(x, x) } -> std::same_as<double>;
+  { op.second(x, x) } -> std::same_as<double>;
+  { Op::needs_inputs } -> std::convertible_to<bool>;
+  { Op::commutes } -> std::convertible_to<bool>;
+};
+
 /// Pointwise operations one after the other. Longer chains than max_length are cut by the plan.
 template <class... Ops>
 struct Chain;
@@ -113,6 +124,13 @@ struct ErasedOp {
 struct ErasedChain {
   ErasedOp const* ops;
   int length;
+};
+
+/// The operation of a join with its type erased: x <- value(x, other). Nothing is read beyond `columns` of `other`.
+struct ErasedJoin {
+  void const* op = nullptr;
+  void (*value)(void const* op, float* x, float const* other, Index pitch, Index columns,
+                ErasedOp::Block block) = nullptr;
 };
 
 }  // namespace coldpress

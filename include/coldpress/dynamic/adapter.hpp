@@ -24,8 +24,8 @@ class Adapted final : public Executable {
                           .lr_mult = Net::weight(i).lr_mult});
   }
 
-  std::span<Shape const> input_shapes() const override { return {&Net::input_shape, 1}; }
-  std::span<Shape const> output_shapes() const override { return {&Net::output_shape, 1}; }
+  std::span<Shape const> input_shapes() const override { return {Net::inputs.shapes, inputs_}; }
+  std::span<Shape const> output_shapes() const override { return shapes_of_outputs; }
   std::vector<Weight> const& weights() const override { return weights_; }
   void read(int buffer, int weight, std::span<float> values) const override {
     Net::read(const_cast<Adapted*>(this)->base(buffer), weight, values);
@@ -37,15 +37,21 @@ class Adapted final : public Executable {
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
     bool const training = mode == Mode::training;
-    Values const x = only(inputs);
-    output_ = training ? net_.forward_training(x, training_, step_ + 1) : net_.forward(x, inference_);
+    if (training) {
+      net_.forward_training(all(inputs), training_, step_ + 1);
+      take_outputs(training_);
+    } else {
+      net_.forward(all(inputs), inference_);
+      take_outputs(inference_);
+    }
     kept_ = training, passed_back_ = false;
     if (training) ++step_;
     return outputs();
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     if constexpr (Net::Inference::plan().streams) {
-      output_ = net_.step(only(inputs), state_, inference_);
+      net_.step(all(inputs), state_, inference_);
+      take_outputs(inference_);
       kept_ = passed_back_ = false;
     } else {
       throw ShapeError{"step: a layer of this network needs the whole sequence at once"};
@@ -55,9 +61,19 @@ class Adapted final : public Executable {
   void reset() override { state_.reset(); }
   std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
     require(kept_, "backward: comes after forward in training mode");
-    input_gradient_ = net_.backward(only(output_gradients), training_);
+    require(output_gradients.size() == outputs_, "backward: takes a gradient for each output");
+    std::array<Values, outputs_> gradients;
+    std::copy_n(output_gradients.begin(), outputs_, gradients.begin());
+    net_.backward(gradients, training_);
+    for (std::size_t k = 0; k < inputs_; ++k) {  // zeros for an input that no gradient reaches
+      Index const size = batch_ * Net::inputs[static_cast<int>(k)].size();
+      input_gradients_[k] = training_.input_gradient(static_cast<int>(k));
+      if (!input_gradients_[k].empty()) continue;
+      zeros_.reserve(size);
+      input_gradients_[k] = {zeros_.data(), static_cast<std::size_t>(size)};
+    }
     passed_back_ = true;
-    return {&input_gradient_, 1};
+    return input_gradients_;
   }
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
@@ -67,44 +83,90 @@ class Adapted final : public Executable {
     for (Index i = 0; i < Net::parameter_size; ++i) base(data)[i] -= gradients_.data()[i];
   }
 
-  float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
+  float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
-    return std::visit(
-        [&](auto const& optimizer) { return train(only(inputs), targets, objective, optimizer, options, progress); },
-        options.optimizer);
+    if (objective && Net::Graph::has_losses)
+      throw UnsupportedError{"adapt: a static network with losses of its own takes no objective beside them"};
+    float const mean = objective ? compare(inputs, targets, *objective) : run_losses(inputs);
+    std::visit([&](auto const& optimizer) { update(optimizer, options, progress); }, options.optimizer);
+    kept_ = passed_back_ = false;
+    return mean;
   }
-  std::span<Values const> outputs() const override { return {&output_, 1}; }
-  std::span<Values const> input_gradients() const override { return {&input_gradient_, passed_back_ ? 1u : 0u}; }
+  bool has_losses() const override { return Net::Graph::has_losses; }
+  std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
+  std::span<Values const> outputs() const override { return made_; }
+  std::span<Values const> input_gradients() const override {
+    return std::span{input_gradients_}.first(passed_back_ ? inputs_ : 0);
+  }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return net_.seed(); }
 
  private:
-  static Values only(std::span<Values const> values) {
-    require(values.size() == 1, "network: has one input and one output");
-    return values[0];
+  static constexpr std::size_t inputs_ = Net::input_count, outputs_ = Net::output_count;
+  static constexpr auto shapes_of_outputs = [] {
+    std::array<Shape, outputs_> shapes{};
+    for (std::size_t k = 0; k < outputs_; ++k) shapes[k] = Net::shape_of_output(static_cast<int>(k));
+    return shapes;
+  }();
+  std::array<Values, inputs_> all(std::span<Values const> values) {
+    require(values.size() == inputs_, "network: there must be as many inputs as the network has");
+    std::array<Values, inputs_> inputs;
+    std::copy_n(values.begin(), inputs_, inputs.begin());
+    batch_ = static_cast<Index>(inputs[0].size()) / Net::input_shape.size();
+    return inputs;
   }
-  template <class Optimizer>
-  float train(Values x, Values targets, Objective const& objective, Optimizer const& optimizer,
-              TrainingOptions const& options, Progress& progress) {
+  void take_outputs(auto const& workspace) {
+    for (std::size_t k = 0; k < outputs_; ++k) made_[k] = workspace.output(static_cast<int>(k));
+  }
+  /// Both leave gradients in training_.
+  float compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
-    typename Net::Backend const backend{};
-    Index const batch = static_cast<Index>(x.size()) / Net::input_shape.size();
-    objective_->check(Net::output_shape, targets, batch);
-    Executable::forward(x, Mode::training);
-    float const mean = (*objective_)(backend, output_, Net::output_shape, targets, batch);
-    Executable::backward_input(objective_->gradient());
+    all(inputs);
+    objective_->check(Net::output_shape, targets, batch_);
+    forward(inputs, Mode::training);
+    float const mean = (*objective_)(typename Net::Backend{}, made_[0], Net::output_shape, targets, batch_);
+    std::array<Values, outputs_> gradients;
+    gradients[0] = objective_->gradient();
+    for (std::size_t k = 1; k < outputs_; ++k) {
+      zeros_.reserve(batch_ * shapes_of_outputs[k].size());
+      gradients[k] = {zeros_.data(), made_[k].size()};
+    }
+    backward_input(gradients);
+    losses_.assign(1, {"", mean});
+    return mean;
+  }
+  float run_losses(std::span<Values const> inputs) {
+    if constexpr (Net::Graph::has_losses) {
+      coldpress::check_labels<Net>(all(inputs));
+      auto const run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
+      losses_.clear();
+      coldpress::forward(run);
+      float const mean = loss_and_gradient(run, [&](auto g, float value) {
+        losses_.emplace_back(std::string{Net::Graph::names[OwnLossesProgram::group(g).loss].view()}, value);
+      });
+      coldpress::backward(run, [&](Slots slots) {
+        return GradientSinks<float>{{training_.gradients().data()}, slots};
+      });
+      own_.remember(run);
+      take_outputs(own_);
+      ++step_;
+      return mean;
+    } else {
+      throw ConfigError{"the network has no loss, and there is no objective"};
+    }
+  }
+  template <class Optimizer>
+  void update(Optimizer const& optimizer, TrainingOptions const& options, Progress& progress) {
     UpdateSink<Optimizer, float> sink{optimizer, 0, base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch};
+    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch_};
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
     for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
-    turn.finish(backend, sums, Net::Training::slots(), Net::Graph::parameter_count);
+    turn.finish(typename Net::Backend{}, sums, Net::Training::slots(), Net::Graph::parameter_count);
     progress = turn.after();
-    kept_ = passed_back_ = false;
-    return mean;
   }
   float* base(int buffer) {
     if (buffer == data) return net_.parameters().data();
@@ -120,11 +182,17 @@ class Adapted final : public Executable {
   typename Net::Workspace inference_;
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
-  HeapMemory<float> gradients_;
+  using OwnLossesProgram = StaticProgram<typename Net::Graph, typename Net::Backend,
+                                         PlanOptions{.training = true, .losses = Net::Graph::has_losses}>;
+  typename Net::template BasicWorkspace<OwnLossesProgram> own_;
+  HeapMemory<float> gradients_, zeros_;
   std::optional<SeparateObjective> objective_;
   std::vector<HeapMemory<float>> states_;
   std::vector<Weight> weights_;
-  Values output_, input_gradient_;
+  std::vector<std::pair<std::string, float>> losses_;  // of the last step
+  std::array<Values, outputs_> made_;
+  std::array<Values, inputs_> input_gradients_;
+  Index batch_ = 0;
   std::uint64_t step_ = 0;
   bool kept_ = false, passed_back_ = false;  // forward in training, and backward_input after it, were the last
 };
@@ -132,8 +200,7 @@ class Adapted final : public Executable {
 template <class Net>
 Layer Layer::adapt(Net&& net) {
   using Network = std::remove_cvref_t<Net>;
-  return {to_config<typename Network::Type, Network::input_shape>(),
-          std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
+  return {to_config<typename Network::Type, Network::inputs>(), std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
 }
 
 }  // namespace coldpress::dynamic

@@ -23,7 +23,8 @@ inline Shape loss_input(Objective const& objective, Shape shape) {
   for (LayerType const& type : objective.layers) {
     std::visit(
         [&](auto const& layer) {
-          if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>) shape = layer.output_shape(shape);
+          if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>)
+            shape = output_shape_of(layer, Shapes{&shape, 1});
         },
         type);
   }
@@ -73,10 +74,14 @@ class Executable {
   /// parameters <- parameters - gradients
   virtual void subtract_gradients() = 0;
 
-  /// One step for the first output; returns the mean loss before it. outputs() then has the network's outputs, and
-  /// where the update was not fused, the gradients those of the minibatches that `progress` counts.
-  virtual float train_minibatch(std::span<Values const> inputs, Values targets, Objective const& objective,
-                                TrainingOptions const& options, Progress& progress) = 0;
+  /// One step for the losses in the network, and the objective of the first output where there is one; returns the sum
+  /// of the mean losses before it. outputs() then has the network's outputs, losses() each loss with its name, and
+  /// where the update was not fused, the gradients are those of the minibatches that `progress` counts.
+  virtual float train_minibatch(std::span<Values const> inputs, Values targets,
+                                std::optional<Objective> const& objective, TrainingOptions const& options,
+                                Progress& progress) = 0;
+  virtual bool has_losses() const = 0;  // in the network itself
+  virtual std::vector<std::pair<std::string, float>> const& losses() const = 0;
   virtual std::span<Values const> outputs() const = 0;
   /// Those of the last backward_input, or of a training step where force_backward asks for them; else none.
   virtual std::span<Values const> input_gradients() const = 0;

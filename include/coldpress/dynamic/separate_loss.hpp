@@ -35,8 +35,9 @@ class SeparateObjective {
       if (!before_ || before_->input_shape() != shape) before_ = make_executable(backend_, objective_.layers, shape);
       y = before_->forward(y, Mode::training);
     }
-    float const mean =
-        std::visit([&](auto const& loss) { return value(loss, primitives, y, target, batch); }, objective_.loss);
+    Shape const compared = loss_input(objective_, shape);
+    float const mean = std::visit([&](auto const& loss) { return value(loss, primitives, y, compared, target, batch); },
+                                  objective_.loss);
     if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
     return mean;
   }
@@ -44,13 +45,20 @@ class SeparateObjective {
 
  private:
   template <class LossType, class Primitives>
-  float value(LossType const& loss, Primitives const& primitives, Values y, Values target, Index batch) {
+  float value(LossType const& loss, Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
     Index const size = static_cast<Index>(y.size()) / batch,
                 pitch = Primitives::pitch(size);  // kernels write whole rows
     memory_.reserve(batch * (pitch + size));
     Rows<float> const padded{memory_.data(), batch, size, pitch};
     Rows<float> const outputs{const_cast<float*>(y.data()), batch, size, size};  // read only: nothing is normalised
-    float const mean = primitives.loss(loss, Normalization::none, outputs, outputs, target.data(), padded);
+    Index const width = static_cast<Index>(target.size()) / batch;
+    Rows<float> const targets{const_cast<float*>(target.data()), batch, width, width};
+    float mean{};
+    if constexpr (ElementLoss<LossType>) {
+      mean = primitives.loss(loss, Normalization::none, outputs, outputs, targets, padded);
+    } else {
+      mean = coldpress::detail::sample_losses(loss, shape, outputs, targets, padded, Rows<float>{});
+    }
     float* const gradient = memory_.data() + batch * pitch;
     for (Index i = 0; i < batch; ++i) std::copy_n(padded.row(i), size, gradient + i * size);
     gradient_ = {gradient, y.size()};

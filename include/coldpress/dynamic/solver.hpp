@@ -7,8 +7,9 @@ namespace coldpress::dynamic {
 
 class Solver {
  public:
-  /// Builds network and objective of the config. The objective is computed where the network is: Juice's second backend
-  /// is taken and not used. Throws ConfigError where one is missing or a number makes no sense.
+  /// Builds network and objective of the config; without an objective, the network has its losses. The objective is
+  /// computed where the network is: Juice's second backend is taken and not used. Throws ConfigError where one is
+  /// missing or a number makes no sense.
   static Solver from_config(Backend const& network_backend, Backend const& objective_backend, SolverConfig config,
                             std::optional<Shape> input = {}, std::uint64_t seed = 0);
   static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
@@ -25,10 +26,15 @@ class Solver {
   }
   /// For a network with several inputs.
   SharedTensor const& train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets);
+  /// For a network that has its losses, and among its inputs what they compare.
+  SharedTensor const& train_minibatch(std::span<SharedTensor const> inputs);
+  float train_minibatch(std::span<Values const> inputs) { return train(inputs, {}); }
   /// The same on samples one after another; returns the mean loss before the step.
   float train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
   /// Mean loss of the last step, before its update.
   float loss() const { return loss_; }
+  /// The same of each loss by its name; that of the objective has none.
+  std::vector<std::pair<std::string, float>> const& losses() const { return network_.executable().losses(); }
 
   Layer const& network() const { return network_; }
   Layer& mut_network() { return network_; }
@@ -45,10 +51,11 @@ class Solver {
 
  private:
   float train(std::span<Values const> inputs, Values targets);
+  SharedTensor const& train_tensors(std::span<SharedTensor const> inputs, Values targets);
 
   Layer network_;
   SolverConfig config_;
-  Objective objective_;
+  std::optional<Objective> objective_;
   TrainingOptions options_;
   Progress progress_;
   SharedTensor output_{{1}};

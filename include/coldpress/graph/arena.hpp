@@ -8,9 +8,10 @@ namespace coldpress::detail {
 /// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way.
 class Arena {
  public:
-  enum Kind { value, kept, memory, gradient, addend, kinds };
+  /// The buffers of a group; `addend` and on: those of its edges.
+  enum Kind { value, kept, memory, gradient, addend, kinds = addend + max_edges };
   constexpr explicit Arena(std::span<Group> groups) : groups_(groups) {}
-  constexpr void place(int group, Kind kind) {
+  constexpr void place(int group, int kind) {
     int const id = group * kinds + kind;
     Buffer& buffer = at(id);
     if (!buffer.used()) return;
@@ -34,16 +35,16 @@ class Arena {
   constexpr Buffer& at(int id) {
     Group& group = groups_[id / kinds];
     switch (id % kinds) {
-      case 0:
+      case value:
         return group.value;
-      case 1:
+      case kept:
         return group.kept;
-      case 2:
+      case memory:
         return group.memory;
-      case 3:
+      case gradient:
         return group.gradient;
       default:
-        return group.addend;
+        return group.edges[id % kinds - addend].addend;
     }
   }
   std::span<Group> groups_;

@@ -37,6 +37,7 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
     int const g = group_of[i];
     std::string buffer = "the caller's";
     Index values = row.parameters;
+    if (g == Group::nowhere) buffer = "";
     if (g >= 0) {
       Buffer const& value = groups[static_cast<std::size_t>(g)].value;
       bool const view = nodes[i].kind == Node::Kind::view;
@@ -72,19 +73,20 @@ template <class Net>
 std::string describe(Net const&) {
   using Graph = typename Net::Graph;
   using Program = typename Net::Inference;
-  std::vector<LayerRow> rows(1);
+  std::vector<LayerRow> rows;
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (
         [&] {
-          LayerRow row{std::string{Graph::names[i + 1].view()}, 0,
-                       flops_of(Graph::template layer<i + 1>, Graph::nodes[i].shape)};
-          for (Parameter const& p : parameters_of(Graph::template layer<i + 1>, Graph::nodes[i].shape))
-            row.parameters += p.shape.size();
+          LayerRow row{std::string{Graph::names[i].view()}};
+          if constexpr (i >= Graph::inputs && Graph::nodes[i].kind != Node::Kind::loss)
+            row.flops = flops_of(Graph::template layer<i>, Shapes{Graph::template input_shapes<i>});
+          for (int k = Graph::parameters.first[i]; i >= Graph::inputs && k < Graph::parameters.first[i + 1]; ++k)
+            row.parameters += Graph::parameters.owner[k] == k ? Graph::parameters.list[k].shape.size() : 0;
           rows.push_back(row);
         }(),
         ...);
   }
-  (std::make_integer_sequence<int, Graph::size - 1>{});
+  (std::make_integer_sequence<int, Graph::size>{});
   return describe(rows, Program::planned.nodes, Program::planned.groups, Program::planned.group_of, Program::plan(),
                   sizeof(typename Net::T));
 }

@@ -50,27 +50,33 @@ constexpr bool empty(Chain const& chain) {
   return chain.length == 0;
 }
 
-/// The slope, or none where more is to be added before it applies: that is known only of networks that branch.
-template <class Chain, class T>
-Slope<Chain, T> applied(Slope<Chain, T> slope, bool apply) {
-  if constexpr (requires { slope.chain.length = 0; }) {
-    if (!apply) slope.chain.length = 0;
+/// The slope, or none where more is to be added before it applies. `apply` is a constant in a static program.
+template <class Chain, class T, class Apply>
+auto applied(Slope<Chain, T> slope, Apply apply) {
+  if constexpr (std::is_same_v<Apply, std::false_type>) {
+    return Slope<coldpress::Chain<>, T>{};
+  } else {
+    if constexpr (requires { slope.chain.length = 0; }) {
+      if (!apply) slope.chain.length = 0;
+    }
+    return slope;
   }
-  return slope;
 }
 
-template <class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
-auto backward_pass(Shape in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory,
-                   std::uint64_t key, std::uint64_t step) {
-  return BackwardPass<X, P, Y, DY, DX, Chain, Sinks, T>{in, x, p, y, dy, dx, slope, sinks, memory, key, step};
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
+                   std::uint64_t step) {
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T>{in, x, p, y, dy, dx, slope, sinks, memory, key, step};
 }
 
 }  // namespace detail
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
-///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g); head(g, some,
-///   none), chain(g, seed), loss(f); columns(g), slots(g), passes_gradient(g), head_input(g), head_key(g, seed). In a
-///   static program g is a constant.
+///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
+///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k),
+///   seed_finishes(g); head(g, some, none), join(g, some, none), join_with(g, backend, other), chain(g, seed),
+///   loss(g, f), loss_input(g); columns(g), slots(g), head_inputs(g), head_key(g, seed). In a static program g, k and
+///   flags are constants.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -96,18 +102,24 @@ struct Run {
     Buffer const& buffer = program.group(g).value;
     return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
   }
-  /// Rows of the gradient with respect to group g's sums before its chain; of the network's input where g < 0.
+  /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
   auto gradient(G g) const {
     auto const columns = program.columns(g);
     Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
     return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
   }
+  /// What is left to do with the sums of group g's head, or with what it reads.
   template <class G>
   auto then(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
-    return Then<std::remove_const_t<decltype(chain)>, T>{chain, step, at(group.kept), group.kept.pitch};
+    auto const join = program.join_with(g, backend, [&](auto edge) {
+      auto const other = value(program.input(g, edge));
+      return With<NoJoin, T>{{}, other.data, other.pitch, other.columns};
+    });
+    return Then<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
+        chain, step, at(group.kept), group.kept.pitch, join};
   }
   /// The slope of group g's chain; none for the network's input.
   template <class G>
@@ -116,93 +128,198 @@ struct Run {
     using Result = Slope<std::remove_const_t<decltype(chain)>, T>;
     if (g < 0) return Result{.chain = chain};
     Group const& group = program.group(g);
-    bool const from_input = group.head < 0 && group.chain_needs_input;  // then the chain's input is the group's
-    auto const x = value(program.input(g));
-    Buffer const& kept = group.kept;
-    return Result{chain,
-                  step,
-                  from_input ? x.data : at(kept),
-                  from_input ? Index{x.pitch} : kept.pitch,
-                  at(group.value),
-                  group.value.pitch};
+    T const* input = at(group.kept);
+    Index pitch = group.kept.pitch;
+    if (group.head < 0 && group.join < 0 && group.chain_needs_input) {  // then the chain's input is the group's
+      auto const x = value(program.input(g, first_edge));
+      input = x.data, pitch = x.pitch;
+    }
+    return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
   }
-  /// Where group g leaves the gradient of its input, and with which slope: with none where others add to it.
-  template <class G>
-  auto target(G g) const {
-    auto rows = gradient(program.input(g));
-    if (program.group(g).adds) rows.data = at(program.group(g).addend), rows.pitch = program.group(g).addend.pitch;
+  /// Where group g leaves the gradient of what edge k reads, and with which slope: with none where others add to it.
+  template <class G, class K>
+  auto target(G g, K k) const {
+    auto rows = gradient(program.input(g, k));
+    Buffer const& addend = program.group(g).edges[k].addend;
+    if (addend.used()) rows.data = at(addend), rows.pitch = addend.pitch;
     return rows;
   }
-  template <class G>
-  auto target_slope(G g) const {
-    Group const& group = program.group(g);
-    return detail::applied(slope(program.input(g)), group.finishes && !group.adds);
+  template <class G, class K>
+  auto target_slope(G g, K k) const {
+    return detail::applied(slope(program.input(g, k)), program.applies(g, k));
+  }
+  /// The gradient that target(g, k) took, to the others: with the slope, if it is the last.
+  template <class G, class K>
+  void add(G g, K k) const {
+    auto const adds = program.adds(g, k);
+    if constexpr (!std::is_same_v<decltype(adds), std::false_type const>) {
+      auto const from = program.input(g, k);
+      if (adds)
+        backend.add_gradient(target(g, k), gradient(from), detail::applied(slope(from), program.finishes(g, k)));
+    }
   }
   template <class G>
   auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.slots(g).slots};
   }
-  template <class G, class X, class Y, class Chain>
-  auto forward_pass(G g, X x, Y y, Then<Chain, T> const& then) const {
+  /// Of a layer of several inputs: what it reads, and where their gradients go.
+  template <class G>
+  auto values(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
+    });
+    return all;
+  }
+  template <class G>
+  auto targets(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs && program.group(g).edges[k].passes_gradient) all[static_cast<std::size_t>(k)] = target(g, k);
+    });
+    return all;
+  }
+  template <class L, class G, class Y, class Then>
+  auto forward_pass(G g, Y y, Then const& then) const {
     Group const& group = program.group(g);
     T* const carried = state ? state + group.state * batch : nullptr;
-    return ForwardPass<X, ParameterView<T const>, Y, Chain, T>{
-        program.head_input(g), x,       parameters_of(g),          y,   then,
-        at(group.memory),      carried, program.head_key(g, seed), step};
+    auto const made = [&](auto in, auto x) {
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T>{
+          in, x, parameters_of(g), y, then, at(group.memory), carried, program.head_key(g, seed), step};
+    };
+    if constexpr (OneInput<L>) {
+      return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));
+    } else {
+      return made(program.head_inputs(g), values(g));
+    }
   }
-  template <class G, class Sinks>
+  template <class L, class G, class Sinks>
   auto backward_pass(G g, Sinks const& sinks) const {
-    auto const from = program.input(g);
-    return detail::backward_pass(program.head_input(g), value(from), parameters_of(g), value(g), gradient(g), target(g),
-                                 target_slope(g), sinks, at(program.group(g).memory), program.head_key(g, seed), step);
+    T* const memory = at(program.group(g).memory);
+    std::uint64_t const key = program.head_key(g, seed);
+    if constexpr (OneInput<L>) {
+      return detail::backward_pass(program.head_inputs(g)[0], value(program.input(g, first_edge)), parameters_of(g),
+                                   value(g), gradient(g), target(g, first_edge), target_slope(g, first_edge), sinks,
+                                   memory, key, step);
+    } else {
+      return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
+                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step);
+    }
   }
+  static constexpr std::integral_constant<int, 0> first_edge{};
 };
 
-/// Computes every group's value; those that end in a loss are left to loss_and_gradient where `skip_loss`.
+namespace detail {
+/// f() where g passes a gradient to edge k; in a static program not compiled where it does not.
+template <class Run, class G, class K, class F>
+void where_passed(Run const& run, G g, K k, F f) {
+  auto const passed = run.program.passes_gradient(g, k);
+  if constexpr (!std::is_same_v<decltype(passed), std::false_type const>) {
+    if (passed) f();
+  }
+}
+
+/// Through edge k of a group that joins.
+template <class Run, class L, class G, class K>
+void join_gradient(Run const& run, L const& layer, G g, K k) {
+  auto const b = run.value(run.program.input(g, run.program.side(g)));
+  auto const hand_over = [&](auto a) {
+    run.backend.join_gradient(layer, k == run.program.side(g), run.gradient(g), a, b, run.target(g, k),
+                              run.target_slope(g, k));
+  };
+  if constexpr (decltype(layer.join())::needs_inputs) {
+    hand_over(run.value(run.program.input(g, run.first_edge)));  // then there is no head
+  } else {
+    hand_over(b);
+  }
+}
+
+/// The mean of a loss over samples y, which it takes whole.
+template <class L, class Y, class Target, class DY, class T>
+T sample_losses(L const& loss, Shape in, Y y, Target t, DY dy, Rows<T> dt) {
+  T total{};
+  for (Index i = 0; i < y.rows; ++i)
+    total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
+  return total / static_cast<T>(Index{y.rows});
+}
+}  // namespace detail
+
+/// Computes every group's value; those that end in a loss are left to loss_and_gradient.
 template <class Run>
-void forward(Run const& run, bool skip_loss = false) {
+void forward(Run const& run) {
   run.program.for_each_group([&](auto g) {
     Group const& group = run.program.group(g);
-    if (!group.needed || (group.loss >= 0 && (skip_loss || group.head < 0))) return;
-    auto const x = run.value(run.program.input(g));
+    if (!group.needed || group.loss >= 0) return;
     auto const y = run.value(g);
     auto const then = run.then(g);
     run.program.head(
         g,
         [&](auto const& layer) {
-          layer.forward(run.backend, run.forward_pass(g, x, y, then));
-          if constexpr (!fuses<std::remove_cvref_t<decltype(layer)>>) {
-            if (!detail::empty(then.chain)) run.backend.map(y, y, then);
+          using L = std::remove_cvref_t<decltype(layer)>;
+          layer.forward(run.backend, run.template forward_pass<L>(g, y, then));
+          if constexpr (!fuses<L>) {
+            if (!then.empty()) run.backend.map(y, y, then);
           }
         },
-        [&] { run.backend.map(x, y, then); });
+        [&] { run.backend.map(run.value(run.program.input(g, run.first_edge)), y, then); });
   });
 }
 
-/// The loss of the minibatch (its mean), and the gradient of its sum with respect to what goes into the last group.
-template <class Run, class T = typename Run::T>
-T loss_and_gradient(Run const& run, T const* target) {
-  T result{};
+/// The losses of the minibatch (their means), each given to each(g, mean), and the gradients of their sums with respect
+/// to what they compare. Returns their sum.
+template <class Run, class Each, class T = typename Run::T>
+T loss_and_gradient(Run const& run, Each each) {
+  using Second = std::integral_constant<int, 1>;
+  T total{};
   run.program.for_each_group([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss < 0) return;
-    auto const from = run.program.input(g);
-    run.program.loss([&](auto const& loss_function) {
-      auto const x = run.value(from);
-      auto const dx = run.gradient(from);
+    run.program.loss(g, [&](auto const& loss) {
+      using L = std::remove_cvref_t<decltype(loss)>;
+      auto const x = run.value(run.program.input(g, run.first_edge));
+      auto const t = run.value(run.program.input(g, Second{}));
+      auto const dx = run.target(g, run.first_edge);
+      Shape const in = run.program.loss_input(g);
+      T mean{};
+      Rows<T> dt{};
+      detail::where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
       run.program.head(
           g,
           [&](auto const& layer) {
             if constexpr (requires { layer.normalization; }) {
-              result = run.backend.loss(loss_function, layer.normalization, x, run.value(g), target, dx);
+              if constexpr (ElementLoss<L>) {
+                mean = run.backend.loss(loss, layer.normalization, x, run.value(g), t, dx);
+              } else {
+                run.backend.normalize(layer.normalization, x, run.value(g));
+                mean = detail::sample_losses(loss, in, run.value(g), t, dx, dt);
+                run.backend.normalize_gradient(layer.normalization, run.value(g), dx, dx);
+              }
             }
           },
-          [&] { result = run.backend.loss(loss_function, Normalization::none, x, x, target, dx); });
-      auto const slope = run.slope(from);
-      if (group.finishes && !detail::empty(slope.chain)) run.backend.map_gradient(dx, dx, slope);
+          [&] {
+            if constexpr (ElementLoss<L>) {
+              mean = run.backend.loss(loss, Normalization::none, x, x, t, dx);
+            } else {
+              mean = detail::sample_losses(loss, in, x, t, dx, dt);
+            }
+          });
+      if constexpr (ElementLoss<L> && has_target_gradient<L>) {
+        if (dt.data)
+          run.backend.loss_target_gradient(loss, group.head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
+      }
+      auto const hand_over = [&](auto k, auto rows) {
+        auto const slope = run.target_slope(g, k);
+        // Also without a chain where what lies beyond the columns is not yet zero.
+        if (SampleLoss<L> || !detail::empty(slope.chain)) run.backend.map_gradient(rows, rows, slope);
+        run.add(g, k);
+      };
+      detail::where_passed(run, g, run.first_edge, [&] { hand_over(run.first_edge, dx); });
+      detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
+      each(g, mean);
+      total += mean;
     });
   });
-  return result;
+  return total;
 }
 
 /// Takes the gradient of an output from the user: the first step of a backward pass without a loss.
@@ -212,8 +329,8 @@ void seed_gradient(Run const& run, Output output, T const* dy) {
     return;
   auto const columns = run.program.columns(output);
   Rows<T const, decltype(run.batch), decltype(columns)> const rows{dy, run.batch, columns, columns};
-  bool const whole = output < 0 || run.program.group(output).seed_finishes;
-  run.backend.map_gradient(rows, run.gradient(output), detail::applied(run.slope(output), whole));
+  run.backend.map_gradient(rows, run.gradient(output),
+                           detail::applied(run.slope(output), run.program.seed_finishes(output)));
 }
 
 /// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
@@ -228,35 +345,52 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
     bool const inputs = pass != Pass::parameters, parameters = pass != Pass::inputs;
-    auto const from = run.program.input(g);
-    auto const wanted = run.program.passes_gradient(g);
-    constexpr bool possible = !std::is_same_v<decltype(wanted), std::false_type const>;
+    auto const each_passed = [&](auto f) {
+      if (!inputs) return;
+      run.program.for_each_edge(g, [&](auto k) { detail::where_passed(run, g, k, [&] { f(k); }); });
+    };
+    run.program.join(
+        g,
+        [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
+          each_passed([&](auto k) {
+            if (group.head < 0 || k == group.side) detail::join_gradient(run, layer, g, k);
+          });
+        },
+        [] {});
     run.program.head(
         g,
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          auto const all = run.backward_pass(g, sinks(run.program.slots(g)));
+          auto const all = run.template backward_pass<L>(g, sinks(run.program.slots(g)));
           if constexpr (requires { layer.backward(run.backend, all); }) {
             if (inputs) layer.backward(run.backend, all);
           }
-          if constexpr (possible) {
-            if (wanted && inputs) {
+          if constexpr (!propagates<L>) {
+          } else if constexpr (OneInput<L>) {
+            each_passed([&](auto k) {
+              if (k != 0) return;
               layer.backward_input(run.backend, all);
               // Also without a chain: what lies beyond the columns becomes zero.
               if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
-            }
+            });
+          } else {
+            bool any = false;
+            each_passed([&](auto k) { any = any || k != group.side; });
+            if (any) layer.backward_input(run.backend, all);
+            each_passed([&](auto k) {
+              if (k != group.side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_slope(g, k));
+            });
           }
           if constexpr (has_parameters<L>) {
             if (parameters) layer.backward_parameters(run.backend, all);
           }
         },
         [&] {
-          if constexpr (possible) {
-            if (wanted && inputs) run.backend.map_gradient(run.gradient(g), run.target(g), run.target_slope(g));
-          }
+          if (group.join >= 0) return;
+          each_passed(
+              [&](auto k) { run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_slope(g, k)); });
         });
-    if (group.adds && inputs)
-      run.backend.add_gradient(run.target(g), run.gradient(from), detail::applied(run.slope(from), group.finishes));
+    each_passed([&](auto k) { run.add(g, k); });
   });
 }
 

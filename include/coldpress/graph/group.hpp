@@ -3,6 +3,7 @@
 
 #include <coldpress/graph/node.hpp>
 
+#include <limits>
 #include <span>
 
 namespace coldpress {
@@ -17,93 +18,164 @@ struct Buffer {
   constexpr bool used() const { return size > 0; }
 };
 
-/// Layers computed in one pass: y = chain(head(x)); without a head, y = chain(x). A loss ends the pass it is in.
+/// What a group reads, and how the gradient gets back there.
+struct Edge {
+  int from = -1;                 // group whose value it is; -1 - k: input k of the network
+  bool open = true;              // a gradient may get through
+  bool passes_gradient = false;  // there it is
+  bool adds = false;             //   not the first that arrives,
+  bool finishes = false;         //   the last one: the slope of the chain that made the value is applied
+  Buffer addend = {};            // where it is before it is added; of a loss, where nobody wants it
+};
+inline constexpr int max_edges = max_inputs + 1;
+
+/// Layers computed in one pass: y = chain(join(head(x...), side)); without a head, of the first value that is read. A
+/// loss ends the pass it is in.
 struct Group {
+  static constexpr int nowhere = std::numeric_limits<int>::min();  // the group of a node that is not planned
+
   int head = -1;  // node
+  int join = -1;  // node
+  int side = -1;  // edge of the join's other operand
   int chain[max_chain_length] = {};
   int chain_length = 0;
   int loss = -1;    // node
-  int input = -1;   // group whose value is read; -1 - k: input k of the network
   int output = -1;  // node whose value this is
+  Edge edges[max_edges] = {};
+  int edge_count = 0;
   bool chain_needs_input = false;
-  bool needed = false;           // an output or a loss depends on it
-  bool needs_gradient = false;   // parameters here or before, and something after that passes a gradient back
-  bool passes_gradient = false;  // to its input; there it is
-  bool adds = false;             //   not the first that arrives,
-  bool finishes = false;         //   the last one: the slope of the input's chain is applied
-  bool seeded = false;           // the user gives the gradient of this value,
-  bool seed_finishes = false;    // and nothing else adds to it
-  Buffer value = {}, kept = {}, gradient = {}, memory = {}, addend = {};
+  bool needed = false;          // an output or a loss depends on it
+  bool needs_gradient = false;  // parameters here or before, and something after that passes a gradient back
+  bool seeded = false;          // the user gives the gradient of this value,
+  bool seed_finishes = false;   // and nothing else adds to it
+  Buffer value = {}, kept = {}, gradient = {}, memory = {};
   Index state = 0;  // where its state starts, in values a sample
 
-  constexpr int node(int member) const { return head < 0 ? chain[member] : member == 0 ? head : chain[member - 1]; }
-  constexpr int size() const { return (head < 0 ? 0 : 1) + chain_length; }
+  constexpr bool passes_gradient() const {
+    for (int k = 0; k < edge_count; ++k) {
+      if (edges[k].passes_gradient) return true;
+    }
+    return false;
+  }
+  constexpr int add(int from, bool open) {
+    edges[edge_count] = {.from = from, .open = open};
+    return edge_count++;
+  }
 };
 
 namespace detail {
 
-/// Groups the nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a loss joins a
-/// softmax.
-constexpr int group_nodes(std::span<Node const> nodes, std::span<int const> outputs, std::span<Group> groups,
-                          std::span<int> group_of) {
-  int count = 0, inputs = 0;
-  auto const source_of = [&](int value) {
-    while (nodes[value].kind == Node::Kind::view) value = nodes[value].inputs[0];
-    return value;
-  };
-  auto const is_output = [&](int value) {
-    for (int output : outputs) {
-      if (source_of(output) == value) return true;
-    }
-    return false;
-  };
-  auto const readers = [&](int value) {  // of a value through all its views
-    int n = 0;
-    for (std::size_t i = 1; i < nodes.size(); ++i) {
-      for (int input : nodes[i].inputs) {
-        if (input < 0 || nodes[i].kind == Node::Kind::view) continue;
-        n += source_of(input) == value;
+/// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
+/// of the operand that is made last; a loss joins a softmax.
+class Grouping {
+  template <class Span>
+  static constexpr auto& at(Span span, int i) {
+    return span[static_cast<std::size_t>(i)];
+  }
+
+ public:
+  constexpr Grouping(std::span<Node const> nodes, std::span<int const> outputs, bool training, bool losses,
+                     std::span<Group> groups, std::span<int> group_of)
+      : nodes_(nodes), outputs_(outputs), training_(training), losses_(losses), groups_(groups), group_of_(group_of) {}
+
+  constexpr int run() {
+    int inputs = 0;
+    for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+      Node const& node = at(nodes_, i);
+      int& group = at(group_of_, i);
+      switch (node.kind) {
+        case Node::Kind::input:
+          group = -1 - inputs++;
+          break;
+        case Node::Kind::view:
+          group = at(group_of_, node.inputs[0]);
+          break;
+        case Node::Kind::loss:
+          group = losses_ ? add(i, node) : Group::nowhere;
+          break;
+        default:
+          group = add(i, node);
       }
     }
+    return count_;
+  }
+
+ private:
+  constexpr bool is_output(int value) const {
+    for (int output : outputs_) {
+      if (source_of(nodes_, output) == value) return true;
+    }
+    return false;
+  }
+  constexpr int readers(int value) const {  // of a value through all its views
+    int n = 0;
+    for (Node const& node : nodes_) {
+      if (node.kind == Node::Kind::view || (node.kind == Node::Kind::loss && !losses_)) continue;
+      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) n += source_of(nodes_, node.inputs[k]) == value;
+    }
     return n;
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Node const& node = nodes[i];
-    int const self = static_cast<int>(i);
-    if (node.kind == Node::Kind::input) {
-      group_of[i] = -1 - inputs++;
-      continue;
-    }
-    int const source = source_of(node.inputs[0]);
-    int const before = group_of[node.inputs[0]];
-    if (node.kind == Node::Kind::view) {
-      group_of[i] = before;
-      continue;
-    }
-    Group* const maker = before < 0 ? nullptr : &groups[before];
-    bool const alone = maker && maker->loss < 0 && readers(source) == 1 && node.propagates;
-    bool const joins_chain = node.kind == Node::Kind::pointwise && alone && !is_output(source) &&
-                             maker->chain_length < max_chain_length &&
-                             (maker->head < 0 || !nodes[maker->head].normalizes);
-    bool const joins_loss = node.kind == Node::Kind::loss && alone && maker->head >= 0 && nodes[maker->head].normalizes;
-    if (!joins_chain && !joins_loss) {
-      group_of[i] = count;
-      groups[count] = Group{.input = before};
-      ++count;
-    } else {
-      group_of[i] = before;
-    }
-    Group& group = groups[group_of[i]];
-    if (node.kind == Node::Kind::compute) group.head = self;
-    if (node.kind == Node::Kind::loss) group.loss = self;
+  }
+  /// The group that makes a node's input k, if it can go on: nothing else reads the value.
+  constexpr Group* goes_on(Node const& node, int k, bool may_be_output) const {
+    int const maker = at(group_of_, node.inputs[k]), source = source_of(nodes_, node.inputs[k]);
+    if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
+    if (readers(source) != 1 || (!may_be_output && is_output(source))) return nullptr;
+    return &at(groups_, maker);
+  }
+  constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
+  constexpr int fresh(Node const& node) {
+    Group& group = at(groups_, count_) = Group{};
+    for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
+    return count_++;
+  }
+  /// Puts a node into a group and returns its number.
+  constexpr int add(int self, Node const& node) {
+    int g = Group::nowhere;
     if (node.kind == Node::Kind::pointwise) {
+      Group const* const maker = goes_on(node, 0, false);
+      bool const joins = maker && maker->chain_length < max_chain_length && !normalizes(*maker);
+      g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
+      Group& group = at(groups_, g);
       group.chain_needs_input = group.chain_length > 0 || node.reads_input;
       group.chain[group.chain_length++] = self;
+    } else if (node.kind == Node::Kind::join) {
+      g = add_join(node);
+      at(groups_, g).join = self;
+    } else if (node.kind == Node::Kind::loss) {
+      Group const* const maker = goes_on(node, 0, true);
+      bool const joins = maker && normalizes(*maker) && maker->chain_length == 0 && maker->join < 0;
+      g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
+      Group& group = at(groups_, g);
+      if (joins) group.add(at(group_of_, node.inputs[1]), node.open(1));
+      group.loss = self;
+      return g;
+    } else {
+      g = fresh(node);
+      at(groups_, g).head = self;
     }
-    if (node.kind != Node::Kind::loss) group.output = self;
+    at(groups_, g).output = self;
+    return g;
   }
-  return count;
-}
+  /// With the head that makes the later operand, where the gradient of that is the gradient of the sum.
+  constexpr int add_join(Node const& node) {
+    int const first = at(group_of_, node.inputs[0]), second = at(group_of_, node.inputs[1]);
+    int const main = first > second ? 0 : 1, other = main == 0 ? second : first;
+    Group* const maker = main == 0 || node.commutes ? goes_on(node, main, false) : nullptr;
+    bool const joins = maker && first != second && maker->head >= 0 && maker->join < 0 && maker->chain_length == 0 &&
+                       !normalizes(*maker) && (!training_ || node.passes_on);
+    int const g = joins ? (main == 0 ? first : second) : fresh(node);
+    Group& group = at(groups_, g);
+    group.side = joins ? group.add(other, node.open(1 - main)) : 1;
+    return g;
+  }
+
+  std::span<Node const> nodes_;
+  std::span<int const> outputs_;
+  bool training_, losses_;
+  std::span<Group> groups_;
+  std::span<int> group_of_;
+  int count_ = 0;
+};
 
 }  // namespace detail
 }  // namespace coldpress

@@ -7,8 +7,10 @@
 #include <coldpress/graph/static_program.hpp>
 #include <coldpress/optim/filler.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <span>
+#include <tuple>
 
 namespace coldpress {
 
@@ -16,8 +18,8 @@ namespace coldpress {
 /// is used again.
 template <class T>
 struct Samples {
-  std::span<T const> values;
-  Index batch;
+  std::span<T const> values = {};
+  Index batch = 0;
 
   operator std::span<T const>() const { return values; }
   T operator[](Index i) const { return values[static_cast<std::size_t>(i)]; }
@@ -44,12 +46,61 @@ struct SamplesOf {
   explicit SamplesOf(X const& x) : values(std::data(x), std::size(x)) {}
 };
 
-/// Net: Sequential<...>. `in`: shape of one sample. The batch is Batch<N> (everything inside the object) or known at
-/// run time. Throws ShapeError where an input is no whole number of samples.
-template <class Net, Shape in, class BatchSize = AnyBatch, class BackendType = Cpu>
+namespace detail {
+
+/// The samples of each input of a network: of one argument, or of a std::tuple of several. Arguments that must be
+/// evaluated live as long as this.
+template <class T, class... X>
+struct AllSamples {
+  std::tuple<SamplesOf<X, T>...> all;
+  explicit AllSamples(X const&... x) : all(SamplesOf<X, T>{x}...) {}
+  static constexpr int count = sizeof...(X);
+  auto spans() const {
+    return std::apply([](auto const&... samples) { return std::array<std::span<T const>, count>{samples.values...}; },
+                      all);
+  }
+  /// Whether all are in the user's memory.
+  bool borrowed() const {
+    auto const one = [](auto const& samples) {
+      if constexpr (requires { samples.borrowed(); }) {
+        return samples.borrowed();
+      } else {
+        return true;
+      }
+    };
+    return std::apply([&](auto const&... samples) { return (one(samples) && ...); }, all);
+  }
+};
+/// Of inputs that are in memory already.
+template <class T, std::size_t n>
+struct SampleSpans {
+  std::array<std::span<T const>, n> all;
+  static constexpr int count = static_cast<int>(n);
+  auto const& spans() const { return all; }
+  static constexpr bool borrowed() { return true; }
+};
+template <class T, std::size_t n>
+SampleSpans<T, n> all_samples(std::array<std::span<T const>, n> const& x) {
+  return {x};
+}
+template <class T, class X>
+AllSamples<T, X> all_samples(X const& x) {
+  return AllSamples<T, X>{x};
+}
+template <class T, class... X>
+AllSamples<T, std::remove_cvref_t<X>...> all_samples(std::tuple<X...> const& x) {
+  return std::apply([](auto const&... each) { return AllSamples<T, std::remove_cvref_t<X>...>{each...}; }, x);
+}
+
+}  // namespace detail
+
+/// Net: Sequential<...>, or the Graph<...> of a function. `in`: shape of one sample, or Inputs{...} of several inputs.
+/// The batch is Batch<N> (everything inside the object) or known at run time. Throws ShapeError where an input is no
+/// whole number of samples.
+template <class Net, Inputs in, class BatchSize = AnyBatch, class BackendType = Cpu>
 class Network {
-  static_assert(Net{}.output_shape(in).size() > 0);  // first of all, for a short error: shapes are checked here,
-  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // and parameters here
+  static_assert(StaticGraph<Net, in>::counts.outputs > 0);      // first of all, for a short error: shapes are checked
+  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // here, and names and parameters here
 
  public:
   using Backend = BackendType;
@@ -57,13 +108,26 @@ class Network {
   using Graph = StaticGraph<Net, in>;
   using Batch = BatchSize;
   using Type = Net;
-  static constexpr Shape input_shape = in;
-  static constexpr Shape output_shape = Graph::nodes[Graph::size - 1].shape;
+  static constexpr int input_count = in.count, output_count = static_cast<int>(Graph::outputs.size());
+  static constexpr Inputs inputs = in;
+  static constexpr Shape input_shape = in[0];
+  /// Of output k, in the order in which the function returns them; and of the first.
+  static constexpr Shape shape_of_output(int k) {
+    return Graph::nodes[static_cast<std::size_t>(Graph::outputs[static_cast<std::size_t>(k)])].shape;
+  }
+  static constexpr Shape output_shape = shape_of_output(0);
+  /// The number of the output of that name; -1: there is none.
+  static constexpr int output_index(std::string_view name) {
+    for (int k = 0; k < output_count; ++k) {
+      if (Graph::names[static_cast<std::size_t>(Graph::outputs[static_cast<std::size_t>(k)])].view() == name) return k;
+    }
+    return -1;
+  }
 
   template <class Program>
   class BasicWorkspace;
-  using Inference = StaticProgram<Graph, Backend, false>;
-  using Training = StaticProgram<Graph, Backend, true, true>;
+  using Inference = StaticProgram<Graph, Backend, PlanOptions{}>;
+  using Training = StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true}>;
 
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;
@@ -84,22 +148,48 @@ class Network {
     }
   }
 
-  /// The outputs of a minibatch, in this network's own workspace: {batch, output_shape}.
-  template <class X>
-  Samples<T> forward(X const& x) {
-    return forward(x, workspace_);
+  /// The (first) output of a minibatch, in this network's own workspace: {batch, output_shape}. Of several inputs, each
+  /// is an argument; the last ones may be left out where only losses read them.
+  template <class X, class... More>
+  requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
+    if constexpr (sizeof...(More) == 0) {
+      return forward(x, workspace_);
+    } else {
+      return forward(std::tie(x, more...), workspace_);
+    }
   }
-  /// The same, const: any number of threads, each with a workspace of its own.
+  /// The same, const: any number of threads, each with a workspace of its own. Several inputs are a std::tuple.
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
-    SamplesOf<X, T> const samples{x};
-    if constexpr (requires { samples.borrowed(); }) {
-      require(Inference::output() >= 0 || samples.borrowed(),
-              "forward: a network of views needs an array, not an expression");
-    }
-    auto const run = start(Inference{}, samples.values, workspace, 0);
+    auto const samples = detail::all_samples<T>(x);
+    static_assert(
+        [] {
+          for (int k = decltype(samples)::count; k < input_count; ++k) {
+            if (Inference::plan().reads[k]) return false;
+          }
+          return true;
+        }(),
+        "forward: the network has more inputs, and its outputs depend on them");
+    constexpr bool passes_through = [] {
+      for (int node : Graph::outputs) {
+        if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
+      }
+      return false;
+    }();
+    require(!passes_through || samples.borrowed(), "forward: a network of views needs an array, not an expression");
+    auto const run = start(Inference{}, samples.spans(), workspace, 0);
     coldpress::forward(run);
-    return output(run);
+    return workspace.remember(run);
+  }
+  /// An output of the last forward, by the name it has in the network's function.
+  template <FixedString name>
+  Samples<T> output() const {
+    return output<name>(workspace_);
+  }
+  template <FixedString name, class Space>
+  static Samples<T> output(Space const& workspace) {
+    static_assert(output_index(name.view()) >= 0, "output: the network has no output of this name");
+    return workspace.output(output_index(name.view()));
   }
   /// The next part of a sequence: a sample is as many steps as `in` says (one, for Shape{features}), and layers with a
   /// memory go on where the last call ended. The batch is that of the first call.
@@ -111,11 +201,11 @@ class Network {
   template <class X>
   Samples<T> step(X const& x, State& state, Workspace& workspace) const {
     static_assert(Inference::plan().streams, "step: a layer of this network needs the whole sequence at once");
-    SamplesOf<X, T> const samples{x};
-    auto run = start(Inference{}, samples.values, workspace, 0);
+    auto const samples = detail::all_samples<T>(x);
+    auto run = start(Inference{}, samples.spans(), workspace, 0);
     run.state = state.at(run.batch);
     coldpress::forward(run);
-    return output(run);
+    return workspace.remember(run);
   }
   /// The next step starts a new sequence.
   void reset() { state_.reset(); }
@@ -123,30 +213,39 @@ class Network {
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
     require(step > 0, "forward_training: steps start at 1");
-    SamplesOf<X, T> const samples{x};
-    if constexpr (requires { samples.borrowed(); }) {
-      require(samples.borrowed(),
-              "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
-    }
-    auto const run = start(Training{}, samples.values, workspace, step);
-    workspace.input_ = samples.values;
+    auto const samples = detail::all_samples<T>(x);
+    require(samples.borrowed(),
+            "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
+    auto const spans = samples.spans();
+    auto const run = start(Training{}, spans, workspace, step);
+    static_assert(samples.count == input_count, "forward_training: takes a value for each input");
+    std::copy(spans.begin(), spans.end(), workspace.inputs_.begin());
     workspace.step_ = step;
     coldpress::forward(run);
-    return output(run);
+    return workspace.remember(run);
   }
-  /// From the gradient of the output to that of the input, which is returned; parameters' gradients are in the
-  /// workspace. The input given to forward_training must still be there.
+  /// From the gradients of the outputs, of several a std::tuple, to that of the first input, which is returned; others
+  /// are in the workspace, as are the parameters'. The inputs given to forward_training must still be there.
   template <class DY>
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
-    SamplesOf<DY, T> const gradient{dy};
+    auto const gradients = detail::all_samples<T>(dy);
+    static_assert(gradients.count == output_count, "backward: takes a gradient for each output");
+    auto const spans = gradients.spans();
     require(workspace.step_ > 0, "backward: comes after forward_training");
-    auto const run = start(Training{}, workspace.input_, workspace, workspace.step_);
-    require(static_cast<Index>(gradient.values.size()) == run.batch * output_shape.size(),
-            "backward: the gradient must have as many values as the output");
-    seed_gradient(run, Training::output(), gradient.values.data());
+    auto const run = start(Training{}, workspace.inputs_, workspace, workspace.step_);
+    for (int k = 0; k < output_count; ++k) {
+      require(static_cast<Index>(spans[static_cast<std::size_t>(k)].size()) == run.batch * shape_of_output(k).size(),
+              "backward: the gradient must have as many values as the output");
+    }
+    for_each_output(
+        [&](auto k) { seed_gradient(run, Training::output(k), spans[static_cast<std::size_t>(int{k})].data()); });
     coldpress::backward(run, [&](Slots slots) { return GradientSinks<T>{{workspace.gradients_.data()}, slots}; });
-    Buffer const& dx = Training::plan().input_gradients[0];
-    return {{run.at(dx), static_cast<std::size_t>(run.batch * dx.pitch)}, run.batch};
+    for (int k = 0; k < input_count; ++k) {
+      Buffer const& dx = Training::plan().input_gradients[k];
+      workspace.input_gradients_[static_cast<std::size_t>(k)] = {
+          {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
+    }
+    return workspace.input_gradients_[0];
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
   void reserve(Index batch) { workspace_.reserve(batch); }
@@ -199,29 +298,40 @@ class Network {
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
-  /// A pass of `program` over samples, for whoever plans one of his own (the Solver does).
-  template <class Program, class Space>
-  auto start(Program const&, std::span<T const> samples, Space& workspace, std::uint64_t step) const {
-    Index const size = in.size(), count = static_cast<Index>(samples.size());
+  /// A pass of `program` over the samples of each input, for whoever plans one of his own (the Solver does; the targets
+  /// may be one input more).
+  template <class Program, std::size_t n, class Space>
+  auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
+             std::uint64_t step) const {
+    constexpr auto given = std::min<std::size_t>(n, input_count);
+    Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
+    for (std::size_t k = 1; k < given; ++k) {
+      require(static_cast<Index>(samples[k].size()) == count / size * in[static_cast<int>(k)].size(),
+              "network: all inputs must have equally many samples");
+    }
     require(parameter_size == 0 || parameters_.data() != nullptr, "network: has been moved from");
     auto const batch = Batch::count(count / size);
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
     static constexpr Program program{};
-    return Run<Program, Backend, std::remove_const_t<decltype(batch)>>{
-        program, backend, parameters_.data(), workspace.values(), {samples.data()}, batch, seed_, step};
+    Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
+        program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
+    for (std::size_t k = 0; k < std::min<std::size_t>(n, Program::inputs_capacity); ++k)
+      run.inputs[k] = samples[k].data();
+    return run;
+  }
+  /// f(k) for each output, k a constant.
+  template <class F>
+  static void for_each_output(F f) {
+    [&]<int... k>(std::integer_sequence<int, k...>) { (f(std::integral_constant<int, k>{}), ...); }
+    (std::make_integer_sequence<int, output_count>{});
   }
 
  private:
   static constexpr Index place(int i, Index element) {
     return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
-  }
-  template <class Run>
-  static Samples<T> output(Run const& run) {
-    auto const y = run.value(run.program.output());
-    return {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
   }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
@@ -235,7 +345,7 @@ class Network {
 };
 
 /// What the layers remember of the sequences so far.
-template <class Net, Shape in, class BatchSize, class BackendType>
+template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
   void reset() {
@@ -256,7 +366,7 @@ class Network<Net, in, BatchSize, BackendType>::State {
 };
 
 /// Memory for one pass at a time of `Program`.
-template <class Net, Shape in, class BatchSize, class BackendType>
+template <class Net, Inputs in, class BatchSize, class BackendType>
 template <class Program>
 class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
@@ -264,22 +374,38 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   T* values() { return values_.data() + Program::memory.scratch; }
   T const* values() const { return values_.data() + Program::memory.scratch; }
   T* scratch() { return values_.data(); }
+  /// Where the outputs of a run are; returns the first.
+  template <class Run>
+  Samples<T> remember(Run const& run) {
+    for_each_output([&](auto k) {
+      auto const y = run.value(run.program.output(k));
+      outputs_[static_cast<std::size_t>(int{k})] = {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
+    });
+    return outputs_[0];
+  }
+  /// Output k of the last run.
+  Samples<T> output(int k) const { return outputs_[static_cast<std::size_t>(k)]; }
 
  private:
+  std::array<Samples<T>, output_count> outputs_{};
   Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
 };
 
-template <class Net, Shape in, class BatchSize, class BackendType>
+template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {
  public:
   TrainingWorkspace() { gradients_.reserve(parameter_size); }
   /// Gradients of all parameters, laid out as Network::parameters().
   std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
+  std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
+  /// That of input k; empty where none reaches it.
+  Samples<T> input_gradient(int k) const { return input_gradients_[static_cast<std::size_t>(k)]; }
 
  private:
   friend Network;
   Memory<T, BatchSize, parameter_size> gradients_;
-  std::span<T const> input_;
+  std::array<std::span<T const>, input_count> inputs_{};
+  std::array<Samples<T>, input_count> input_gradients_{};
   std::uint64_t step_ = 0;
 };
 

@@ -1,41 +1,62 @@
-// A network as flat data: nodes in topological order, each with the indices of its inputs. The first nodes are the
-// network's inputs.
+// A network as flat data: nodes in topological order, each with the indices of its inputs.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-inline constexpr int max_inputs = 2;          // of a node
+inline constexpr int max_inputs = 8;          // of a node
 inline constexpr int max_network_inputs = 8;  // of a network
 
 /// What the plan knows of a layer. Deduced from what the layer has, never declared twice.
 struct Node {
-  enum class Kind { input, view, pointwise, compute, loss };
+  enum class Kind { input, view, pointwise, join, compute, loss };
   Kind kind = Kind::input;
-  int inputs[max_inputs] = {-1, -1};
-  bool propagates = true;     // hands a gradient to its input, where something before wants one
+  int inputs[max_inputs] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  unsigned closed = 0;        // a bit for each input that gets no gradient, whatever wants one before
   Shape shape{};              // of one sample of its output
   bool parameters = false;    // has some
-  bool reads_input = false;   // its gradient needs its input,
+  bool reads_input = false;   // its gradient needs its inputs,
   bool reads_output = false;  // or its output
   bool in_place = false;      // may write over its input, forward and backward
   bool normalizes = false;    // turns a row into probabilities: one pass with the loss after it
+  bool commutes = false;      // a join whose operands may change places,
+  bool passes_on = false;     // or whose slope by the first is 1 everywhere
   bool streams = false;       // may be called with one part of a sequence after the other
   Index memory = 0;           // memory_of(layer)
   Index state = 0;            // state_of(layer)
+
+  constexpr int input_count() const {
+    int count = 0;
+    while (count < max_inputs && inputs[count] >= 0) ++count;
+    return count;
+  }
+  constexpr bool open(int input) const { return (closed >> input & 1u) == 0; }
+  /// The same for a layer that is not to hand a gradient to any input.
+  constexpr void close() { closed = ~0u; }
 };
 
-/// The node of a layer whose input is node `input` with shape `in`.
+namespace detail {
+constexpr void connect(Node& node, std::span<int const> inputs) {
+  require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
+  for (std::size_t k = 0; k < inputs.size(); ++k) node.inputs[k] = inputs[k];
+}
+}  // namespace detail
+
+/// The node of a layer that reads the nodes `inputs` with shapes `in`.
 template <Layer L>
-constexpr Node node_of(L const& layer, int input, Shape in) {
-  Node node{.inputs = {input, -1}, .shape = layer.output_shape(in), .parameters = parameters_of(layer, in).size() > 0};
+constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
+  Node node{.shape = output_shape_of(layer, in), .parameters = parameters_of(layer, in).size() > 0};
+  detail::connect(node, inputs);
   node.memory = memory_of(layer, in);
   node.state = state_of(layer, in);
-  if constexpr (requires { layer.streams(in); }) {
-    node.streams = layer.streams(in);
+  if constexpr (requires { layer.streams(detail::asked<L>(in)); }) {
+    node.streams = layer.streams(detail::asked<L>(in));
   } else {
-    node.streams = PointwiseLayer<L> || node.state > 0 || in.rank() == 1 || in[0] == 1;
+    node.streams = true;
+    for (Shape const& shape : in)
+      node.streams =
+          node.streams && (PointwiseLayer<L> || JoinLayer<L> || node.state > 0 || shape.rank() == 1 || shape[0] == 1);
   }
   if constexpr (ViewLayer<L>) {
     node.kind = Node::Kind::view;
@@ -43,27 +64,52 @@ constexpr Node node_of(L const& layer, int input, Shape in) {
     node.kind = Node::Kind::pointwise;
     node.reads_input = decltype(layer.op(0))::needs_input;
     node.in_place = true;
+  } else if constexpr (JoinLayer<L>) {
+    auto const op = layer.join();
+    node.kind = Node::Kind::join;
+    node.reads_input = op.needs_inputs;
+    node.in_place = true;
+    node.commutes = op.commutes;
+    if constexpr (!op.needs_inputs) node.passes_on = op.first(0.0f, 0.0f) == 1.0f;
   } else {
     static_assert(
-        requires {
-          L::backward_reads_input;
-          L::backward_reads_output;
-        },
-        "layer: needs op(key) that gives a Pointwise operation, or is_view, or forward, backward_input, "
-        "backward_reads_input "
-        "and backward_reads_output");
+        !propagates<L> ||
+            requires {
+              L::backward_reads_input;
+              L::backward_reads_output;
+            },
+        "layer: needs op(key) that gives a Pointwise operation, or join(), or is_view, or forward; and where it has "
+        "backward_input, backward_reads_input and backward_reads_output");
     node.kind = Node::Kind::compute;
-    node.reads_input = L::backward_reads_input;
-    node.reads_output = L::backward_reads_output;
+    if constexpr (requires { L::backward_reads_input; }) node.reads_input = L::backward_reads_input;
+    if constexpr (requires { L::backward_reads_output; }) node.reads_output = L::backward_reads_output;
     if constexpr (requires { L::in_place; }) node.in_place = L::in_place;
     if constexpr (requires { L::normalization; }) node.normalizes = true;
+    if constexpr (!propagates<L>) node.close();
   }
   return node;
 }
+/// Of a loss: it reads what is compared, and the targets.
 template <Loss L>
-constexpr Node node_of(L const& loss, int input, Shape in) {
-  static_cast<void>(loss.target_shape(in));
-  return {.kind = Node::Kind::loss, .inputs = {input, -1}, .shape = {1}};
+constexpr Node node_of(L const& loss, std::span<int const> inputs, Shapes in) {
+  require(in.size() == 2, "loss: compares two values, the network's and the targets");
+  Shape const target = loss.target_shape(in[0]);
+  require(target.size() == in[1].size(), "loss: the targets have another number of values");
+  Node node{.kind = Node::Kind::loss, .shape = {1}};
+  detail::connect(node, inputs);
+  if constexpr (!has_target_gradient<L>) node.closed = 2u;
+  return node;
+}
+/// The node whose values a node has, where it is a view.
+constexpr int source_of(std::span<Node const> nodes, int node) {
+  while (nodes[static_cast<std::size_t>(node)].kind == Node::Kind::view)
+    node = nodes[static_cast<std::size_t>(node)].inputs[0];
+  return node;
+}
+/// Of a layer with one input.
+template <class L>
+constexpr Node node_of(L const& layer, int input, Shape const& in) {
+  return node_of(layer, std::span<int const>{&input, 1}, Shapes{&in, 1});
 }
 
 }  // namespace coldpress

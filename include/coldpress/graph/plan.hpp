@@ -10,6 +10,7 @@ namespace coldpress {
 
 struct PlanOptions {
   bool training = false;        // keep what backward needs
+  bool losses = false;          // with the losses among the nodes: gradients start there, not at the outputs
   bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
@@ -24,62 +25,91 @@ struct PlanSize {
   bool streams = true;
   Buffer input_gradients[max_network_inputs] = {};  // rows as the user sees them; unused: nothing reaches that input
   bool reaches_all = true;                          // none of those asked for is unused
+  bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads that input
 };
 
 namespace detail {
+
+/// When things happen: groups are computed at 0, 1, ...; at `count` the losses, or the user's gradients; then the
+/// groups hand gradients on, from the last to the first.
+struct Schedule {
+  int count;
+  bool losses;
+  constexpr int forward(Group const& group, int g) const { return losses && group.loss >= 0 ? count : g; }
+  constexpr int backward(Group const& group, int g) const { return group.loss >= 0 ? count : 2 * count - g; }
+  constexpr int end() const { return 2 * count + 1; }
+  /// Edges in the order in which gradients come through them.
+  constexpr int rank(Group const& group, int g, int edge) const {
+    return (group.loss >= 0 ? g : 2 * count - g) * max_edges + edge;
+  }
+};
 
 /// Which groups are computed at all, which have a gradient, and in what order gradients of one value arrive.
 constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
                      std::span<Group> groups, std::span<int const> group_of) {
   int const count = static_cast<int>(groups.size());
-  bool has_loss = false;
-  for (Group const& group : groups) has_loss = has_loss || group.loss >= 0;
+  Schedule const schedule{count, options.losses};
+  bool const seeds = options.training && !options.losses;
+  auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
   for (int output : outputs) {
     if (group_of[output] < 0) continue;
-    groups[group_of[output]].needed = true;
-    groups[group_of[output]].seeded = options.training && !has_loss;
+    at(group_of[output]).needed = true;
+    at(group_of[output]).seeded = seeds;
   }
-  auto const propagates = [&](Group const& group) {  // its first node alone may stop a gradient
-    return nodes[group.size() > 0 ? group.node(0) : group.loss].propagates;
-  };
-  auto const wants = [&](int g) {
-    return g < 0 ? options.training && options.input_gradient : groups[g].needs_gradient;
+  auto const wants = [&](Edge const& edge) {
+    if (!edge.open) return false;
+    return edge.from < 0 ? options.training && options.input_gradient && -1 - edge.from < max_network_inputs
+                         : at(edge.from).needs_gradient;
   };
   for (Group& group : groups) {
-    bool const parameters = group.head >= 0 && nodes[group.head].parameters;
-    group.needs_gradient = (options.training && parameters) || (propagates(group) && wants(group.input));
+    group.needs_gradient = options.training && group.head >= 0 && nodes[group.head].parameters;
+    for (int k = 0; k < group.edge_count; ++k) group.needs_gradient = group.needs_gradient || wants(group.edges[k]);
   }
-  for (int g = count - 1; g >= 0; --g) {  // readers come later: what they say of g is final
-    Group& group = groups[g];
+  // What reaches a group: the user's gradient or a loss's, or passed on by readers. These come later: when it is a
+  // group's turn, all they have to say has been noted in reached and needed.
+  for (Group& group : groups) group.seed_finishes = true;
+  for (int g = count - 1; g >= 0; --g) {
+    Group& group = at(g);
     group.needed = group.needed || group.loss >= 0;
-    // What reaches the group: the user's gradient or a loss's, or passed on by readers.
-    bool reached = group.seeded || group.loss >= 0;
-    int first = -1;
-    for (int c = g + 1; c < count; ++c) {
-      if (groups[c].input != g) continue;
-      group.needed = group.needed || groups[c].needed;
-      if (!groups[c].passes_gradient) continue;
-      reached = true;
-      if (first < 0) first = c;
-    }
+    bool const reached = group.seeded || group.loss >= 0 || !group.seed_finishes;
     group.needs_gradient = group.needs_gradient && reached && group.needed;
-    group.seed_finishes = first < 0;
-    group.passes_gradient = group.needs_gradient && propagates(group) && wants(group.input);
+    for (int k = 0; k < group.edge_count; ++k) {
+      Edge& edge = group.edges[k];
+      edge.passes_gradient = group.needs_gradient && wants(edge);
+      if (edge.from < 0) continue;
+      Group& from = at(edge.from);
+      from.needed = from.needed || group.needed;
+      if (edge.passes_gradient) from.seed_finishes = false;
+    }
   }
   for (int g = 0; g < count; ++g) {
-    Group& group = groups[g];
-    if (!group.passes_gradient) continue;
-    group.finishes = true;
-    bool seeded = group.input >= 0 && groups[group.input].seeded;
-    for (int output : outputs) seeded = seeded || (options.training && !has_loss && group_of[output] == group.input);
-    group.adds = seeded && group.loss < 0;
-    for (int c = 0; c < count; ++c) {  // losses come first, then the groups from the last to the first
-      if (c == g || groups[c].input != group.input || !groups[c].passes_gradient) continue;
-      bool const before = group.loss < 0 && (groups[c].loss >= 0 || c > g);
-      if (before) group.adds = true;
-      if (!before) group.finishes = false;
+    for (int k = 0; k < at(g).edge_count; ++k) {
+      Edge& edge = at(g).edges[k];
+      if (!edge.passes_gradient) continue;
+      edge.finishes = true;
+      edge.adds = edge.from >= 0 && at(edge.from).seeded;
+      for (int output : outputs) edge.adds = edge.adds || (seeds && group_of[output] == edge.from);
+      int const rank = schedule.rank(at(g), g, k);
+      for (int c = edge.from < 0 ? 0 : edge.from + 1; c < count; ++c) {
+        for (int m = 0; m < at(c).edge_count; ++m) {
+          Edge const& other = at(c).edges[m];
+          if (other.from != edge.from || !other.passes_gradient || (c == g && m == k)) continue;
+          if (schedule.rank(at(c), c, m) < rank) {
+            edge.adds = true;
+          } else {
+            edge.finishes = false;
+          }
+        }
+      }
     }
   }
+}
+
+/// Whether a group's backward pass reads the value of one of its edges again.
+constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int edge) {
+  if (!group.needs_gradient || group.loss >= 0) return false;
+  if (group.join >= 0 && (group.head < 0 || edge == group.side)) return nodes[group.join].reads_input;
+  return group.head >= 0 ? nodes[group.head].reads_input : group.chain_needs_input;
 }
 
 }  // namespace detail
@@ -88,15 +118,16 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
 /// makes its value (-1 - k for input k); both spans are as long as nodes.
 constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
                              std::span<Group> groups, std::span<int> group_of) {
-  PlanSize plan{.groups = detail::group_nodes(nodes, outputs, groups, group_of)};
-  int const count = plan.groups, end = 2 * count + 1;
-  groups = groups.first(count);
+  PlanSize plan{.groups = detail::Grouping{nodes, outputs, options.training, options.losses, groups, group_of}.run()};
+  int const count = plan.groups;
+  groups = groups.first(static_cast<std::size_t>(count));
   detail::trace(nodes, outputs, options, groups, group_of);
+  detail::Schedule const schedule{count, options.losses};
+  int const end = schedule.end();
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
   auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
-  auto const backward = [&](int g) {
-    return groups[g].loss >= 0 ? g : 2 * count - g;
-  };  // the step at which a group passes gradients on
+  auto const forward = [&](int g) { return schedule.forward(groups[g], g); };
+  auto const backward = [&](int g) { return options.keep_gradients ? end : schedule.backward(groups[g], g); };
   auto const is_output = [&](int g) {
     for (int output : outputs) {
       if (group_of[output] == g) return true;
@@ -104,89 +135,133 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
     return false;
   };
 
+  // First what each group has, then how long its readers need it.
+  int network_input[max_network_inputs + 1] = {}, inputs = 0;  // their nodes
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    if (nodes[i].kind == Node::Kind::input) network_input[inputs++] = i;
+  }
+  for (int output : outputs) {
+    if (group_of[output] < 0) plan.reads[-1 - group_of[output]] = true;
+  }
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    if (!group.needed || group.output < 0) continue;  // a loss of its own has no value
+    if (!group.needed) continue;
+    for (int k = 0; k < group.edge_count; ++k) {
+      Edge& edge = group.edges[k];
+      if (edge.from < 0) plan.reads[-1 - edge.from] = true;
+      bool const unwanted = group.loss >= 0 && k == 0 && !edge.passes_gradient;
+      if (!edge.adds && !unwanted) continue;
+      Index const size = padded(edge.from < 0 ? network_input[-1 - edge.from] : groups[edge.from].output);
+      int const when = schedule.backward(group, g);
+      edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
+    }
+    if (group.output < 0) continue;  // a loss of its own has no value
     if (group.head >= 0) {
       Node const& head = nodes[group.head];
-      int const last = !group.needs_gradient ? g : options.keep_gradients ? end : backward(g);
-      group.memory = {.pitch = cells(head.memory), .size = cells(head.memory), .first = g, .last = last};
+      group.memory = {.pitch = cells(head.memory),
+                      .size = cells(head.memory),
+                      .first = g,
+                      .last = group.needs_gradient ? backward(g) : forward(g)};
       group.state = plan.state;
       plan.state += cells(head.state);
       plan.streams = plan.streams && head.streams;
     }
     bool const output = is_output(g);
     Index const pitch = output ? nodes[group.output].shape.size() : padded(group.output);  // the user's rows touch
-    // Gradients arrive from `first` to `slope`, where that of the chain is applied; the value is read until `last`.
-    int last = g, first = group.seeded ? count : end, slope = group.seeded ? count : -1;
-    for (int c = g + 1; c < count; ++c) {
-      Group const& reader = groups[c];
-      if (reader.input != g || !reader.needed) continue;
-      if (reader.passes_gradient) first = std::min(first, backward(c)), slope = std::max(slope, backward(c));
-      bool const again =
-          reader.needs_gradient && (reader.head >= 0 ? nodes[reader.head].reads_input : reader.chain_needs_input);
-      last = std::max(last, !again ? c : options.keep_gradients ? end : backward(c));
-    }
-    if (group.needs_gradient && group.chain_length > 0) last = std::max(last, slope);
-    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
-      last = std::max(last, options.keep_gradients ? end : backward(g));
-    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : last};
-    if (group.adds) {
-      Index const from = padded(group.input < 0 ? -1 - group.input : groups[group.input].output);
-      group.addend = {.pitch = from, .size = from, .first = backward(g), .last = backward(g)};
-    }
+    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : forward(g)};
     Index const size = padded(group.output);
-    if (group.needs_gradient && group.head >= 0 && group.chain_needs_input)
-      group.kept = {.pitch = size, .size = size, .first = g, .last = slope};
-    if (group.needs_gradient && group.loss < 0)
-      group.gradient = {
-          .pitch = size, .size = size, .first = first, .last = options.keep_gradients ? end : backward(g)};
+    // Gradients arrive from `first` to the slope of the chain, which is applied with the last.
+    int const seed = group.seeded ? count : -1;
+    if (group.needs_gradient && (group.head >= 0 || group.join >= 0) && group.chain_needs_input)
+      group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
+    if (group.needs_gradient && group.output >= 0)
+      group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
+    if (group.needs_gradient && group.chain_length > 0) group.value.last = std::max(group.value.last, seed);
+    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
+      group.value.last = std::max(group.value.last, backward(g));
+  }
+  for (int c = 0; c < count; ++c) {
+    Group const& reader = groups[c];
+    if (!reader.needed) continue;
+    for (int k = 0; k < reader.edge_count; ++k) {
+      Edge const& edge = reader.edges[k];
+      if (edge.from < 0) continue;
+      Group& group = groups[edge.from];
+      int const last = detail::reads_again(nodes, reader, k) ? backward(c) : forward(c);
+      group.value.last = std::max(group.value.last, last);
+      if (!edge.passes_gradient) continue;
+      int const arrives = schedule.backward(reader, c);
+      group.gradient.first = std::min(group.gradient.first, arrives);
+      if (group.kept.used()) group.kept.last = std::max(group.kept.last, arrives);
+      if (group.chain_length > 0) group.value.last = std::max(group.value.last, arrives);
+    }
+  }
+  if (options.losses) {  // a head that is one pass with its loss is computed with it
+    for (int g = 0; g < count; ++g) {
+      Group const& group = groups[g];
+      if (group.loss < 0 || group.head < 0) continue;
+      for (int k = 0; k < group.edge_count; ++k) {
+        if (group.edges[k].from >= 0) {
+          Buffer& read = groups[group.edges[k].from].value;
+          read.last = std::max(read.last, count);
+        }
+      }
+    }
   }
 
   // In place: a group may write over a value that nothing reads after it.
   auto const shares = [&](int g) {
     Group const& group = groups[g];
-    if (group.input < 0 || group.output < 0 || !group.needed) return false;
-    bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0);
-    Buffer const& from = groups[group.input].value;
+    if (group.edge_count == 0 || group.edges[0].from < 0 || group.output < 0 || !group.needed) return false;
+    bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0 && group.join < 0);
+    Buffer const& from = groups[group.edges[0].from].value;
     bool const slope_after =
-        options.training && group.loss >= 0 && groups[group.input].chain_length > 0;  // it reads the value
-    return may && !slope_after && from.last == g && from.pitch == group.value.pitch;
+        options.training && group.loss >= 0 && groups[group.edges[0].from].chain_length > 0;  // it reads the value
+    int readers = 0;  // losses all read at one time
+    for (int c = 0; group.loss >= 0 && c < count; ++c) {
+      for (int k = 0; k < groups[c].edge_count; ++k) readers += groups[c].edges[k].from == group.edges[0].from;
+    }
+    return may && !slope_after && readers <= 1 && from.last == forward(g) && from.pitch == group.value.pitch;
   };
   for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end
-    if (shares(g)) groups[groups[g].input].value.last = groups[g].value.last, groups[g].value.first = -1;
+    if (!shares(g)) continue;
+    groups[groups[g].edges[0].from].value.last = groups[g].value.last;
+    groups[g].value.first = -1;
   }
   using detail::Arena;
   Arena arena{groups};
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
-    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size + group.addend.size;
+    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
+    for (int k = 0; k < group.edge_count; ++k) plan.sum += group.edges[k].addend.size;
     if (group.value.used() && group.value.first < 0) {
-      group.value.offset = groups[group.input].value.offset;
+      group.value.offset = groups[group.edges[0].from].value.offset;
     } else {
       arena.place(g, Arena::value);
     }
     arena.place(g, Arena::kept);
     arena.place(g, Arena::memory);
   }
-  for (int g = count - 1; g >= 0; --g) arena.place(g, Arena::gradient), arena.place(g, Arena::addend);
+  for (int g = count - 1; g >= 0; --g) {
+    arena.place(g, Arena::gradient);
+    for (int k = 0; k < groups[g].edge_count; ++k) arena.place(g, Arena::addend + k);
+  }
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
-    int input = 0;
-    for (Node const& node : nodes) {
-      if (node.kind != Node::Kind::input) break;
+    for (int input = 0; input < std::min(inputs, max_network_inputs); ++input) {
       bool reached = false;
-      for (Group const& group : groups) reached = reached || (group.input == -1 - input && group.passes_gradient);
-      for (int output : outputs) reached = reached || group_of[output] == -1 - input;
-      Index const pitch = node.shape.size();
-      plan.reaches_all = plan.reaches_all && reached;
-      if (reached) {
-        plan.input_gradients[input] = {
-            .offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
-        plan.workspace += cells(pitch);
-        plan.sum += cells(pitch);
+      for (Group const& group : groups) {
+        for (int k = 0; k < group.edge_count; ++k)
+          reached = reached || (group.edges[k].from == -1 - input && group.edges[k].passes_gradient);
       }
-      ++input;
+      for (int output : outputs) reached = reached || (!options.losses && group_of[output] == -1 - input);
+      Index const pitch = nodes[network_input[input]].shape.size();
+      plan.reaches_all = plan.reaches_all && reached;
+      if (!reached) continue;
+      plan.input_gradients[input] = {
+          .offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
+      plan.workspace += cells(pitch);
+      plan.sum += cells(pitch);
     }
   }
   return plan;

@@ -1,7 +1,7 @@
 // Sequential: layers one after the other, as a type. It is itself a layer, so it nests.
 #pragma once
 
-#include <coldpress/core/layer.hpp>
+#include <coldpress/graph/expression.hpp>
 
 namespace coldpress {
 
@@ -17,22 +17,11 @@ struct Sequential {
   bool operator==(Sequential const&) const = default;
 };
 
-/// A short string as a template argument.
-template <std::size_t n>
-struct FixedString {
-  char text[n];
-  constexpr FixedString(char const (&literal)[n]) {
-    for (std::size_t i = 0; i < n; ++i) text[i] = literal[i];
-  }
-  constexpr std::string_view view() const { return {text, n - 1}; }
-};
-
 namespace detail {
 template <class L>
-concept SingleLayer = requires(L const& layer) {
-  layer.output_shape({});
-}
-&&!requires(L const& layer) { layer.is_container; };
+concept SingleLayer = OneInput<L> && !requires {
+  L::is_container;
+};
 
 /// A layer with something said about it.
 template <Layer auto layer>
@@ -69,57 +58,82 @@ struct Shared : detail::Wrapped<layer> {
   bool operator==(Shared const&) const = default;
 };
 
+template <class Recorder, FixedString text, auto layer>
+constexpr Value<Recorder> operator|(Value<Recorder> x, Named<text, layer> const&) {
+  return x | layer | name(text.view());
+}
+template <class Recorder, FixedString text, auto layer>
+constexpr Value<Recorder> operator|(Value<Recorder> x, Shared<text, layer> const&) {
+  return x | shared(text.view(), layer);
+}
+template <class Recorder, auto... layers>
+constexpr auto operator|(Value<Recorder> x, Sequential<layers...> const&) {
+  return (x | ... | layers);
+}
+
 namespace detail {
 
-// A flat list of layers as values in a type; at<i> finds one by overload resolution, without recursion.
-template <auto layer, FixedString given_name, FixedString share_name>
-struct Entry {
-  static constexpr auto value = layer;
-  static constexpr std::string_view name = given_name.view(), share = share_name.view();
+/// The types of the layers that a network may use, every one once.
+template <class List, class L>
+struct With1;
+template <class... Types, class L>
+struct With1<TypeList<Types...>, L> {
+  using type = std::conditional_t<(std::is_same_v<Types, L> || ...), TypeList<Types...>, TypeList<Types..., L>>;
 };
-template <int i, class E>
-struct Leaf {};
-template <class Indices, class... Entries>
-struct Leaves;
-template <int... i, class... Entries>
-struct Leaves<std::integer_sequence<int, i...>, Entries...> : Leaf<i, Entries>... {};
-template <int i, class E>
-E pick(Leaf<i, E>*);
-
-template <class... Entries>
-struct LayerList {
-  static constexpr int size = sizeof...(Entries);
-  template <int i>
-  using at = decltype(pick<i>(static_cast<Leaves<std::make_integer_sequence<int, size>, Entries...>*>(nullptr)));
+template <class List, class... More>
+struct Union {
+  using type = List;
 };
-template <class... As, class... Bs>
-LayerList<As..., Bs...> operator+(LayerList<As...>, LayerList<Bs...>);
+template <class List, class L, class... More>
+struct Union<List, L, More...> : Union<typename With1<List, L>::type, More...> {};
+template <class List, class... Types, class... More>
+struct Union<List, TypeList<Types...>, More...> : Union<typename Union<List, Types...>::type, More...> {};
 
 template <class L>
-struct Flattened;
-template <auto layer, FixedString given_name = "", FixedString share_name = "">
-struct Single {
-  using type = LayerList<Entry<layer, given_name, share_name>>;
+struct LayersOf {
+  using type = TypeList<L>;
 };
-template <Layer auto... layers>
-struct Flattened<Sequential<layers...>>;
-template <auto layer, class L = std::remove_cvref_t<decltype(layer)>>
-struct Expanded : Single<layer> {};
-template <auto layer, FixedString given_name, class L = std::remove_cvref_t<decltype(layer)>>
-struct WithName : Single<layer, given_name> {};
-template <auto value, FixedString given_name, FixedString share_name, Layer auto layer>
-struct WithName<value, given_name, Shared<share_name, layer>> : Single<layer, given_name, share_name> {};
-template <auto value, FixedString given_name, Layer auto layer>
-struct Expanded<value, Named<given_name, layer>> : WithName<layer, given_name> {};
-template <auto value, FixedString share_name, Layer auto layer>
-struct Expanded<value, Shared<share_name, layer>> : WithName<value, ""> {};
-template <auto value, Layer auto... layers>
-struct Expanded<value, Sequential<layers...>> : Flattened<Sequential<layers...>> {};
+template <class L>
+requires requires { L::inner; }
+struct LayersOf<L> : LayersOf<std::remove_cvref_t<decltype(L::inner)>> {};
+template <auto expression>
+struct LayersOf<Graph<expression>> {
+  using type = typename decltype(Graph<expression>::function)::Layers;
+};
+template <auto... layers>
+struct LayersOf<Sequential<layers...>>
+    : Union<TypeList<>, typename LayersOf<std::remove_cvref_t<decltype(layers)>>::type...> {};
 
-template <Layer auto... layers>
-struct Flattened<Sequential<layers...>> {
-  using type = decltype((LayerList<>{} + ... + typename Expanded<layers>::type{}));
-};
+template <class Recorder>
+constexpr void add_outputs(Value<Recorder> result) {
+  result.recorder->add_output(result.node);
+}
+template <class Recorder, std::size_t n>
+constexpr void add_outputs(std::array<Value<Recorder>, n> const& results) {
+  for (auto const& result : results) add_outputs(result);
+}
+
+/// Runs a network's function.
+template <class Net, int inputs, class Recorder>
+constexpr void record(Recorder& recorder, Inputs const& in) {
+  std::array<Value<Recorder>, inputs> values{};
+  for (int k = 0; k < inputs; ++k) values[static_cast<std::size_t>(k)] = {&recorder, recorder.add_input(in[k])};
+  if constexpr (requires { Net::function; }) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) { add_outputs(Net::function(values[k]...)); }
+    (std::make_index_sequence<inputs>{});
+  } else {
+    static_assert(inputs == 1, "network: a Sequential has one input; several are for a Graph");
+    add_outputs(values[0] | Net{});
+  }
+}
 
 }  // namespace detail
+
+template <auto expression>
+constexpr Shape Graph<expression>::output_shape(Shape in) const {
+  detail::Counter<typename decltype(function)::Layers> counter{};
+  auto const result = expression(Value<decltype(counter)>{&counter, counter.add_input(in)});
+  return result.shape();
+}
+
 }  // namespace coldpress

@@ -1,6 +1,7 @@
 // The program of a network type: plan, layers and chains as constants.
 #pragma once
 
+#include <coldpress/backend/backend.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
@@ -9,13 +10,15 @@
 
 namespace coldpress {
 
-/// Stands for "no loss" in a program that only infers, or whose output gradient comes from the user.
+/// Stands for "no loss but those in the network itself", in a program that only infers, or whose output gradient comes
+/// from the user.
 struct NoLoss {};
+using OwnLosses = NoLoss;
 
-template <class Graph, class Backend, bool training, bool input_gradient = false, auto loss_value = NoLoss{}>
+template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
 struct StaticProgram {
   static constexpr bool has_loss = Loss<decltype(loss_value)>;
-  static constexpr int size = Graph::size + (has_loss ? 1 : 0);
+  static constexpr int size = Graph::size + (has_loss ? 2 : 0);
 
   struct Planned {
     std::array<Node, size> nodes{};
@@ -23,44 +26,55 @@ struct StaticProgram {
     std::array<int, size> group_of{};
     PlanSize plan{};
   };
+  /// A loss from outside reads the first output, and the targets, which are one more input.
   static constexpr Planned planned = [] {
     Planned p{};
     for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
-    if constexpr (has_loss)
-      p.nodes[Graph::size] = node_of(loss_value, Graph::size - 1, Graph::nodes[Graph::size - 1].shape);
-    p.plan = make_plan(p.nodes, Graph::outputs,
-                       {.training = training, .input_gradient = input_gradient, .pitch = Backend::pitch}, p.groups,
-                       p.group_of);
+    if constexpr (has_loss) {
+      constexpr int from = Graph::outputs[0], target = Graph::size;
+      Shape const shapes[] = {Graph::nodes[from].shape, loss_value.target_shape(Graph::nodes[from].shape)};
+      int const inputs[] = {from, target};
+      p.nodes[target].shape = shapes[1];
+      p.nodes[target + 1] = node_of(loss_value, inputs, shapes);
+      p.nodes[target + 1].closed |= 2u;
+    }
+    PlanOptions wanted = options;
+    wanted.pitch = Backend::pitch;
+    p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
+  /// Of the head of a group.
+  template <int g>
+  static constexpr Index scratch() {
+    if constexpr (planned.groups[g].head >= 0) {
+      constexpr int node = planned.groups[g].head;
+      return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
+                                 {options.training, planned.groups[g].passes_gradient()});
+    } else {
+      return 0;
+    }
+  }
   /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
   struct Memory {
     std::array<Slot, Graph::parameter_count> slots{};
     Index parameters = 0;
     Index scratch = 0;
   };
-  template <int node>
-  static constexpr Index scratch() {
-    bool const passes = planned.groups[planned.group_of[node] < 0 ? 0 : planned.group_of[node]].passes_gradient;
-    return scratch_of<Backend>(Graph::template layer<node>, input_shape<node>(), {training, passes});
-  }
   static constexpr Memory memory = [] {
     Memory m{};
     m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
                                     planned.groups, planned.group_of, m.slots);
-    [&]<int... i>(std::integer_sequence<int, i...>) { ((m.scratch = std::max(m.scratch, scratch<i + 1>())), ...); }
-    (std::make_integer_sequence<int, Graph::size - 1>{});
+    [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = std::max(m.scratch, scratch<g>())), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
     return m;
   }();
-  template <int node>
-  static constexpr Shape input_shape() {
-    return planned.nodes[planned.nodes[node].inputs[0]].shape;
-  }
   static constexpr int parameter_count() { return Graph::parameter_count; }
   static constexpr Index parameter_size = memory.parameters;
 
   template <int g>
   using Number = std::integral_constant<int, g>;
+  template <bool b>
+  using Flag = std::bool_constant<b>;
 
   static constexpr PlanSize const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
@@ -75,16 +89,49 @@ struct StaticProgram {
     [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<planned.plan.groups - 1 - g>{}), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
-  template <int g>
-  static constexpr auto input(Number<g>) {
-    return Number<group(g).input>{};
+  template <int g, class F>
+  static void for_each_edge(Number<g>, F f) {
+    [&]<int... k>(std::integer_sequence<int, k...>) { (f(Number<k>{}), ...); }
+    (std::make_integer_sequence<int, group(g).edge_count>{});
   }
-  static constexpr auto output() { return Number<planned.group_of[Graph::outputs[0]]>{}; }
-  static constexpr int inputs_capacity = 1;
+  template <int g, int k>
+  static constexpr auto input(Number<g>, Number<k>) {
+    return Number<group(g).edges[k].from>{};
+  }
+  template <int g>
+  static constexpr auto side(Number<g>) {
+    return Number<group(g).side>{};
+  }
+  template <int g, int k>
+  static constexpr auto passes_gradient(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].passes_gradient>{};
+  }
+  template <int g, int k>
+  static constexpr auto adds(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].adds>{};
+  }
+  template <int g, int k>
+  static constexpr auto finishes(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].finishes>{};
+  }
+  template <int g, int k>
+  static constexpr auto applies(Number<g>, Number<k>) {
+    return Flag < group(g).edges[k].finishes && !group(g).edges[k].adds > {};
+  }
+  template <int g>
+  static constexpr auto seed_finishes(Number<g>) {
+    return Flag < g < 0 || group(g).seed_finishes > {};
+  }
+  /// The group of output k.
+  template <int k = 0>
+  static constexpr auto output(Number<k> = {}) {
+    return Number<planned.group_of[static_cast<std::size_t>(Graph::outputs[k])]>{};
+  }
+  static constexpr int inputs_capacity = Graph::inputs + (has_loss ? 1 : 0);
   template <int g>
   static constexpr auto columns(Number<g>) {
     if constexpr (g < 0) {
-      return Fixed<Graph::nodes[-1 - g].shape.size()>{};
+      return Fixed<planned.nodes[input_node<-1 - g>].shape.size()>{};
     } else if constexpr (planned.groups[g].output < 0) {
       return Fixed<1>{};
     } else {
@@ -94,15 +141,11 @@ struct StaticProgram {
   /// The parameters of a group's layer, and those of the whole network.
   template <int g>
   static constexpr Slots slots(Number<g>) {
-    int const first = Graph::parameters.first[planned.groups[g].head];
+    int const head = planned.groups[g].head;
+    int const first = head < 0 ? 0 : Graph::parameters.first[head];
     return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
-  /// Whether group g hands a gradient to its input.
-  template <int g>
-  static constexpr auto passes_gradient(Number<g>) {
-    return std::bool_constant<group(g).passes_gradient>{};
-  }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>
   static void head(Number<g>, Some some, None none) {
@@ -110,6 +153,27 @@ struct StaticProgram {
       some(Graph::template layer<planned.groups[g].head>);
     } else {
       none();
+    }
+  }
+  /// The same with the layer that joins another operand.
+  template <int g, class Some, class None>
+  static void join(Number<g>, Some some, None none) {
+    if constexpr (planned.groups[g].join >= 0) {
+      some(Graph::template layer<planned.groups[g].join>);
+    } else {
+      none();
+    }
+  }
+  /// The operation of the join with its other operand, other(edge).
+  template <int g, class Backend2, class Other>
+  static auto join_with(Number<g>, Backend2 const&, Other other) {
+    if constexpr (planned.groups[g].join >= 0) {
+      auto const with = other(side(Number<g>{}));
+      auto const op = Graph::template layer<planned.groups[g].join>.join();
+      return With<std::remove_const_t<decltype(op)>, typename Backend2::Scalar>{op, with.other, with.pitch,
+                                                                                with.columns};
+    } else {
+      return NoJoin{};
     }
   }
   template <int g>
@@ -123,30 +187,34 @@ struct StaticProgram {
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
   }
-  /// The shape of a sample that goes into the head of the group, and the key of its random numbers.
+  /// The shapes of what goes into the head of the group, and the key of its random numbers.
   template <int g>
-  static constexpr Shape head_input(Number<g>) {
-    if constexpr (planned.groups[g].head >= 0) {
-      return input_shape<planned.groups[g].head>();
-    } else {
-      return {};
-    }
+  static constexpr Shapes head_inputs(Number<g>) {
+    return Graph::template input_shapes<planned.groups[g].head>;
   }
   template <int g>
   static std::uint64_t head_key(Number<g>, std::uint64_t seed) {
-    if constexpr (planned.groups[g].head >= 0) {
-      return key<planned.groups[g].head>(seed);
-    } else {
-      return 0;
+    return key<planned.groups[g].head>(seed);
+  }
+  template <int g, class F>
+  static void loss(Number<g>, F f) {
+    constexpr int node = group(g).loss;
+    if constexpr (node >= Graph::size) {
+      f(loss_value);
+    } else if constexpr (node >= 0) {
+      f(Graph::template layer<node>);
     }
   }
-  template <class F>
-  static void loss(F f) {
-    if constexpr (has_loss) f(loss_value);
+  /// The shape of what a loss compares.
+  template <int g>
+  static constexpr Shape loss_input(Number<g>) {
+    return planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
   }
 
  private:
   static constexpr Group nothing{};
+  template <int k>
+  static constexpr int input_node = k < Graph::inputs ? k : Graph::size;
   template <int node>
   static std::uint64_t key(std::uint64_t seed) {
     return layer_key(Graph::template layer<node>, seed, Graph::names[node]);

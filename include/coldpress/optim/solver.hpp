@@ -20,16 +20,49 @@ void check_targets(LossType const& loss, std::span<T const> targets) {
   }
 }
 
-/// Trains `Net`, a Network, which it borrows: the network must neither move nor die before it. `optimizer()` may be
-/// changed between steps (learning rate).
-template <class Net, Loss auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
+namespace detail {
+template <class Net, auto loss>
+constexpr Shape target_shape() {
+  if constexpr (Loss<decltype(loss)>) {
+    Shape const target = loss.target_shape(Net::output_shape);
+    require(target.size() > 0, "Solver: the loss has no target");
+    return target;
+  } else {
+    return {};
+  }
+}
+}  // namespace detail
+
+/// Throws DataError unless the labels that a network's own losses read are such.
+template <class Net, class T, std::size_t n>
+void check_labels(std::array<std::span<T const>, n> const& inputs) {
+  using Graph = typename Net::Graph;
+  auto const check = [&](auto node) {
+    if constexpr (Graph::nodes[node].kind == Node::Kind::loss) {
+      constexpr int source = source_of(Graph::nodes, Graph::nodes[node].inputs[1]);
+      if constexpr (source < Graph::inputs)
+        check_targets(Graph::template layer<node>, inputs[static_cast<std::size_t>(source)]);
+    }
+  };
+  [&]<int... i>(std::integer_sequence<int, i...>) { (check(std::integral_constant<int, i>{}), ...); }
+  (std::make_integer_sequence<int, Graph::size>{});
+}
+
+/// Trains `Net`, a Network, which it borrows: the network must neither move nor die before it. `loss` compares its
+/// first output with targets; OwnLosses{}: those in its function alone. `optimizer()` may be changed between steps
+/// (learning rate).
+template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
-  static_assert(loss.target_shape(Net::output_shape).size() > 0);  // first of all, for a short error
+  static constexpr bool has_target = Loss<decltype(loss)>;
+  static_assert(has_target || std::is_same_v<decltype(loss), OwnLosses const>, "Solver: needs a loss, or OwnLosses{}");
+  static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // first of all, for a short error
+  static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
 
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
-  using Program = StaticProgram<typename Net::Graph, typename Net::Backend, true, false, loss>;
+  using Program =
+      StaticProgram<typename Net::Graph, typename Net::Backend, PlanOptions{.training = true, .losses = true}, loss>;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
@@ -42,33 +75,47 @@ class Solver {
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
 
-  /// One step on a minibatch: samples, and as many targets. Returns the mean loss before the update. Throws ShapeError,
-  /// DataError; then nothing has changed. Gradients are divided by the samples they come from, or by minibatch_size
-  /// where that is set, times the minibatches of an update.
+  /// One step on a minibatch: samples, of several inputs a std::tuple, and as many targets. Returns the sum of the mean
+  /// losses before the update. Throws ShapeError, DataError; then nothing has changed. Gradients are divided by the
+  /// samples they come from, or by minibatch_size where that is set, times the minibatches of an update.
   template <class X, class Y>
-  T train_minibatch(X const& x, Y const& y) {
-    SamplesOf<X, T> const samples{x};
+  T train_minibatch(X const& x, Y const& y) requires has_target {
+    auto const samples = detail::all_samples<T>(x);
     SamplesOf<Y, T> const targets{y};
+    auto const spans = samples.spans();
     require(targets.values.size() * static_cast<std::size_t>(Net::input_shape.size()) ==
-                samples.values.size() * static_cast<std::size_t>(target_shape.size()),
+                spans[0].size() * static_cast<std::size_t>(target_shape.size()),
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, targets.values);
-    auto const run = net_.start(Program{}, samples.values, workspace_, step() + 1);
-    UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
-    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch};
-    T const mean = train_step(run, targets.values.data(), turn, kept_gradients());
-    progress_ = turn.after();
-    batch_ = run.batch;
-    return mean;
+    std::array<std::span<T const>, samples.count + 1> all;
+    std::copy(spans.begin(), spans.end(), all.begin());
+    all.back() = targets.values;
+    return train(all);
+  }
+  /// The same where the network's function has all losses, and its inputs what they compare.
+  template <class X>
+  T train_minibatch(X const& x) requires(!has_target) {
+    return train(detail::all_samples<T>(x).spans());
   }
 
-  /// The network's outputs in the last step; none before the first.
+  /// The network's (first) output in the last step; none before the first. And any, by its name.
+  Samples<T> output() const { return workspace_.output(0); }
+  template <FixedString name>
   Samples<T> output() const {
-    if (batch_ == 0) return {};
-    Index const offset = Program::group(Program::output()).value.offset;
-    return {{workspace_.values() + offset * batch_, static_cast<std::size_t>(batch_ * Net::output_shape.size())},
-            batch_};
+    return Net::template output<name>(workspace_);
+  }
+  /// The means of the last step by the name of the loss in the network's function.
+  template <FixedString name>
+  T loss_value() const {
+    constexpr int node = [] {
+      for (int i = 0; i < Net::Graph::size; ++i) {
+        bool const is_loss = Net::Graph::nodes[static_cast<std::size_t>(i)].kind == Node::Kind::loss;
+        if (is_loss && Net::Graph::names[static_cast<std::size_t>(i)].view() == name.view()) return i;
+      }
+      return -1;
+    }();
+    static_assert(node >= 0, "loss_value: the network has no loss of this name");
+    return losses_[node];
   }
   /// The sum of those since the update before the last step, as backward makes them and laid out as Net::parameters();
   /// only where the update is not fused.
@@ -95,9 +142,26 @@ class Solver {
     return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
   }
 
-  static constexpr Shape target_shape = loss.target_shape(Net::output_shape);
+  static constexpr Shape target_shape = detail::target_shape<Net, loss>();
 
  private:
+  template <std::size_t n>
+  T train(std::array<std::span<T const>, n> const& inputs) {
+    static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
+                  "train_minibatch: takes a value for each input of the network");
+    coldpress::check_labels<Net>(inputs);
+    auto const run = net_.start(Program{}, inputs, workspace_, step() + 1);
+    UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
+    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
+    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch};
+    T const mean = train_step(run, turn, kept_gradients(), [&](auto g, T value) {
+      constexpr int node = Program::group(g).loss;
+      if constexpr (node < Net::Graph::size) losses_[node] = value;
+    });
+    progress_ = turn.after();
+    workspace_.remember(run);
+    return mean;
+  }
   auto kept_gradients() {
     if constexpr (fused) {
       return nullptr;
@@ -110,7 +174,7 @@ class Solver {
   typename Net::template BasicWorkspace<Program> workspace_;
   Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
   Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
-  Index batch_ = 0;  // of the last step
+  std::array<T, static_cast<std::size_t>(Net::Graph::size)> losses_{};  // by node
   Progress progress_;
 };
 

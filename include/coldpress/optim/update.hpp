@@ -109,12 +109,12 @@ constexpr bool fuses_update_of = [] {
   }
 }();
 
-/// Forward, loss, backward and update of one minibatch. Returns the mean loss before the update. `gradients`: where
-/// they go when the update cannot be fused, else null or nullptr_t.
-template <class Run, class Optimizer, class Gradients, class T = typename Run::T>
-T train_step(Run const& run, T const* target, Turn<Optimizer, T> turn, Gradients gradients) {
-  forward(run, true);
-  T const loss = loss_and_gradient(run, target);
+/// Forward, losses, backward and update of one minibatch. Returns the sum of the losses' means before the update; each
+/// is given to each(g, mean). `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
+template <class Run, class Optimizer, class Gradients, class Each, class T = typename Run::T>
+T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each each) {
+  forward(run);
+  T const loss = loss_and_gradient(run, each);
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
     if (gradients == nullptr) backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
   }

@@ -38,7 +38,7 @@ Model model_of(Net const& net, Index batch = 0) requires requires {
 }
 {
   return {.name = "network",
-          .config = dynamic::to_config<typename Net::Type, Net::input_shape>(),
+          .config = dynamic::to_config<typename Net::Type, Net::inputs>(),
           .weights = tensors_of(net, [](Net const& n, int i, auto values) { n.read_weight(i, values); }),
           .batch = batch > 0                  ? batch
                    : Net::Batch::capacity > 0 ? Net::Batch::capacity
@@ -49,7 +49,7 @@ Model model_of(dynamic::Layer const& layer, Index batch = 1);
 /// Loads a model into a network of the same config, all or nothing.
 template <class Net>
 void load_model(Net& net, Model const& model) {
-  auto const weights = weights_of_type(model, dynamic::to_config<typename Net::Type, Net::input_shape>());
+  auto const weights = weights_of_type(model, dynamic::to_config<typename Net::Type, Net::inputs>());
   for (int i = 0; i < Net::weight_count; ++i) {
     auto const& values = weights[static_cast<std::size_t>(i)];
     std::vector<typename Net::T> const converted(values.begin(), values.end());

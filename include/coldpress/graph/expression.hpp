@@ -1,0 +1,140 @@
+// Networks as functions: values, what is done with them, and the function as a type.
+#pragma once
+
+#include <coldpress/graph/recording.hpp>
+
+namespace coldpress {
+
+/// A value of a network while its function runs. `Recorder` takes down what is done with it.
+template <class Recorder>
+struct Value {
+  Recorder* recorder;
+  int node;
+  /// Of one sample.
+  constexpr Shape shape() const { return recorder->shape(node); }
+};
+
+namespace detail {
+
+template <class Recorder, class L, std::size_t n>
+constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> const& inputs, Recorder* recorder,
+                              Sharing sharing = {}) {
+  static_assert(index_in<L>(typename Recorder::Types{}) >= 0,
+                "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)");
+  int nodes[n > 0 ? n : 1] = {};
+  for (std::size_t k = 0; k < n; ++k) nodes[k] = inputs[k].node;
+  return {recorder, recorder->add(layer, std::span<int const>{nodes, n}, sharing)};
+}
+
+}  // namespace detail
+
+/// What a layer, or a loss, makes of values. A loss's value is good for a name alone.
+template <class L, class Recorder, class... More>
+constexpr Value<Recorder> apply(L const& layer, Value<Recorder> first, More... more) {
+  return detail::add(layer, std::array{first, more...}, first.recorder);
+}
+/// What a layer without inputs makes, in the network that x is in.
+template <class L, class Recorder>
+requires Source<L>
+constexpr Value<Recorder> source(L const& layer, Value<Recorder> x) {
+  return detail::add(layer, std::array<Value<Recorder>, 0>{}, x.recorder);
+}
+
+/// x | layer
+template <class Recorder, class L>
+requires(
+    OneInput<L> && !requires { L::is_container; } && !requires { L::inner; }) constexpr Value<Recorder>
+operator|(Value<Recorder> x, L const& layer) {
+  return apply(layer, x);
+}
+
+/// x | name("scores"): the name of what makes x, or of an input.
+struct NameTag {
+  std::string_view text;
+};
+constexpr NameTag name(std::string_view text) { return {text}; }
+template <class Recorder>
+constexpr Value<Recorder> operator|(Value<Recorder> x, NameTag tag) {
+  x.recorder->name(x.node, tag.text);
+  return x;
+}
+
+/// x | shared("step", Linear{64}): all layers under one key have the parameters of the first.
+template <class L>
+struct SharedTag {
+  std::string_view key;
+  L layer;
+};
+template <class L>
+constexpr SharedTag<L> shared(std::string_view key, L const& layer) {
+  return {key, layer};
+}
+template <class Recorder, class L>
+constexpr Value<Recorder> operator|(Value<Recorder> x, SharedTag<L> const& tag) {
+  return detail::add(tag.layer, std::array{x}, x.recorder, {.key = tag.key});
+}
+
+/// A layer to be used more than once, always with the same parameters: Handle encode{Linear{64}}; a | encode; b |
+/// encode.
+template <class L>
+struct Handle {
+  L layer;
+  int node = -1;  // its first use
+  constexpr explicit Handle(L const& l) : layer(l) {}
+};
+template <class Recorder, class L>
+constexpr Value<Recorder> operator|(Value<Recorder> x, Handle<L>& handle) {
+  auto const made = detail::add(handle.layer, std::array{x}, x.recorder, {.node = handle.node});
+  if (handle.node < 0) handle.node = made.node;
+  return made;
+}
+
+/// What a function returns that makes several values.
+template <class Recorder, class... More>
+constexpr auto outputs(Value<Recorder> first, More... more) {
+  return std::array{first, more...};
+}
+
+/// A network's function: a lambda without captures, and the layers it may use. graph(...) makes it.
+template <class Function, class List>
+struct Expression {
+  using Layers = List;
+  template <class... Recorders>
+  constexpr auto operator()(Value<Recorders>... inputs) const {
+    return Function{}(inputs...);
+  }
+  bool operator==(Expression const&) const = default;
+};
+
+/// The shapes of a network's inputs: Shape{784}, or Inputs{Shape{784}, Shape{1}}.
+struct Inputs {
+  Shape shapes[max_network_inputs] = {};
+  int count = 0;
+  constexpr Inputs(Shape const& shape) : shapes{shape}, count(1) {}
+  template <class... More>
+  requires(sizeof...(More) > 0 && (std::is_same_v<More, Shape> && ...)) constexpr Inputs(Shape const& first,
+                                                                                         More const&... more)
+      : shapes{first, more...}, count(1 + static_cast<int>(sizeof...(More))) {}
+  constexpr Shape const& operator[](int k) const { return shapes[k]; }
+  bool operator==(Inputs const&) const = default;
+};
+
+/// The network of a function as a type. It is itself a layer where it has one input and one output.
+template <auto expression>
+struct Graph {
+  static constexpr bool is_container = true;
+  static constexpr std::string_view name = "graph";
+  static constexpr auto function = expression;
+  constexpr Shape output_shape(Shape in) const;
+  bool operator==(Graph const&) const = default;
+};
+template <class Recorder, auto expression>
+constexpr auto operator|(Value<Recorder> x, Graph<expression> const&) {
+  return expression(x);
+}
+template <class Recorder, class Function, class List>
+constexpr auto operator|(Value<Recorder> x, Expression<Function, List> const& function) {
+  return function(x);
+}
+
+}  // namespace coldpress

@@ -1,0 +1,42 @@
+// Names that the compiler makes and compares.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <string_view>
+
+namespace coldpress {
+
+/// The name of a layer: given, or its type's and a running number.
+struct Name {
+  static constexpr int capacity = 47;
+  char text[capacity + 1] = {};
+  int length = 0;
+
+  constexpr Name() = default;
+  constexpr explicit Name(std::string_view s) { append(s); }
+  constexpr void append(std::string_view s) {
+    require(length + static_cast<int>(s.size()) <= capacity, "name: a layer's name may have at most 40 characters");
+    for (char c : s) text[length++] = c;
+  }
+  constexpr void append(int number) {
+    char digits[12];
+    int n = 0;
+    for (; number > 0 || n == 0; number /= 10) digits[n++] = static_cast<char>('0' + number % 10);
+    while (n > 0) text[length++] = digits[--n];
+  }
+  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
+  constexpr operator std::string_view() const { return view(); }
+};
+
+/// A short string as a template argument.
+template <std::size_t n>
+struct FixedString {
+  char text[n];
+  constexpr FixedString(char const (&literal)[n]) {
+    for (std::size_t i = 0; i < n; ++i) text[i] = literal[i];
+  }
+  constexpr std::string_view view() const { return {text, n - 1}; }
+};
+
+}  // namespace coldpress

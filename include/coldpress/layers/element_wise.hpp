@@ -1,0 +1,110 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct AddOp {
+  static constexpr bool needs_inputs = false, commutes = true;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T first(T, T) const {
+    return T{} + 1;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T second(T, T) const {
+    return T{} + 1;
+  }
+};
+struct SubtractOp {
+  static constexpr bool needs_inputs = false, commutes = false;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T a, T b) const {
+    return a - b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T first(T, T) const {
+    return T{} + 1;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T second(T, T) const {
+    return T{} - 1;
+  }
+};
+struct MultiplyOp {
+  static constexpr bool needs_inputs = true, commutes = true;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T a, T b) const {
+    return a * b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T first(T, T b) const {
+    return b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T second(T a, T) const {
+    return a;
+  }
+};
+struct DivideOp {
+  static constexpr bool needs_inputs = true, commutes = false;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T a, T b) const {
+    return a / b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T first(T, T b) const {
+    return 1 / b;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T second(T a, T b) const {
+    return -a / (b * b);
+  }
+};
+
+namespace detail {
+constexpr Shape joined_shape(Shapes in) {
+  require(in.size() == 2, "an operation by element takes two inputs");
+  require(in[0] == in[1], "an operation by element: its two inputs have different shapes");
+  return in[0];
+}
+}  // namespace detail
+
+/// y = a + b by element (Mocha's ElementWise); in an expression a + b.
+struct Add {
+  static constexpr std::string_view name = "add";
+  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  constexpr AddOp join() const { return {}; }
+  bool operator==(Add const&) const = default;
+};
+/// y = a - b by element.
+struct Subtract {
+  static constexpr std::string_view name = "subtract";
+  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  constexpr SubtractOp join() const { return {}; }
+  bool operator==(Subtract const&) const = default;
+};
+/// y = a b by element.
+struct Multiply {
+  static constexpr std::string_view name = "multiply";
+  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  constexpr MultiplyOp join() const { return {}; }
+  bool operator==(Multiply const&) const = default;
+};
+/// y = a / b by element.
+struct Divide {
+  static constexpr std::string_view name = "divide";
+  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  constexpr DivideOp join() const { return {}; }
+  bool operator==(Divide const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Add);
+BOOST_HANA_ADAPT_STRUCT(coldpress::Subtract);
+BOOST_HANA_ADAPT_STRUCT(coldpress::Multiply);
+BOOST_HANA_ADAPT_STRUCT(coldpress::Divide);

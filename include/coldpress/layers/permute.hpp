@@ -1,0 +1,76 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// The order of a sample's axes; Axes{} keeps it.
+struct Axes {
+  static constexpr int max = Shape::max_rank;
+  int order[max] = {0, 1, 2, 3, 4, 5, 6, 7};
+  int count = 0;
+  constexpr Axes() = default;
+  template <class... More>
+  constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
+  bool operator==(Axes const&) const = default;
+};
+
+/// The axes of a sample in another order: axis i of the output is axis axes[i] of the input.
+struct Permute {
+  static constexpr std::string_view name = "permute";
+  Axes axes = {};
+
+  constexpr Shape output_shape(Shape in) const {
+    require(axes.count == 0 || axes.count == in.rank(), "permute: names another number of axes than the input has");
+    Shape out{};
+    bool seen[Axes::max] = {};
+    for (int a = 0; a < in.rank(); ++a) {
+      int const from = axes.order[a];
+      require(from >= 0 && from < in.rank() && !seen[from], "permute: each axis must be named once");
+      seen[from] = true;
+      out.extents[a] = in[from];
+    }
+    return out;
+  }
+  void forward(auto const&, auto const& pass) const {
+    for (Index i = 0; i < pass.y.rows; ++i) {
+      auto const* const x = pass.x.row(i);
+      auto* const y = pass.y.row(i);
+      for_each(pass.in, [&](Index to, Index from) { y[to] = x[from]; });
+    }
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    for (Index i = 0; i < pass.dy.rows; ++i) {
+      auto const* const dy = pass.dy.row(i);
+      auto* const dx = pass.dx.row(i);
+      for_each(pass.in, [&](Index to, Index from) { dx[from] = dy[to]; });
+    }
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Permute const&) const = default;
+
+ private:
+  /// f(place in the output, place in the input), in order of the output.
+  template <class F>
+  void for_each(Shape const& in, F f) const {
+    int const rank = in.rank();
+    Index steps[Shape::max_rank] = {}, at[Shape::max_rank] = {}, extents[Shape::max_rank] = {}, step = 1;
+    Index of_input[Shape::max_rank] = {};
+    for (int a = rank; a-- > 0; step *= in[a]) of_input[a] = step;
+    for (int a = 0; a < rank; ++a) steps[a] = of_input[axes.order[a]], extents[a] = in[axes.order[a]];
+    Index from = 0;
+    for (Index to = 0; to < step; ++to) {
+      f(to, from);
+      for (int a = rank; a-- > 0;) {
+        from += steps[a];
+        if (++at[a] < extents[a]) break;
+        from -= at[a] * steps[a];
+        at[a] = 0;
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Permute, axes);

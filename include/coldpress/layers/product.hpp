@@ -1,0 +1,118 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// y = scale a b, or scale a bᵀ, for matrices a {..., m, k} and b {..., k, n} (transposed: {..., n, k}) of each sample;
+/// the leading extents, if any, are equal and count matrices. What attention is made of.
+struct Product {
+  static constexpr std::string_view name = "product";
+  bool transpose = false;  // b
+  float scale = 1;
+
+  constexpr Shape output_shape(Shapes in) const {
+    Extents const e = extents(in);
+    require(scale >= -3.4028234e38f && scale <= 3.4028234e38f, "product: scale must be a finite number");
+    Shape out = in[0];
+    out.extents[out.rank() - 1] = e.n;
+    return out;
+  }
+  constexpr Index flops(Shapes in) const {
+    Extents const e = extents(in);
+    return 2 * e.matrices * e.m * e.k * e.n;
+  }
+  void forward(auto const&, auto const& pass) const {
+    Extents const e = extents(pass.in);
+    for_each(pass, e, [&](auto const* a, auto const* b, auto* y) {
+      std::fill_n(y, e.m * e.n, *a * 0);
+      multiply(e.m, e.k, e.n, {a, e.k, 1}, of_b(e, b), y);
+    });
+  }
+  /// da = scale dy bᵀ, db = scale aᵀ dy.
+  void backward_input(auto const&, auto const& pass) const {
+    Extents const e = extents(pass.in);
+    auto const &da = pass.dx[0], &db = pass.dx[1];
+    for (Index i = 0; i < pass.dy.rows; ++i) {
+      for (Index s = 0; s < e.matrices; ++s) {
+        auto const* const a = pass.x[0].row(i) + s * e.m * e.k;
+        auto const* const b = pass.x[1].row(i) + s * e.k * e.n;
+        auto const* const dy = pass.dy.row(i) + s * e.m * e.n;
+        if (da.data) {
+          auto* const to = da.row(i) + s * e.m * e.k;
+          std::fill_n(to, e.m * e.k, *a * 0);
+          auto const m = of_b(e, b);
+          multiply(e.m, e.n, e.k, {dy, e.n, 1}, {m.data, m.column, m.row}, to);
+        }
+        if (db.data) {
+          auto* const to = db.row(i) + s * e.k * e.n;
+          std::fill_n(to, e.k * e.n, *a * 0);
+          if (transpose) {
+            multiply(e.n, e.m, e.k, {dy, 1, e.n}, {a, e.k, 1}, to);
+          } else {
+            multiply(e.k, e.m, e.n, {a, 1, e.k}, {dy, e.n, 1}, to);
+          }
+        }
+      }
+    }
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(Product const&) const = default;
+
+ private:
+  struct Extents {
+    Index matrices, m, k, n;
+  };
+  constexpr Extents extents(Shapes in) const {
+    require(in.size() == 2, "product: takes two inputs");
+    int const rank = in[0].rank();
+    require(rank >= 2 && in[1].rank() == rank, "product: the inputs must be matrices, and of one rank");
+    Index matrices = 1;
+    for (int a = 0; a + 2 < rank; ++a) {
+      require(in[0][a] == in[1][a], "product: the leading extents of the inputs differ");
+      matrices *= in[0][a];
+    }
+    Index const inner = in[1][transpose ? rank - 1 : rank - 2];
+    require(in[0][rank - 1] == inner, "product: the inner extents of the matrices differ");
+    return {matrices, in[0][rank - 2], inner, in[1][transpose ? rank - 2 : rank - 1]};
+  }
+  template <class T>
+  struct Matrix {
+    T const* data;
+    Index row, column;  // steps
+  };
+  template <class T>
+  Matrix<T> of_b(Extents const& e, T const* b) const {
+    return transpose ? Matrix<T>{b, 1, e.k} : Matrix<T>{b, e.n, 1};
+  }
+  template <class F>
+  static void for_each(auto const& pass, Extents const& e, F f) {
+    for (Index i = 0; i < pass.y.rows; ++i) {
+      for (Index s = 0; s < e.matrices; ++s)
+        f(pass.x[0].row(i) + s * e.m * e.k, pass.x[1].row(i) + s * e.k * e.n, pass.y.row(i) + s * e.m * e.n);
+    }
+  }
+  /// y += scale a b. Each sum is taken in the order of k.
+  template <class A, class B, class T>
+  void multiply(Index m, Index k, Index n, Matrix<A> a, Matrix<B> b, T* y) const {
+    auto const factor = static_cast<T>(scale);
+    for (Index i = 0; i < m; ++i) {
+      for (Index p = 0; p < k; ++p) {
+        T const left = factor * a.data[i * a.row + p * a.column];
+        T const* const from = b.data + p * b.row;
+        T* const to = y + i * n;
+        if (b.column == 1) {
+          for (Index j = 0; j < n; ++j) to[j] += left * from[j];
+        } else {
+          for (Index j = 0; j < n; ++j) to[j] += left * from[j * b.column];
+        }
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Product, transpose, scale);

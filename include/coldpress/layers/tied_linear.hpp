@@ -1,0 +1,51 @@
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+
+namespace coldpress {
+
+/// y = x W + b, with the W {features, output_size} of a Linear from output_size values to `features`, which it shares
+/// (Mocha's TiedInnerProduct): a decoder with the encoder's weights. In an expression code | tied(encoded); in a config
+/// both layers name their first weight alike. Unlike in Mocha the gradient of W is the whole one, of both uses.
+struct TiedLinear {
+  static constexpr std::string_view name = "tied_linear";
+  Index output_size = 10;
+  Weight weight = {}, bias = {};
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in.rank() > 0, "tied_linear: the input has no values");
+    require(output_size > 0, "tied_linear: output_size must be at least 1");
+    return {output_size};
+  }
+  constexpr auto parameters(Shape in) const {
+    Index const features = in.size();
+    return std::array{Parameter{"weight", "-0", {features, output_size}, Glorot{}, output_size, features}.with(weight),
+                      Parameter{"bias", "-0-bias", {output_size}, Constant{0}, features, output_size}.with(bias)};
+  }
+  constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
+
+  // What a Linear does backward is this layer's forward, and the other way round.
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent) const {
+    return Backend::product_scratch(output_size, in.size());
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    backend.product(pass.x, pass.p[0], pass.y, Slope<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
+    for (Index i = 0; i < pass.y.rows; ++i) {
+      for (Index j = 0; j < output_size; ++j) pass.y.row(i)[j] += pass.p[1][j];
+    }
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    backend.affine(pass.dy, pass.p[0], nullptr, pass.dx, Then<Chain<>, std::remove_cvref_t<decltype(*pass.dx.data)>>{});
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    backend.weight_gradient(pass.dy, pass.x, pass.sinks[0]);
+    backend.sum_rows(pass.dy, pass.sinks[1]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(TiedLinear const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::TiedLinear, output_size, weight, bias);
