@@ -3,25 +3,38 @@
 #pragma once
 
 #include <coldpress/core/type_list.hpp>
+#include <coldpress/layers/argmax.hpp>
+#include <coldpress/layers/channel_pooling.hpp>
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/crop.hpp>
 #include <coldpress/layers/dropout.hpp>
+#include <coldpress/layers/embedding.hpp>
 #include <coldpress/layers/flatten.hpp>
+#include <coldpress/layers/global_average_pooling.hpp>
+#include <coldpress/layers/layer_normalization.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
+#include <coldpress/layers/lrn.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
+#include <coldpress/layers/onehot.hpp>
 #include <coldpress/layers/pooling.hpp>
+#include <coldpress/layers/reduce.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
+#include <coldpress/layers/slice.hpp>
 #include <coldpress/layers/softmax.hpp>
+#include <coldpress/layers/softmax_over.hpp>
 #include <coldpress/layers/tanh.hpp>
 
 namespace coldpress {
 
 using BuiltinLayers =
-    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
+    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,  //
+             ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
+             LayerNormalization, Embedding>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

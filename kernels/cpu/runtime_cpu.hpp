@@ -29,6 +29,10 @@ struct RuntimeCpu : Layout {
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
   }
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
+  }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
     table->convolve(g, x, weight, bias, y, then, state, scratch);

@@ -1,42 +1,10 @@
 #!/usr/bin/python3
-"""Writes layers.txt beside it: layers and losses as PyTorch (python3-torch in Debian) computes them in float64.
-
-A case is a line of its name and then lines of a word and numbers: the shapes, x, weight, bias, dy, and what PyTorch
-makes of them: y, dx, dweight, dbias. Numbers are multiples of 1/64, exact in every format."""
-
-import pathlib
+"""Writes layers.txt beside it: layers and losses as PyTorch computes them."""
 
 import torch
 from torch.nn import functional
 
-torch.manual_seed(1)
-torch.set_default_dtype(torch.float64)
-lines = []
-
-
-def numbers(*shape):
-    return (torch.randint(-128, 129, shape) / 64).requires_grad_()
-
-
-def put(word, values):
-    lines.append(" ".join([word, *(f"{v:.15g}" for v in torch.as_tensor(values).flatten().tolist())]))
-
-
-def case(name, x, y, **parameters):
-    dy = torch.randint(-128, 129, y.shape) / 64
-    y.backward(dy)
-    lines.append(name)
-    put("in", x.shape)
-    put("out", y.shape)
-    for word, values in {"x": x, **parameters, "dy": dy, "y": y, "dx": x.grad}.items():
-        put(word, values.detach())
-    for word, values in parameters.items():
-        put("d" + word, values.grad)
-
-
-def layer(name, shape, function):
-    x = numbers(*shape)
-    case(name, x, function(x))
+from cases import case, layer, lines, numbers, put, write
 
 
 def linear(name, shape, outputs):
@@ -96,6 +64,4 @@ for size, shape in {"row": (3, 7), "image": (2, 2, 3, 2)}.items():
 loss("negative_log_likelihood", (4, 5), torch.tensor([3, 0, 4, 3]), lambda x, t: functional.nll_loss(x, t, reduction="sum"))
 loss("mean_squared_error", (3, 4), numbers(3, 4).detach(), lambda x, t: functional.mse_loss(x, t, reduction="sum"))
 
-target = pathlib.Path(__file__).with_suffix(".txt")
-target.write_text("\n".join(lines) + "\n")
-print(f"{target}: {len(lines)} lines")
+write(__file__)

@@ -44,6 +44,12 @@ concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L>;
 /// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
 enum class Target { value, label };
 
+/// Whether a value is a label: one of the whole numbers from 0 and below `count`.
+template <class T>
+constexpr bool is_label(T value, Index count) {
+  return value >= 0 && value < static_cast<T>(count) && value == static_cast<T>(static_cast<Index>(value));
+}
+
 /// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient
 /// is that of the sum.
 ///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled
@@ -77,6 +83,12 @@ constexpr auto parameters_of(L const& layer, Shape in) {
     return std::array<Parameter, 0>{};
   }
 }
+
+/// Whether the layer hands a gradient to its input: it does not where it has no backward_input.
+template <class L>
+constexpr bool backpropagates = PointwiseLayer<L> || ViewLayer<L> || requires(L const& layer, int any) {
+  layer.backward_input(any, any);
+};
 
 /// Whether the layer applies pass.then and pass.slope itself, on the way to memory; else they are a pass of their own.
 template <class L>

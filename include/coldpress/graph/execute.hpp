@@ -239,7 +239,7 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
           if constexpr (requires { layer.backward(run.backend, all); }) {
             if (inputs) layer.backward(run.backend, all);
           }
-          if constexpr (possible) {
+          if constexpr (possible && backpropagates<L>) {
             if (wanted && inputs) {
               layer.backward_input(run.backend, all);
               // Also without a chain: what lies beyond the columns becomes zero.

@@ -53,6 +53,7 @@ constexpr Node node_of(L const& layer, int input, Shape in) {
         "backward_reads_input "
         "and backward_reads_output");
     node.kind = Node::Kind::compute;
+    node.propagates = backpropagates<L>;
     node.reads_input = L::backward_reads_input;
     node.reads_output = L::backward_reads_output;
     if constexpr (requires { L::in_place; }) node.in_place = L::in_place;

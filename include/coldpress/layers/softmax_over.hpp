@@ -1,0 +1,88 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// Softmax, or its logarithm, of each line of a sample along one axis: y = e^x / Σ e^x; Mocha's. Over all values of a
+/// sample at once: Softmax and LogSoftmax.
+struct SoftmaxOver {
+  static constexpr std::string_view name = "softmax_over";
+  int axis = 0;
+  bool logarithm = false;
+
+  constexpr Shape output_shape(Shape in) const {
+    static_cast<void>(axis_of(in, axis));
+    return in;
+  }
+
+  // The backend normalises rows: some lines at a time are brought into that form.
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    Along const a{in, axis};
+    return (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    for_each_part(backend, pass.in, pass.x.rows, [&](Index n, auto const& lines, auto const& rows) {
+      lines.gather(pass.x.row(n), rows);
+      backend.normalize(kind(), rows, rows);
+      lines.scatter(rows, pass.y.row(n));
+    });
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    for_each_part(backend, pass.in, pass.dx.rows, [&](Index n, auto const& lines, auto const& y) {
+      auto dy = y;
+      dy.data = y.row(y.rows);
+      lines.gather(pass.y.row(n), y);
+      lines.gather(pass.dy.row(n), dy);
+      backend.normalize_gradient(kind(), y, dy, dy);
+      lines.scatter(dy, pass.dx.row(n));
+    });
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
+  bool operator==(SoftmaxOver const&) const = default;
+
+ private:
+  /// Lines [first, first + rows.rows) of a sample.
+  struct Lines {
+    Along along;
+    Index first;
+
+    template <class T>
+    void gather(T const* x, Rows<T> const& rows) const {
+      for (Index l = 0; l < rows.rows; ++l) {
+        T const* const line = x + along.line(first + l);
+        for (Index k = 0; k < rows.columns; ++k) rows.row(l)[k] = line[k * along.inner];
+      }
+    }
+    template <class T>
+    void scatter(Rows<T> const& rows, T* y) const {
+      for (Index l = 0; l < rows.rows; ++l) {
+        T* const line = y + along.line(first + l);
+        for (Index k = 0; k < rows.columns; ++k) line[k * along.inner] = rows.row(l)[k];
+      }
+    }
+  };
+  static constexpr Index at_once(Along const& a) { return std::min<Index>(a.lines(), 64); }
+  constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }
+
+  /// f(sample, lines, rows in scratch for them) for all lines of all samples.
+  template <class Backend, class F>
+  void for_each_part(Backend const& backend, Shape in, Index samples, F f) const {
+    using T = typename Backend::Scalar;
+    Along const a{in, axis};
+    for (Index n = 0; n < samples; ++n) {
+      for (Index first = 0; first < a.lines(); first += at_once(a)) {
+        Index const count = std::min(at_once(a), a.lines() - first);
+        f(n, Lines{a, first}, Rows<T>{backend.scratch, count, a.extent, Backend::pitch(a.extent)});
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxOver, axis, logarithm);
