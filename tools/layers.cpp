@@ -21,6 +21,15 @@ std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
 std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }
 std::pair<Reshape, Shape> example(Reshape) { return {{{1, 28, 28}}, {784}}; }
 std::pair<Flatten, Shape> example(Flatten) { return {{}, {50, 4, 4}}; }
+std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }
+std::pair<LRN, Shape> example(LRN) { return {{.scale = 1e-4f}, {96, 27, 27}}; }
+std::pair<Crop, Shape> example(Crop) { return {{.size = 227, .random_crop = true}, {3, 256, 256}}; }
+std::pair<Onehot, Shape> example(Onehot) { return {{}, {1}}; }
+std::pair<Slice, Shape> example(Slice) { return {{.begin = 2, .end = 6}, {10}}; }
+std::pair<Reduce, Shape> example(Reduce) { return {{.operation = ReduceOperation::mean, .axis = -1}, {10, 64}}; }
+std::pair<GlobalAveragePooling, Shape> example(GlobalAveragePooling) { return {{}, {64, 7, 7}}; }
+std::pair<SoftmaxOver, Shape> example(SoftmaxOver) { return {{.axis = -1}, {10, 64}}; }
+std::pair<LayerNormalization, Shape> example(LayerNormalization) { return {{}, {10, 64}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
 template <class Layer>
@@ -29,6 +38,7 @@ std::pair<Layer, Shape> example(Layer) {
 }
 
 std::string kind(Index) { return "integer"; }
+std::string kind(int) { return "integer, also negative"; }
 std::string kind(std::uint64_t) { return "integer"; }
 std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("Convolution of images keeps the laws of layers") {
   test::check_laws_at<Convolution{.num_output = 3, .filter_shape = {3, 2}, .stride = {1, 3}, .padding = {2, 1}},
-             Shape{2, 5, 7}>();
+                      Shape{2, 5, 7}>();
 }
 TEST_CASE("Convolution of sequences keeps the laws of layers") {
   test::check_laws_at<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();

@@ -17,7 +17,7 @@ void check_values(std::vector<float> const& x, std::vector<float> const& dy, std
 
 TEST_CASE("Pooling keeps the laws of layers: maxima") {
   test::check_laws_at<Pooling{.filter_shape = {3, 2}, .stride = {2, 3}, .padding = {2, 0}, .rounding = Rounding::ceil},
-             Shape{2, 5, 7}>();
+                      Shape{2, 5, 7}>();
 }
 TEST_CASE("Pooling keeps the laws of layers: means") {
   test::check_laws_at<Pooling{.mode = PoolingMode::average, .filter_shape = 3, .padding = {1, 2}}, Shape{3, 4, 5}>();

@@ -20,7 +20,6 @@ struct Along {
     int const middle = axis_of(in, axis);
     for (int a = 0; a < in.rank(); ++a) (a < middle ? outer : inner) *= a == middle ? 1 : in[a];
   }
-  constexpr Index size() const { return outer * extent * inner; }
   constexpr Index lines() const { return outer * inner; }
   /// Where a line starts; its values are `inner` apart.
   constexpr Index line(Index n) const { return n / inner * extent * inner + n % inner; }
