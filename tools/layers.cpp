@@ -127,7 +127,8 @@ std::string layers() {
       "A field that a file leaves out means what it means to Juice, which is not always the default in C++:\n"
       "a convolution has no bias, an rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts\n"
       "and its factors are `weight = (glorot = void)`, `weightLrMult` and `weightDecayMult` there, and the same for\n"
-      "`bias`; the layer's own is Glorot, and 0 for a bias. Shapes are those of one sample, without the batch.\n\n" +
+      "`bias`; the layer's own is Glorot, and 0 for a bias, where its header says no other. Shapes are those of one\n"
+      "sample, without the batch.\n\n" +
       head({"Layer", "For instance", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
   text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});

@@ -196,7 +196,7 @@ class Builder {
             throw ConfigError{"a loss is the objective of a solver, not a layer of a network"};
           } else if constexpr (Layer<L>) {
             Node node = node_of(layer, from.node, in);
-            node.propagates = from.open;
+            node.propagates = node.propagates && from.open;
             if constexpr (ViewLayer<L>) made.open = from.open;
             checked_size(node.shape);
             add_node(layer, config.name, config.params, node);

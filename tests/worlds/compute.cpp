@@ -25,3 +25,16 @@ TEST_CASE("Argmax, Onehot and Embedding are the same as types, as a config and i
       Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1}, Onehot{.num_classes = 4, .axis = 1}, Linear{2}>,
       Shape{3}>();
 }
+TEST_CASE("an axis that a sample does not have is an error that names the layer") {
+  dynamic::SequentialConfig config;
+  config.add_input("data", {3}).add_layer({"tail", Slice{.axis = 1}});
+  try {
+    dynamic::Layer::from_config(dynamic::Backend::like_static(), {"network", config});
+    FAIL("built");
+  } catch (ShapeError const& error) {
+    std::string const text = error.what();
+    INFO(text);
+    CHECK(text.find("tail") != std::string::npos);
+    CHECK(text.find("no axis of this number") != std::string::npos);
+  }
+}

@@ -35,7 +35,7 @@ concept ViewLayer = Layer<L> && L::is_view;
 /// Everything else: says itself how it is computed, with the backend's primitives (backend/cpu.hpp lists them). What it
 /// is given is in backend/backend.hpp: ForwardPass and BackwardPass.
 ///   forward(backend, pass)              pass.y from pass.x
-///   backward_input(backend, pass)       pass.dx from pass.dy
+///   backward_input(backend, pass)       pass.dx from pass.dy; without it no gradient passes
 ///   backward_parameters(backend, pass)  one of pass.sinks a parameter, where it has any
 ///   backward(backend, pass)             optional: what both need, before them
 template <class L>
