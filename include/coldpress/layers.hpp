@@ -5,23 +5,34 @@
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/dropout.hpp>
+#include <coldpress/layers/elu.hpp>
+#include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
+#include <coldpress/layers/gelu.hpp>
+#include <coldpress/layers/identity.hpp>
+#include <coldpress/layers/leaky_relu.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/pooling.hpp>
+#include <coldpress/layers/power.hpp>
+#include <coldpress/layers/random_mask.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
+#include <coldpress/layers/silu.hpp>
 #include <coldpress/layers/softmax.hpp>
+#include <coldpress/layers/softplus.hpp>
 #include <coldpress/layers/tanh.hpp>
+#include <coldpress/layers/threshold.hpp>
 
 namespace coldpress {
 
 using BuiltinLayers =
-    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
+    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
+             LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress
