@@ -222,24 +222,34 @@ struct ReshapeConfig {
 }
 
 struct LeakyReluConfig {
+  slope @0 :Float32 = 0.01;
 }
 
 struct PowerConfig {
+  power @0 :Float32 = 1;
+  scale @1 :Float32 = 1;
+  shift @2 :Float32;
 }
 
 struct RandomMaskConfig {
+  probability @0 :Float32 = 0.5;
+  seed @1 :UInt64 = 42;
 }
 
 struct ThresholdConfig {
+  epsilon @0 :Float32;
 }
 
 struct GeluConfig {
+  approximate @0 :Bool;
 }
 
 struct SoftplusConfig {
+  beta @0 :Float32 = 1;
 }
 
 struct EluConfig {
+  alpha @0 :Float32 = 1;
 }
 
 struct ChannelPoolingConfig {

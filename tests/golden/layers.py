@@ -63,5 +63,19 @@ for size, shape in {"row": (3, 7), "image": (2, 2, 3, 2)}.items():
     layer("log_softmax_" + size, shape, lambda x: x.flatten(1).log_softmax(1).view(x.shape))
 loss("negative_log_likelihood", (4, 5), torch.tensor([3, 0, 4, 3]), lambda x, t: functional.nll_loss(x, t, reduction="sum"))
 loss("mean_squared_error", (3, 4), numbers(3, 4).detach(), lambda x, t: functional.mse_loss(x, t, reduction="sum"))
+layer("leaky_relu", (3, 7), lambda x: functional.leaky_relu(x, 0.25))
+layer("exponential", (3, 7), torch.exp)
+for power in 2, 3:
+    layer(f"power_{power}", (3, 7), lambda x: (0.5 * x + 0.1328125) ** power)
+for power in -1, 0.5, -0.5, 2.25:
+    layer(f"power_{power}", (3, 7), lambda x: (0.5 * x + 1.25) ** power)
+layer("threshold", (3, 7), lambda x: functional.threshold(x, -0.3828125, -0.3828125))
+layer("gelu", (3, 7), functional.gelu)
+layer("gelu_approximate", (3, 7), lambda x: functional.gelu(x, approximate="tanh"))
+layer("silu", (3, 7), functional.silu)
+layer("softplus", (3, 7), functional.softplus)
+layer("softplus_beta", (3, 7), lambda x: functional.softplus(x, beta=2.5))
+layer("elu", (3, 7), functional.elu)
+layer("elu_alpha", (3, 7), lambda x: functional.elu(x, alpha=0.75))
 
 write(__file__)

@@ -64,9 +64,12 @@ concept Loss = requires(L const& loss, Shape in, double y) {
   { loss == loss } -> std::same_as<bool>;
 };
 
+/// Neither infinite nor NaN, at compile time too.
+constexpr bool is_finite(float x) { return x >= -3.4028234e38f && x <= 3.4028234e38f; }
+
 /// Throws ShapeError unless a loss can be weighed with this.
 constexpr void check_loss_weight(float weight) {
-  require(weight >= 0 && weight <= 3.4028234e38f, "loss_weight must be a finite number of at least 0");
+  require(weight >= 0 && is_finite(weight), "loss_weight must be a finite number of at least 0");
 }
 
 template <class L>
