@@ -1,6 +1,7 @@
 #pragma once
 
-#include <coldpress/core/layer.hpp>
+#include <coldpress/core/along.hpp>
+#include <coldpress/layers/power.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,100 +31,74 @@ struct LRN {
     require(shift > 0 && scale >= 0, "lrn: shift must be above 0, and scale not below it");
     return in;
   }
-  constexpr Index memory(Shape in) const { return in.size(); }  // s
+  constexpr Index memory(Shape in) const { return in.size(); }  // the mean square around each value
 
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {
-    return extent.input_gradient ? 2 * in.size() : 0;
+    return in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
   }
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    Window const window{*this, pass.in};
     Index const values = pass.in.size();
-    T const share = static_cast<T>(scale) / static_cast<T>(window.size());
     for (Index n = 0; n < pass.x.rows; ++n) {
       T const* const x = pass.x.row(n);
-      T* const s = pass.memory + n * values;
-      window.sum(s, 1, [&](Index i) { return x[i] * x[i]; });
-      for (Index i = 0; i < values; ++i) {
-        s[i] = static_cast<T>(shift) + share * s[i];
-        pass.y.row(n)[i] = x[i] * inverse_power(s[i]);
-      }
+      T *const y = pass.y.row(n), *const means = pass.memory + n * values;
+      window_means(pass.in, (size - 1) / 2, size / 2, backend.scratch, means, [&](Index i) { return x[i] * x[i]; });
+      raise(backend, means, y, values);
+      for (Index i = 0; i < values; ++i) y[i] *= x[i];
     }
   }
   /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
   void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    Window const window{*this, pass.in};
     Index const values = pass.in.size();
-    T const share = 2 * static_cast<T>(power) * static_cast<T>(scale) / static_cast<T>(window.size());
-    T *const part = backend.scratch, *const total = part + values;
+    T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
+    T *const part = backend.scratch, *const total = part + values, *const between = total + values;
     for (Index n = 0; n < pass.dx.rows; ++n) {
-      T const *const x = pass.x.row(n), *const s = pass.memory + n * values, *const dy = pass.dy.row(n);
+      T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
       T* const dx = pass.dx.row(n);
+      raise(backend, means, dx, values);
       for (Index i = 0; i < values; ++i) {
-        dx[i] = dy[i] * inverse_power(s[i]);
-        part[i] = dx[i] * x[i] / s[i];
+        dx[i] *= dy[i];
+        part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
       }
-      window.sum(total, -1, [&](Index i) { return part[i]; });
-      for (Index i = 0; i < values; ++i) dx[i] -= share * x[i] * total[i];
+      window_means(pass.in, size / 2, (size - 1) / 2, between, total, [&](Index i) { return part[i]; });
+      for (Index i = 0; i < values; ++i) dx[i] -= factor * x[i] * total[i];
     }
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
   bool operator==(LRN const&) const = default;
 
  private:
-  /// A sample as {channels, rows, columns}, and how far a window reaches along each of them.
-  struct Window {
-    Index extents[3], before[3], after[3];
-
-    Window(LRN const& lrn, Shape in) : extents{in[0], 1, in.size() / in[0]}, before{}, after{} {
-      bool const within = lrn.mode == LRNMode::within;
-      if (within) extents[1] = in[1], extents[2] = in[2];
-      for (int axis : {0, 1, 2}) {
-        if (within == (axis > 0)) before[axis] = (lrn.size - 1) / 2, after[axis] = lrn.size / 2;
-      }
-    }
-    Index size() const {
-      Index n = 1;
-      for (int axis : {0, 1, 2}) n *= before[axis] + 1 + after[axis];
-      return n;
-    }
-    /// to = the sum of f(place) over the window around each place; where `direction` is -1, over the places whose
-    /// window it is in.
-    template <class T, class F>
-    void sum(T* to, Index direction, F f) const {
-      auto const* const first = direction > 0 ? before : after;
-      auto const* const last = direction > 0 ? after : before;
-      auto const range = [&](int axis, Index at, auto g) {
-        Index const from = std::max<Index>(0, at - first[axis]), end = std::min(extents[axis], at + last[axis] + 1);
-        for (Index i = from; i < end; ++i) g(i);
-      };
-      Index const width = extents[2];
-      for (Index c = 0; c < extents[0]; ++c) {
-        for (Index i = 0; i < extents[1]; ++i, to += width) {
-          std::fill_n(to, width, T{});
-          range(0, c, [&](Index d) {
-            range(1, i, [&](Index j) {
-              Index const row = (d * extents[1] + j) * width;
-              for (Index shift = -first[2]; shift <= last[2]; ++shift) {
-                Index const end = std::min(width, width - shift);
-                for (Index k = std::max<Index>(0, -shift); k < end; ++k) to[k] += f(row + k + shift);
-              }
-            });
-          });
-        }
-      }
-    }
-  };
-  /// Powers by exponential and logarithm: a compiler would turn pow into something else where it knows the exponent.
+  /// to = s^-power of some mean squares.
   template <class T>
-  T inverse_power(T s) const {
-    if (power == 0.75f) {
-      T const root = Math<T>::sqrt(s);
-      return 1 / (root * Math<T>::sqrt(root));
+  void raise(auto const& backend, T const* means, T* to, Index values) const {
+    backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
+                Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
+  }
+  /// to = the mean of what f(place) is in the window around each place; of a square first down, then across.
+  template <class T, class F>
+  void window_means(Shape in, Index before, Index after, T* between, T* to, F f) const {
+    if (mode == LRNMode::across) {
+      sum_along({in, 0}, before, after, to, f);
+    } else {
+      sum_along({in, 1}, before, after, between, f);
+      sum_along({in, 2}, before, after, to, [&](Index i) { return between[i]; });
     }
-    return Math<T>::exp(-static_cast<T>(power) * std::log(s));
+    T const count = static_cast<T>(mode == LRNMode::across ? size : size * size);
+    Index const values = in.size();
+    for (Index i = 0; i < values; ++i) to[i] /= count;
+  }
+  template <class T, class F>
+  static void sum_along(Along const& a, Index before, Index after, T* to, F f) {
+    for (Index o = 0; o < a.outer; ++o) {
+      Index const start = o * a.extent * a.inner;
+      std::fill_n(to + start, a.extent * a.inner, T{});
+      for (Index d = -before; d <= after; ++d) {
+        Index const end = start + std::min(a.extent, a.extent - d) * a.inner;
+        for (Index i = start + std::max<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
+      }
+    }
   }
 };
 

@@ -50,9 +50,13 @@ struct Reduce {
     for (Index n = 0; n < pass.dx.rows; ++n) {
       for (Index o = 0; o < a.outer; ++o) {
         T const* const dy = pass.dy.row(n) + o * a.inner;
+        T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
+        if (a.inner == 1) {
+          std::fill_n(dx, a.extent, *dy / whole);
+          continue;
+        }
         for (Index k = 0; k < a.extent; ++k) {
-          T* const dx = pass.dx.row(n) + (o * a.extent + k) * a.inner;
-          for (Index i = 0; i < a.inner; ++i) dx[i] = dy[i] / whole;
+          for (Index i = 0; i < a.inner; ++i) dx[k * a.inner + i] = dy[i] / whole;
         }
       }
     }

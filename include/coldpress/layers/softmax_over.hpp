@@ -46,27 +46,26 @@ struct SoftmaxOver {
   bool operator==(SoftmaxOver const&) const = default;
 
  private:
-  /// Lines [first, first + rows.rows) of a sample.
+  /// Lines of a sample: value k of line l is at start + l * apart + k * inner.
   struct Lines {
-    Along along;
-    Index first;
+    Index start, apart, inner;
 
     template <class T>
     void gather(T const* x, Rows<T> const& rows) const {
       for (Index l = 0; l < rows.rows; ++l) {
-        T const* const line = x + along.line(first + l);
-        for (Index k = 0; k < rows.columns; ++k) rows.row(l)[k] = line[k * along.inner];
+        for (Index k = 0; k < rows.columns; ++k) rows.row(l)[k] = x[start + l * apart + k * inner];
       }
     }
     template <class T>
     void scatter(Rows<T> const& rows, T* y) const {
       for (Index l = 0; l < rows.rows; ++l) {
-        T* const line = y + along.line(first + l);
-        for (Index k = 0; k < rows.columns; ++k) line[k * along.inner] = rows.row(l)[k];
+        for (Index k = 0; k < rows.columns; ++k) y[start + l * apart + k * inner] = rows.row(l)[k];
       }
     }
   };
-  static constexpr Index at_once(Along const& a) { return std::min<Index>(a.lines(), 64); }
+  /// Lines that start at equal distances, and how many of them are normalised at once.
+  static constexpr Index run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
+  static constexpr Index at_once(Along const& a) { return std::min<Index>(run(a), 64); }
   constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }
 
   /// f(sample, lines, rows in scratch for them) for all lines of all samples.
@@ -74,10 +73,13 @@ struct SoftmaxOver {
   void for_each_part(Backend const& backend, Shape in, Index samples, F f) const {
     using T = typename Backend::Scalar;
     Along const a{in, axis};
+    Index const apart = a.inner == 1 ? a.extent : 1, most = at_once(a), pitch = Backend::pitch(a.extent);
     for (Index n = 0; n < samples; ++n) {
-      for (Index first = 0; first < a.lines(); first += at_once(a)) {
-        Index const count = std::min(at_once(a), a.lines() - first);
-        f(n, Lines{a, first}, Rows<T>{backend.scratch, count, a.extent, Backend::pitch(a.extent)});
+      for (Index o = 0; o < a.lines() / run(a); ++o) {
+        Index const start = o * a.extent * a.inner;
+        for (Index first = 0; first < run(a); first += most)
+          f(n, Lines{start + first * apart, apart, a.inner},
+            Rows<T>{backend.scratch, std::min(most, run(a) - first), a.extent, pitch});
       }
     }
   }
