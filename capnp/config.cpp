@@ -185,6 +185,9 @@ class Reader : Tree {
     value = file.get(text_for(field)).as<float>();
     check_number(field, value);
   }
+  void read(DynamicStruct::Reader file, std::string const& field, int& value) {
+    value = file.get(text_for(field)).as<std::int32_t>();
+  }
   void read(DynamicStruct::Reader file, std::string const& field, bool& value) {
     value = file.get(text_for(field)).as<bool>();
   }

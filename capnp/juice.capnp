@@ -222,57 +222,109 @@ struct ReshapeConfig {
 }
 
 struct LeakyReluConfig {
+  slope @0 :Float32 = 0.01;
 }
 
 struct PowerConfig {
+  power @0 :Float32 = 1;
+  scale @1 :Float32 = 1;
+  shift @2 :Float32;
 }
 
 struct RandomMaskConfig {
+  probability @0 :Float32 = 0.5;
+  seed @1 :UInt64 = 42;
 }
 
 struct ThresholdConfig {
+  epsilon @0 :Float32;
 }
 
 struct GeluConfig {
+  approximate @0 :Bool;
 }
 
 struct SoftplusConfig {
+  beta @0 :Float32 = 1;
 }
 
 struct EluConfig {
+  alpha @0 :Float32 = 1;
 }
 
 struct ChannelPoolingConfig {
+  mode @0 :PoolingMode;
+  filterSize @1 :UInt64 = 1;
+  stride @2 :UInt64 = 1;
+  # One number for both ends, or one for each.
+  padding @3 :List(UInt64);
+  # Of a sample, without the batch; -1 is the last. The same in all layers.
+  axis @4 :Int32;
 }
 
 struct LrnConfig {
+  size @0 :UInt64 = 5;
+  scale @1 :Float32 = 1;
+  shift @2 :Float32 = 1;
+  power @3 :Float32 = 0.75;
+  mode @4 :Text = "across";  # or within
 }
 
 struct CropConfig {
+  # Height and width, or one number for both.
+  size @0 :List(UInt64);
+  randomCrop @1 :Bool;
+  randomMirror @2 :Bool;
+  seed @3 :UInt64 = 42;
 }
 
 struct ArgmaxConfig {
+  axis @0 :Int32;
 }
 
 struct OnehotConfig {
+  numClasses @0 :UInt64 = 10;
+  axis @1 :Int32;
 }
 
 struct SliceConfig {
+  axis @0 :Int32;
+  # Negative numbers, and an end of 0, count from the axis's end.
+  begin @1 :Int32;
+  end @2 :Int32;
 }
 
 struct ReduceConfig {
+  operation @0 :Text = "sum";  # or mean
+  axis @1 :Int32;
 }
 
 struct LayerNormalizationConfig {
+  epsilon @0 :Float32 = 1e-5;
+  # Absent: 1, and 0.
+  weight @1 :Filler;
+  bias @2 :Filler;
+  weightLrMult @3 :Float32 = 1;
+  weightDecayMult @4 :Float32 = 1;
+  biasLrMult @5 :Float32 = 1;
+  biasDecayMult @6 :Float32 = 1;
 }
 
 struct EmbeddingConfig {
+  vocabulary @0 :UInt64 = 256;
+  features @1 :UInt64 = 16;
+  # Absent: gaussian.
+  weight @2 :Filler;
+  weightLrMult @3 :Float32 = 1;
+  weightDecayMult @4 :Float32 = 1;
 }
 
 struct BatchNormalizationConfig {
 }
 
 struct SoftmaxOverConfig {
+  axis @0 :Int32;
+  logarithm @1 :Bool;
 }
 
 struct ConcatConfig {

@@ -21,6 +21,15 @@ std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
 std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }
 std::pair<Reshape, Shape> example(Reshape) { return {{{1, 28, 28}}, {784}}; }
 std::pair<Flatten, Shape> example(Flatten) { return {{}, {50, 4, 4}}; }
+std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }
+std::pair<LRN, Shape> example(LRN) { return {{.scale = 1e-4f}, {96, 27, 27}}; }
+std::pair<Crop, Shape> example(Crop) { return {{.size = 227, .random_crop = true}, {3, 256, 256}}; }
+std::pair<Onehot, Shape> example(Onehot) { return {{}, {1}}; }
+std::pair<Slice, Shape> example(Slice) { return {{.begin = 2, .end = 6}, {10}}; }
+std::pair<Reduce, Shape> example(Reduce) { return {{.operation = ReduceOperation::mean, .axis = -1}, {10, 64}}; }
+std::pair<GlobalAveragePooling, Shape> example(GlobalAveragePooling) { return {{}, {64, 7, 7}}; }
+std::pair<SoftmaxOver, Shape> example(SoftmaxOver) { return {{.axis = -1}, {10, 64}}; }
+std::pair<LayerNormalization, Shape> example(LayerNormalization) { return {{}, {10, 64}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
 template <class Layer>
@@ -29,6 +38,7 @@ std::pair<Layer, Shape> example(Layer) {
 }
 
 std::string kind(Index) { return "integer"; }
+std::string kind(int) { return "integer, also negative"; }
 std::string kind(std::uint64_t) { return "integer"; }
 std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }
@@ -117,7 +127,8 @@ std::string layers() {
       "A field that a file leaves out means what it means to Juice, which is not always the default in C++:\n"
       "a convolution has no bias, an rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts\n"
       "and its factors are `weight = (glorot = void)`, `weightLrMult` and `weightDecayMult` there, and the same for\n"
-      "`bias`; the layer's own is Glorot, and 0 for a bias. Shapes are those of one sample, without the batch.\n\n" +
+      "`bias`; the layer's own is Glorot, and 0 for a bias, where its header says no other. Shapes are those of one\n"
+      "sample, without the batch.\n\n" +
       head({"Layer", "For instance", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
   text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});

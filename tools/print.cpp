@@ -31,6 +31,7 @@ std::string shape(auto const& extents) {
 }
 
 std::string value(Index number) { return std::to_string(number); }
+std::string value(int number) { return std::to_string(number); }
 std::string value(std::uint64_t number) { return std::to_string(number); }
 std::string value(float number) { return shortest(number); }
 std::string value(double number) { return shortest(number); }

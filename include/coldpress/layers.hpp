@@ -3,26 +3,57 @@
 #pragma once
 
 #include <coldpress/core/type_list.hpp>
+#include <coldpress/layers/argmax.hpp>
+#include <coldpress/layers/channel_pooling.hpp>
+#include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/crop.hpp>
 #include <coldpress/layers/dropout.hpp>
 #include <coldpress/layers/element_wise.hpp>
+#include <coldpress/layers/elu.hpp>
+#include <coldpress/layers/embedding.hpp>
+#include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
+#include <coldpress/layers/gelu.hpp>
+#include <coldpress/layers/global_average_pooling.hpp>
+#include <coldpress/layers/identity.hpp>
+#include <coldpress/layers/layer_normalization.hpp>
+#include <coldpress/layers/leaky_relu.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
+#include <coldpress/layers/lrn.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
+#include <coldpress/layers/onehot.hpp>
+#include <coldpress/layers/permute.hpp>
 #include <coldpress/layers/pooling.hpp>
+#include <coldpress/layers/power.hpp>
+#include <coldpress/layers/product.hpp>
+#include <coldpress/layers/random_mask.hpp>
+#include <coldpress/layers/random_normal.hpp>
+#include <coldpress/layers/reduce.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
+#include <coldpress/layers/silu.hpp>
+#include <coldpress/layers/slice.hpp>
 #include <coldpress/layers/softmax.hpp>
+#include <coldpress/layers/softmax_over.hpp>
+#include <coldpress/layers/softplus.hpp>
+#include <coldpress/layers/split.hpp>
 #include <coldpress/layers/tanh.hpp>
+#include <coldpress/layers/threshold.hpp>
+#include <coldpress/layers/tied_linear.hpp>
 
 namespace coldpress {
 
-using BuiltinLayers = TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout,
-                               Reshape, Flatten, Add, Subtract, Multiply, Divide>;
+using BuiltinLayers =
+    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
+             LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
+             ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
+             LayerNormalization, Embedding,  //
+             Add, Subtract, Multiply, Divide, Concat, Product, Permute, TiedLinear, Split, RandomNormal>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

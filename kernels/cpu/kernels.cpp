@@ -69,6 +69,7 @@ template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
   return {[](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
           [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); },
+          [](float const* gradient, Index size, Sink const& sink) { Cpu{}.hand_over(gradient, size, sink); },
           [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); },
           [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch) {
             with_scratch(scratch).convolve_weight_gradient(g, x, dy, sink);

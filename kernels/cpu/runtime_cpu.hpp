@@ -36,6 +36,10 @@ struct RuntimeCpu : Layout {
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
   }
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    static_cast<SinkKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
+  }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
     table->convolve(g, x, weight, bias, y, then, state, scratch);
@@ -60,11 +64,8 @@ struct RuntimeCpu : Layout {
     table->pool_gradient(g, dy, places, dx, slope, scratch);
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
-  void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const {
-    ErasedOp op = erased<Dropout>();
-    op.op = &then.chain.op;
-    table->map(x, y, {{&op, 1}, then.step});
-  }
+  void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
+  void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
   void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->add_gradient(dy, dx, slope); }
   void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
@@ -109,6 +110,15 @@ struct RuntimeCpu : Layout {
   template <class L>
   ErasedJoin erased_join() const {
     return static_cast<JoinKernels<L> const&>(*table).join;
+  }
+
+ private:
+  /// What layer L does, with an operation that the compiler knows.
+  template <class L, class Op>
+  void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
+    ErasedOp op = erased<L>();
+    op.op = &then.chain.op;
+    table->map(x, y, {{&op, 1}, then.step});
   }
 };
 

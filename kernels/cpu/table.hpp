@@ -15,6 +15,7 @@ template <class Sink>
 struct SinkKernels {
   void (*weight_gradient)(In x, In dy, Sink const& sink);
   void (*sum_rows)(In dy, Sink const& sink);
+  void (*hand_over)(float const* gradient, Index size, Sink const& sink);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink);
   void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch);
   void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink);

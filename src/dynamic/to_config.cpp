@@ -32,6 +32,7 @@ std::vector<std::pair<std::size_t, std::size_t>> shares_with(std::vector<LayerCo
 }
 
 std::string text_of(Index value) { return std::to_string(value); }
+std::string text_of(int value) { return std::to_string(value); }
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 std::string text_of(float value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }

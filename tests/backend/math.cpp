@@ -1,4 +1,4 @@
-// exp, tanh and sigmoid of vectors against long double: errors in units of the last place of the result.
+// The functions of vectors against long double: errors in units of the last place of the result.
 #include <coldpress/backend/math.hpp>
 
 #include "support/catch.hpp"
@@ -16,6 +16,7 @@ using cpu::Vector;
 
 /// |y - exact| in units in the last place of a float near `exact`.
 double ulps(float y, long double exact) {
+  if (static_cast<long double>(y) == exact) return 0;  // infinities too
   int exponent = 0;
   std::frexp(exact, &exponent);
   long double const unit = std::ldexp(1.0L, std::max(exponent - 24, -149));
@@ -33,7 +34,11 @@ double worst(F f, G exact, float limit, std::uint32_t stride = 4099) {
       x[l] = l % 2 ? -magnitude : magnitude;
     }
     Vector const y = f(cpu::load(x));
-    for (int l = 0; l < cpu::lanes; ++l) most = std::max(most, ulps(y[l], exact(static_cast<long double>(x[l]))));
+    for (int l = 0; l < cpu::lanes; ++l) {
+      double const error = ulps(y[l], exact(static_cast<long double>(x[l])));
+      if (!(error <= most)) most = error;  // a NaN stays
+      if (std::isnan(most)) return most;
+    }
   }
   return most;
 }
@@ -45,6 +50,10 @@ float at(F f, float x) {
 auto const vector_exp = [](Vector x) { return cpu::exp(x); };
 auto const vector_tanh = [](Vector x) { return cpu::tanh(x); };
 auto const vector_sigmoid = [](Vector x) { return cpu::sigmoid(x); };
+auto const vector_expm1 = [](Vector x) { return cpu::expm1(x); };
+auto const vector_log = [](Vector x) { return cpu::log(x); };
+auto const vector_softplus = [](Vector x) { return cpu::softplus(x); };
+auto const vector_normal_cdf = [](Vector x) { return cpu::normal_cdf(x); };
 constexpr float infinity = std::numeric_limits<float>::infinity(),
                 not_a_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -66,6 +75,56 @@ TEST_CASE("sigmoid is within 1.9 ulp") {
   CHECK(worst(
             vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f) <= 1.9);
 }
+TEST_CASE("expm1 is within 2 ulp") {
+  CHECK(worst(
+            vector_expm1, [](long double x) { return std::expm1(x); }, 88.72f) <= 2);
+}
+TEST_CASE("log is within 1 ulp, of subnormal numbers too") {
+  auto const of_magnitude = [](Vector x) { return cpu::log(x < 0.f ? -x : x); };
+  CHECK(worst(
+            of_magnitude, [](long double x) { return std::log(std::abs(x)); }, std::numeric_limits<float>::max()) <= 1);
+  double near_one = 0;
+  for (float x = 0.5f; x < 2; x += 0x1p-16f)
+    near_one = std::max(near_one, ulps(at(vector_log, x), std::log(static_cast<long double>(x))));
+  CHECK(near_one <= 1);
+}
+TEST_CASE("softplus is within 3 ulp") {
+  auto const exact = [](long double x) { return std::max(x, 0.0L) + std::log1p(std::exp(-std::abs(x))); };
+  CHECK(worst(vector_softplus, exact, 87.0f) <= 3);
+}
+TEST_CASE("normal_cdf is within 5 ulp") {
+  CHECK(worst(
+            vector_normal_cdf, [](long double x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }, 14.2f) <= 5);
+}
+TEST_CASE("pow is within twice as many ulp as the logarithm of its result, and 4") {
+  for (float const exponent : {0.3f, -0.7f, 1.25f, 5.0f, -6.0f, 7.5f}) {
+    auto const power = [&](Vector x) { return cpu::pow(x < 0.f ? -x : x, exponent); };
+    for (float const limit : {1.0f, 3.0f, 100.0f}) {
+      auto const scaled = [&](float x) {
+        long double const exact = std::pow(static_cast<long double>(x), static_cast<long double>(exponent));
+        return ulps(power(cpu::splat(x))[0], exact) / (4 + 2 * static_cast<double>(std::abs(std::log(exact))));
+      };
+      double most = 0;
+      for (float x = limit; x > limit / 50; x *= 0.999f) most = std::max(most, scaled(x));
+      CHECK(most <= 1);
+    }
+  }
+}
+
+TEST_CASE("pow of zeros, infinities and negative bases is that of the standard") {
+  for (float const exponent : {3.0f, 2.0f, -3.0f, -2.0f, 0.5f, -0.5f, 2.5f, 5.0f, 16777216.0f}) {
+    for (float const base : {0.0f, -0.0f, infinity, -2.0f, -1.0f, -0.5f, 1.0f, 2.0f}) {
+      INFO(base << " to the power of " << exponent);
+      float const wanted = std::pow(base, exponent), y = at([&](Vector x) { return cpu::pow(x, exponent); }, base);
+      if (std::isnan(wanted)) {
+        CHECK(std::isnan(y));
+      } else {
+        CHECK((y == Approx(wanted) && std::signbit(y) == std::signbit(wanted)));
+      }
+    }
+    CHECK(std::isnan(at([&](Vector x) { return cpu::pow(x, exponent); }, not_a_number)));
+  }
+}
 
 TEST_CASE("ends, zeros and NaN") {
   CHECK(at(vector_exp, 0) == 1);
@@ -83,7 +142,29 @@ TEST_CASE("ends, zeros and NaN") {
   CHECK(at(vector_sigmoid, 0) == 0.5f);
   CHECK(at(vector_sigmoid, infinity) == 1);
   CHECK(at(vector_sigmoid, -infinity) == Approx(0).margin(1e-44));
+  CHECK(at(vector_expm1, 0) == 0);
+  CHECK(at(vector_expm1, infinity) == infinity);
+  CHECK(at(vector_expm1, -infinity) == -1);
+  CHECK(at(vector_log, 1) == 0);
+  CHECK(at(vector_log, 0) == -infinity);
+  CHECK(at(vector_log, -0.0f) == -infinity);
+  CHECK(at(vector_log, infinity) == infinity);
+  CHECK(std::isnan(at(vector_log, -1e-40f)));
+  CHECK(std::isnan(at(vector_log, -infinity)));
+  CHECK(at(vector_softplus, infinity) == infinity);
+  CHECK(at(vector_softplus, 1e4f) == 1e4f);
+  CHECK(at(vector_softplus, -1e4f) == 0);
+  CHECK(at(vector_softplus, -infinity) == 0);
+  CHECK(at(vector_normal_cdf, 0) == 0.5f);
+  for (float const x : {1e4f, 1e30f, infinity}) {
+    CHECK(at(vector_normal_cdf, x) == 1);
+    CHECK(at(vector_normal_cdf, -x) == 0);
+  }
   for (float const x : {not_a_number, -not_a_number}) {
+    CHECK(std::isnan(at(vector_expm1, x)));
+    CHECK(std::isnan(at(vector_log, x)));
+    CHECK(std::isnan(at(vector_softplus, x)));
+    CHECK(std::isnan(at(vector_normal_cdf, x)));
     CHECK(std::isnan(at(vector_exp, x)));
     CHECK(std::isnan(at(vector_tanh, x)));
     CHECK(std::isnan(at(vector_sigmoid, x)));

@@ -1,42 +1,10 @@
 #!/usr/bin/python3
-"""Writes layers.txt beside it: layers and losses as PyTorch (python3-torch in Debian) computes them in float64.
-
-A case is a line of its name and then lines of a word and numbers: the shapes, x, weight, bias, dy, and what PyTorch
-makes of them: y, dx, dweight, dbias. Numbers are multiples of 1/64, exact in every format."""
-
-import pathlib
+"""Writes layers.txt beside it: layers and losses as PyTorch computes them."""
 
 import torch
 from torch.nn import functional
 
-torch.manual_seed(1)
-torch.set_default_dtype(torch.float64)
-lines = []
-
-
-def numbers(*shape):
-    return (torch.randint(-128, 129, shape) / 64).requires_grad_()
-
-
-def put(word, values):
-    lines.append(" ".join([word, *(f"{v:.15g}" for v in torch.as_tensor(values).flatten().tolist())]))
-
-
-def case(name, x, y, **parameters):
-    dy = torch.randint(-128, 129, y.shape) / 64
-    y.backward(dy)
-    lines.append(name)
-    put("in", x.shape)
-    put("out", y.shape)
-    for word, values in {"x": x, **parameters, "dy": dy, "y": y, "dx": x.grad}.items():
-        put(word, values.detach())
-    for word, values in parameters.items():
-        put("d" + word, values.grad)
-
-
-def layer(name, shape, function):
-    x = numbers(*shape)
-    case(name, x, function(x))
+from cases import case, layer, lines, numbers, put, write
 
 
 def linear(name, shape, outputs):
@@ -95,7 +63,19 @@ for size, shape in {"row": (3, 7), "image": (2, 2, 3, 2)}.items():
     layer("log_softmax_" + size, shape, lambda x: x.flatten(1).log_softmax(1).view(x.shape))
 loss("negative_log_likelihood", (4, 5), torch.tensor([3, 0, 4, 3]), lambda x, t: functional.nll_loss(x, t, reduction="sum"))
 loss("mean_squared_error", (3, 4), numbers(3, 4).detach(), lambda x, t: functional.mse_loss(x, t, reduction="sum"))
+layer("leaky_relu", (3, 7), lambda x: functional.leaky_relu(x, 0.25))
+layer("exponential", (3, 7), torch.exp)
+for power in 2, 3:
+    layer(f"power_{power}", (3, 7), lambda x: (0.5 * x + 0.1328125) ** power)
+for power in -1, 0.5, -0.5, 2.25:
+    layer(f"power_{power}", (3, 7), lambda x: (0.5 * x + 1.25) ** power)
+layer("threshold", (3, 7), lambda x: functional.threshold(x, -0.3828125, -0.3828125))
+layer("gelu", (3, 7), functional.gelu)
+layer("gelu_approximate", (3, 7), lambda x: functional.gelu(x, approximate="tanh"))
+layer("silu", (3, 7), functional.silu)
+layer("softplus", (3, 7), functional.softplus)
+layer("softplus_beta", (3, 7), lambda x: functional.softplus(x, beta=2.5))
+layer("elu", (3, 7), functional.elu)
+layer("elu_alpha", (3, 7), lambda x: functional.elu(x, alpha=0.75))
 
-target = pathlib.Path(__file__).with_suffix(".txt")
-target.write_text("\n".join(lines) + "\n")
-print(f"{target}: {len(lines)} lines")
+write(__file__)

@@ -5,22 +5,14 @@ using namespace coldpress;
 namespace {
 
 /// The laws of one sample shape, alone and inside a network.
-template <Layer auto layer, Shape in>
-void check_laws() {
-  test::Violations violations;
-  test::laws_at<layer, in>(300, violations);
-  for (std::string const& violation : violations) FAIL_CHECK(violation);
-  SUCCEED();
-}
-
 }  // namespace
 
 TEST_CASE("Convolution of images keeps the laws of layers") {
-  check_laws<Convolution{.num_output = 3, .filter_shape = {3, 2}, .stride = {1, 3}, .padding = {2, 1}},
-             Shape{2, 5, 7}>();
+  test::check_laws_at<Convolution{.num_output = 3, .filter_shape = {3, 2}, .stride = {1, 3}, .padding = {2, 1}},
+                      Shape{2, 5, 7}>();
 }
 TEST_CASE("Convolution of sequences keeps the laws of layers") {
-  check_laws<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();
+  test::check_laws_at<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Shape{6, 3}>();
 }
 
 // The vectors of Juice's own tests: ones everywhere, so that each output counts its products.

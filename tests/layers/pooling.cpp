@@ -4,14 +4,6 @@ using namespace coldpress;
 
 namespace {
 
-template <Layer auto layer, Shape in>
-void check_laws() {
-  test::Violations violations;
-  test::laws_at<layer, in>(400, violations);
-  for (std::string const& violation : violations) FAIL_CHECK(violation);
-  SUCCEED();
-}
-
 template <Layer auto layer, Shape in, class Backend>
 void check_values(std::vector<float> const& x, std::vector<float> const& dy, std::vector<float> const& y,
                   std::vector<float> const& dx) {
@@ -24,11 +16,11 @@ void check_values(std::vector<float> const& x, std::vector<float> const& dy, std
 }  // namespace
 
 TEST_CASE("Pooling keeps the laws of layers: maxima") {
-  check_laws<Pooling{.filter_shape = {3, 2}, .stride = {2, 3}, .padding = {2, 0}, .rounding = Rounding::ceil},
-             Shape{2, 5, 7}>();
+  test::check_laws_at<Pooling{.filter_shape = {3, 2}, .stride = {2, 3}, .padding = {2, 0}, .rounding = Rounding::ceil},
+                      Shape{2, 5, 7}>();
 }
 TEST_CASE("Pooling keeps the laws of layers: means") {
-  check_laws<Pooling{.mode = PoolingMode::average, .filter_shape = 3, .padding = {1, 2}}, Shape{3, 4, 5}>();
+  test::check_laws_at<Pooling{.mode = PoolingMode::average, .filter_shape = 3, .padding = {1, 2}}, Shape{3, 4, 5}>();
 }
 
 // The vectors of Juice's own tests: ones, and one larger value first.

@@ -72,6 +72,21 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                 .padding = {0, 0, 1},
                 .rounding = Rounding::ceil,
                 .count_padding = true});
+  check(ChannelPooling{.mode = PoolingMode::average,
+                       .filter_size = 4,
+                       .stride = 3,
+                       .padding = {0, 2},
+                       .axis = std::numeric_limits<int>::min()});
+  check(LRN{.size = 3, .scale = 1e-4f, .shift = 2, .power = 0.5f, .mode = LRNMode::within});
+  check(Crop{.size = {3, 4}, .random_crop = true, .random_mirror = true, .seed = 0});
+  check(Argmax{.axis = -1});
+  check(Onehot{.num_classes = 3, .axis = 2});
+  check(Slice{.axis = 1, .begin = -5, .end = std::numeric_limits<int>::max()});
+  check(Reduce{.operation = ReduceOperation::mean, .axis = -2});
+  check(GlobalAveragePooling{});
+  check(SoftmaxOver{.axis = 3, .logarithm = true});
+  check(LayerNormalization{.epsilon = 0.01f, .weight = Constant{2}, .bias = {.filler = Gaussian{}, .lr_mult = 0.5f}});
+  check(Embedding{.vocabulary = 1000, .features = 7, .weight = {.filler = Xavier{}, .decay_mult = 0}});
 }
 
 TEST_CASE("wiring and options of a layer come back from a file") {

@@ -282,10 +282,21 @@ Violations violations_of() {
   return violations;
 }
 
+inline void check_none(Violations const& violations) {
+  for (std::string const& violation : violations) FAIL_CHECK(violation);
+  SUCCEED();
+}
 template <Layer auto layer>
 void check_layer_laws() {
-  for (std::string const& violation : violations_of<layer>()) FAIL_CHECK(violation);
-  SUCCEED();
+  check_none(violations_of<layer>());
+}
+/// All laws on the given shapes, for a layer that does not take every one.
+template <Layer auto layer, Shape... shapes>
+void check_laws_at() {
+  Violations violations;
+  std::uint64_t seed = 300;
+  (laws_at<layer, shapes>(seed += 50, violations), ...);
+  check_none(violations);
 }
 
 }  // namespace coldpress::test

@@ -65,7 +65,9 @@ void check_worlds() {
     auto const dx = net.backward(dy, workspace);
     for (auto* layer : {&built, &loaded}) {
       REQUIRE(same_bits(y, layer->forward(x)));
-      REQUIRE(same_bits(dx, layer->executable().backward_input(dy)));
+      auto const down = layer->executable().backward_input(dy);
+      // Where no gradient reaches the input, a static network has none.
+      REQUIRE((dx.size() > 0 ? same_bits(dx, down) : same_bits(std::vector<float>(x.size()), down)));
       layer->executable().backward_parameters();
       for (int i = 0; i < Net::weight_count; ++i) {
         std::vector<float> ours(static_cast<std::size_t>(Net::weight_shape(i).size())), theirs = ours;

@@ -53,6 +53,11 @@ struct Cpu : cpu::Layout {
       epilogue.finish(sum, 0, v * cpu::lanes);
     });
   }
+  /// sink(a gradient that is already whole), in the parameter's layout
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    cpu::hand_over(sink, gradient, size);
+  }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,

@@ -24,20 +24,23 @@ struct Layout {
     if (parameter.recurrent.gates > 0) return recurrent_part(parameter.recurrent, parameter.recurrent.parts());
     Shape const& shape = parameter.shape;
     int const rank = shape.rank();
-    return rank < 2 ? cells(shape.size()) : shape.size() / shape[0] * pitch(shape[0]) + (rank == 3 ? 16 : 0);
+    return is_canonical(parameter) ? cells(shape.size())
+                                   : shape.size() / shape[0] * pitch(shape[0]) + (rank == 3 ? 16 : 0);
   }
   /// Offset in the storage of the canonical element.
   static constexpr Index offset(Parameter const& parameter, Index element) {
     Shape const& shape = parameter.shape;
     if (parameter.recurrent.gates > 0) return recurrent_offset(parameter.recurrent, element);
-    if (shape.rank() < 2) return element;
+    if (is_canonical(parameter)) return element;
     Index const depth = shape.size() / shape[0], d = element % depth;
     Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
     return row * pitch(shape[0]) + element / depth;
   }
 
   /// Whether the storage has the canonical order.
-  static constexpr bool is_canonical(Parameter const& parameter) { return parameter.shape.rank() < 2; }
+  static constexpr bool is_canonical(Parameter const& parameter) {
+    return parameter.row_major || parameter.shape.rank() < 2;
+  }
   /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the
   /// gates one after another, padded. So that what is multiplied with x and what with h are runs of the same four sums
   /// n_x, r, z, n_h, a GRU's gates stand as n, r, z in the rows of W_x and b_W, and as r, z, n in the others.

@@ -1,5 +1,5 @@
-// exp, tanh and sigmoid of a vector, within 1.7, 1.7 and 1.9 ulp (1.9 for tanh without FMA); NaN and infinities
-// propagate.
+// The functions of Math<T> for vectors, each within the ulp that tests/backend/math.cpp demands; NaN and infinities
+// propagate. Polynomials are minimax (Remez exchange), in the order that is ready first.
 #pragma once
 
 #include <coldpress/backend/vector.hpp>
@@ -11,13 +11,32 @@ namespace detail {
 inline constexpr float rounder = 12582912.f;  // 1.5 * 2^23: adding it leaves a rounded integer in the low bits
 
 /// (e^(2a) / 2^n - 1) / 2 for n = floor(2a / ln 2): with r = a - n ln(2)/2 in [0, ln(2)/2] it is r + r^2 q(r), q a
-/// minimax polynomial of degree 4 (relative error 2^-26, by Remez exchange).
+/// polynomial of degree 4 (relative error 2^-26).
 COLDPRESS_INLINE Vector half_expm1(Vector a, Vector n) {
   Vector const r = fma(n, splat(-1.597309247e-5f), fma(n, splat(-0.3465576171875f), a));  // the first product is exact
-  Vector const r2 = r * r;  // in the order that is ready first
+  Vector const r2 = r * r;
   Vector const low = fma(r, splat(0.666589587635f), splat(1.00000184017f));
   Vector const high = fma(r2, splat(0.0595622974389f), fma(r, splat(0.12737421695f), splat(0.334367569568f)));
   return fma(r2, fma(high, r2, low), r);
+}
+
+/// 2 (e^x / 2^n - 1) for n = round(x / ln 2) (relative error 2^-28).
+COLDPRESS_INLINE Vector twice_expm1(Vector x, Vector n) {
+  Vector const r = fma(n, splat(-3.194618495e-5f), fma(n, splat(-0.693115234375f), x)), r2 = r * r;
+  Vector const low = fma(r, splat(0.33333042f), splat(0.9999999f)),
+               high = fma(r2, splat(0.0027629079f), fma(r, splat(0.01673749f), splat(0.08333678f)));
+  return fma(fma(high, r2, low), r2, r + r);
+}
+
+/// n ln 2 + log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)]: f - f^2/2 + f^3 q(f), q of degree 7 (relative error 2^-27).
+COLDPRESS_INLINE Vector log_of(Vector n, Vector f) {
+  Vector const f2 = f * f;
+  Vector const low =
+      fma(f2, fma(f, splat(-0.1662335909f), splat(0.2000122617f)), fma(f, splat(-0.2500082094f), splat(0.3333333172f)));
+  Vector const high = fma(f2, fma(f, splat(-0.07634448981f), splat(0.1276152552f)),
+                          fma(f, splat(-0.1316018032f), splat(0.1420176935f)));
+  Vector const rest = fma(fma(high, f2 * f2, low), f, splat(-0.5f));
+  return fma(n, splat(0.693145751953125f), fma(rest, f2, fma(n, splat(1.428606765e-6f), f)));
 }
 
 COLDPRESS_INLINE Vector power_of_two(Mask exponent) { return (Vector)((exponent + 127) << 23); }
@@ -47,18 +66,71 @@ COLDPRESS_INLINE Vector tanh(Vector x) {
   return (Vector)((Mask)exact | sign);
 }
 
-/// 1 / (1 + e^-x): with e^-x = 2^(n-1) (2 + p) for n = round(-x / ln 2), one rounding before the quotient's. From
-/// -88.8 down it is 0. p = 2 expm1(r) is a minimax polynomial (relative error 2^-28), in the order that is ready first.
+/// 1 / (1 + e^-x): with e^-x = 2^(n-1) (2 + p), one rounding before the quotient's. From -88.8 down it is 0.
 COLDPRESS_INLINE Vector sigmoid(Vector x) {
   constexpr float half_powers = detail::rounder + 126;  // its sums, shifted, are the bits of 2^(n-1)
   x = x < -89.f ? splat(-89.f) : x;
   x = x > 87.f ? splat(87.f) : x;
-  Vector const t = fma(x, splat(-1.442695041f), splat(half_powers)), n = t - half_powers;
-  Vector const r = fma(n, splat(-3.194618495e-5f), fma(n, splat(-0.693115234375f), -x)), r2 = r * r;
-  Vector const low = fma(r, splat(0.33333042f), splat(0.9999999f)),
-               high = fma(r2, splat(0.0027629079f), fma(r, splat(0.01673749f), splat(0.08333678f)));
-  Vector const p = fma(fma(high, r2, low), r2, r + r), power = (Vector)((Mask)t << 23);
+  Vector const t = fma(x, splat(-1.442695041f), splat(half_powers));
+  Vector const p = detail::twice_expm1(-x, t - half_powers), power = (Vector)((Mask)t << 23);
   return 1.f / fma(power, p, fma(power, splat(2.f), splat(1.f)));
+}
+
+/// e^x - 1 = 2 (2^(n-2) p + (2^(n-1) - 1/2)): nothing cancels out, and nothing overflows early.
+COLDPRESS_INLINE Vector expm1(Vector x) {
+  constexpr float quarter_powers = detail::rounder + 125;
+  x = x < -20.f ? splat(-20.f) : x;  // rounds to -1 from here on
+  x = x > 89.f ? splat(89.f) : x;
+  Vector const t = fma(x, splat(1.442695041f), splat(quarter_powers));
+  Vector const p = detail::twice_expm1(x, t - quarter_powers), power = (Vector)((Mask)t << 23);
+  return 2.f * fma(power, p, fma(power, splat(2.f), splat(-0.5f)));
+}
+
+COLDPRESS_INLINE Vector log(Vector x) {
+  Mask const tiny = x < 0x1p-126f;
+  Mask const bits = (Mask)(tiny ? x * 0x1p24f : x), n = (bits - 0x3f3504f3) >> 23;  // 0x3f3504f3: sqrt(1/2)
+  Vector const mantissa = (Vector)(bits - (n << 23));
+  Vector const y = detail::log_of(__builtin_convertvector(n, Vector) - (tiny ? splat(24.f) : Vector{}), mantissa - 1.f);
+  Vector const end = x == 0.f ? splat(-__builtin_inff()) : x < 0.f ? splat(__builtin_nanf("")) : x;  // x: inf and NaN
+  return x > 0.f && x < __builtin_inff() ? y : end;
+}
+
+/// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)
+COLDPRESS_INLINE Vector softplus(Vector x) {
+  Vector const u = exp(x < 0.f ? x : -x);
+  Mask const large = u > 0.41421356f;
+  Vector const f = large ? fma(u, splat(0.5f), splat(-0.5f)) : u;
+  return (x < 0.f ? Vector{} : x) + detail::log_of(large ? splat(1.f) : Vector{}, f);
+}
+
+/// The normal distribution's function P(X <= x) = erfc(-x / sqrt(2)) / 2. Left of 0 it is e^(-x^2/2) p(-x) / q(-x), p
+/// and q of degrees 4 and 5 without a minus (relative error 2^-27); right of it 1 - P(X <= -x).
+COLDPRESS_INLINE Vector normal_cdf(Vector x) {
+  Vector const square = x * x, density = exp(square * -0.5f);
+  Vector const top = (Vector)((Mask)x & -4096);  // half the bits: its square is exact
+  Vector const lost = square < 1e3f ? fma(x - top, x + top, top * top - square) : Vector{};  // by rounding the square
+  Vector a = x < 0.f ? -x : x;
+  a = a > 20.f ? splat(20.f) : a;  // the density is 0 from here on
+  Vector const a2 = a * a;
+  Vector const p = fma(a2, fma(a2, splat(0.004101782297f), fma(a, splat(0.04053536161f), splat(0.1829447461f))),
+                       fma(a, splat(0.4379027687f), splat(0.5f)));
+  Vector const q = fma(
+      a2,
+      fma(a2, fma(a, splat(0.01028152034f), splat(0.1016136675f)), fma(a, splat(0.4687040012f), splat(1.201296625f))),
+      fma(a, splat(1.673690508f), splat(1.f)));
+  Vector const tail = fma(density, lost * -0.5f, density) * (p / q);
+  return x > 0.f ? 1.f - tail : tail;
+}
+
+/// |base|^exponent = e^(exponent log |base|), with the sign that whole exponents give; NaN for others of a negative
+/// base. The error is up to 4 ulp and twice |exponent log |base||, the logarithm's.
+COLDPRESS_INLINE Vector pow(Vector base, float exponent) {
+  bool const whole = exponent == __builtin_truncf(exponent),
+             odd = whole && exponent / 2 != __builtin_truncf(exponent / 2);
+  Mask const sign = (Mask)base & (Mask{} + INT32_MIN);
+  Vector const magnitude = exp(log((Vector)((Mask)base ^ sign)) * exponent);
+  if (odd) return (Vector)((Mask)magnitude | sign);
+  return whole ? magnitude : base < 0.f ? splat(__builtin_nanf("")) : magnitude;
 }
 
 namespace detail {
@@ -78,9 +150,15 @@ namespace coldpress {
 
 template <>
 struct Math<cpu::Vector> {
+  static COLDPRESS_INLINE cpu::Vector number(double x) { return cpu::splat(static_cast<float>(x)); }
   static COLDPRESS_INLINE cpu::Vector exp(cpu::Vector x) { return cpu::exp(x); }
   static COLDPRESS_INLINE cpu::Vector tanh(cpu::Vector x) { return cpu::tanh(x); }
   static COLDPRESS_INLINE cpu::Vector sigmoid(cpu::Vector x) { return cpu::sigmoid(x); }
+  static COLDPRESS_INLINE cpu::Vector expm1(cpu::Vector x) { return cpu::expm1(x); }
+  static COLDPRESS_INLINE cpu::Vector log(cpu::Vector x) { return cpu::log(x); }
+  static COLDPRESS_INLINE cpu::Vector softplus(cpu::Vector x) { return cpu::softplus(x); }
+  static COLDPRESS_INLINE cpu::Vector normal_cdf(cpu::Vector x) { return cpu::normal_cdf(x); }
+  static COLDPRESS_INLINE cpu::Vector pow(cpu::Vector x, float exponent) { return cpu::pow(x, exponent); }
   static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }
   /// The words of features at.column, at.column + 1, ...; at.column is a multiple of the number of lanes.

@@ -128,6 +128,7 @@ void for_each_value(PoolingGeometry const& g, F f) {
 template <class Real>
 struct Reference {
   using Scalar = Real;
+  Real* scratch = nullptr;  // as much as scratch_of(layer) asks for
 
   // Everything as the user sees it: rows without padding, parameters in canonical order.
   static constexpr Index pitch(Index n) { return n; }
@@ -173,6 +174,11 @@ struct Reference {
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
     xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
     give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+  }
+  /// sink(a gradient that is already whole)
+  template <class Sink>
+  void hand_over(Real const* gradient, Index size, Sink const& sink) const {
+    give(sink, gradient, size);
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class Chain, class Join>

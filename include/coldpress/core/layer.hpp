@@ -61,7 +61,7 @@ concept ViewLayer = Layer<L> && L::is_view;
 /// Everything else: says itself how it is computed, with the backend's primitives (backend/cpu.hpp lists them). What it
 /// is given is in backend/backend.hpp: ForwardPass and BackwardPass.
 ///   forward(backend, pass)              pass.y from pass.x
-///   backward_input(backend, pass)       pass.dx from pass.dy
+///   backward_input(backend, pass)       pass.dx from pass.dy; without it no gradient passes
 ///   backward_parameters(backend, pass)  one of pass.sinks a parameter, where it has any
 ///   backward(backend, pass)             optional: what both need, before them
 /// Without backward_input no gradient gets past it. With several inputs, pass.dx[k] has no data where no gradient of
@@ -81,6 +81,12 @@ constexpr bool propagates = !ComputeLayer<L> || requires(L const& layer, detail:
 
 /// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
 enum class Target { value, label };
+
+/// Whether a value is a label: one of the whole numbers from 0 and below `count`.
+template <class T>
+constexpr bool is_label(T value, Index count) {
+  return value >= 0 && value < static_cast<T>(count) && value == static_cast<T>(static_cast<Index>(value));
+}
 
 /// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient
 /// is that of the sum. Either element by element,
@@ -110,9 +116,12 @@ constexpr bool has_target_gradient = SampleLoss<L> || requires(L const& loss, do
   loss.target_gradient(y, y);
 };
 
+/// Neither infinite nor NaN, at compile time too.
+constexpr bool is_finite(float x) { return x >= -3.4028234e38f && x <= 3.4028234e38f; }
+
 /// Throws ShapeError unless a loss can be weighed with this.
 constexpr void check_loss_weight(float weight) {
-  require(weight >= 0 && weight <= 3.4028234e38f, "loss_weight must be a finite number of at least 0");
+  require(weight >= 0 && is_finite(weight), "loss_weight must be a finite number of at least 0");
 }
 
 namespace detail {

@@ -66,6 +66,7 @@ struct Parameter {
   float lr_mult = 1, decay_mult = 1;
   RecurrentWeights recurrent = {};  // its order, where it is not that of the shape
   Index filled = 0;                 // elements that the filler is for, the others start at 0; 0: all
+  bool row_major = false;           // every backend keeps it in canonical order: a table whose rows are looked up
 
   /// As the user wants it.
   constexpr Parameter with(Weight const& wish) const {
@@ -76,9 +77,9 @@ struct Parameter {
   }
 };
 
-/// Whether the same values mean the same in both.
+/// Whether the same values mean the same in both, on every backend.
 constexpr bool same_order(Parameter const& a, Parameter const& b) {
-  return a.shape == b.shape && a.recurrent == b.recurrent;
+  return a.shape == b.shape && a.recurrent == b.recurrent && a.row_major == b.row_major;
 }
 
 /// Where a parameter is in a flat buffer.

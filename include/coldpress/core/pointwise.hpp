@@ -4,6 +4,7 @@
 #include <coldpress/core/random.hpp>
 #include <coldpress/core/shape.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -19,12 +20,21 @@ struct At {
 /// The functions that formulas use, for one type of number. Here the scalars; backend/math.hpp has vectors.
 template <class T>
 struct Math {
+  /// A constant, as exact as T is.
+  static T number(double x) { return static_cast<T>(x); }
   static T exp(T x) { return std::exp(x); }
   static T tanh(T x) { return std::tanh(x); }
   static T sigmoid(T x) {
     T const e = std::exp(-std::abs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
+  static T expm1(T x) { return std::expm1(x); }
+  static T log(T x) { return std::log(x); }
+  /// log(1 + e^x)
+  static T softplus(T x) { return std::max(x, T{}) + std::log1p(std::exp(-std::abs(x))); }
+  /// The distribution function of the standard normal.
+  static T normal_cdf(T x) { return std::erfc(x * T(-0.70710678118654752)) / 2; }
+  static T pow(T x, float exponent) { return std::pow(x, T(exponent)); }
   static T sqrt(T x) { return std::sqrt(x); }
   static T fma(T a, T b, T c) { return std::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
@@ -37,6 +47,12 @@ struct Math {
         .words[column / 16 % 4];
   }
 };
+
+/// x gate; 0 where the gate is closed, for infinities too.
+template <class T>
+__attribute__((always_inline)) constexpr T gated(T x, T gate) {
+  return gate == T{} ? T{} : x * gate;
+}
 
 /// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
 /// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.

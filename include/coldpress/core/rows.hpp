@@ -13,6 +13,7 @@ constexpr Index padded_pitch(Index n) {
 
 template <class T, class Count = Index, class Columns = Index, class Pitch = Index>
 struct Rows {
+  using Scalar = std::remove_const_t<T>;
   T* data;
   [[no_unique_address]] Count rows;
   [[no_unique_address]] Columns columns;

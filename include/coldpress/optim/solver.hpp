@@ -12,10 +12,8 @@ template <class LossType, class T>
 void check_targets(LossType const& loss, std::span<T const> targets) {
   if constexpr (LossType::target == Target::label) {
     for (T const label : targets) {
-      if (!(label >= 0 && label < static_cast<T>(loss.num_classes)) ||
-          label != static_cast<T>(static_cast<Index>(label))) {
+      if (!is_label(label, loss.num_classes))
         throw DataError{"a label must be a whole number, from 0 and below the number of classes"};
-      }
     }
   }
 }

@@ -1,0 +1,57 @@
+// Samples along one of their axes, and sums in a fixed order: what layers of plain loops are made of.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+namespace coldpress {
+
+/// The axis of a sample that a layer's field means: 0 is the first one, and -1 the last.
+constexpr int axis_of(Shape in, int axis) {
+  int const rank = in.rank();
+  require(in.size() > 0 && axis >= -rank && axis < rank, "axis: the sample has no axis of this number");
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// A sample as {outer, extent, inner}: value k of line (o, i) along the axis is at (o * extent + k) * inner + i.
+struct Along {
+  Index outer, extent, inner;
+
+  constexpr Along(Shape in, int axis) : outer(1), extent(in[axis_of(in, axis)]), inner(1) {
+    int const middle = axis_of(in, axis);
+    for (int a = 0; a < in.rank(); ++a) (a < middle ? outer : inner) *= a == middle ? 1 : in[a];
+  }
+  constexpr Index lines() const { return outer * inner; }
+  /// Where a line starts; its values are `inner` apart.
+  constexpr Index line(Index n) const { return n / inner * extent * inner + n % inner; }
+};
+
+/// The shape with another extent on the axis.
+constexpr Shape with_extent(Shape in, int axis, Index extent) {
+  in.extents[axis_of(in, axis)] = extent;
+  return in;
+}
+/// The shape without the axis; {1} where it was the only one.
+constexpr Shape without_axis(Shape in, int axis) {
+  int const rank = in.rank();
+  for (int a = axis_of(in, axis); a + 1 < rank; ++a) in.extents[a] = in.extents[a + 1];
+  in.extents[rank - 1] = rank == 1 ? 1 : 0;
+  return in;
+}
+
+/// f(0) + ... + f(n - 1), in sixteen sums that compilers keep in vectors, added up as a tree.
+template <class T, class F>
+__attribute__((always_inline)) inline T sum_over(Index n, F f) {
+  constexpr Index width = 16;
+  T part[width] = {};
+  Index i = 0;
+  for (; i + width <= n; i += width) {
+    for (Index j = 0; j < width; ++j) part[j] += f(i + j);
+  }
+  for (Index j = 0; i + j < n; ++j) part[j] += f(i + j);
+  for (Index half = width / 2; half > 0; half /= 2) {
+    for (Index j = 0; j < half; ++j) part[j] += part[j + half];
+  }
+  return part[0];
+}
+
+}  // namespace coldpress

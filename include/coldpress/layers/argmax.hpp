@@ -1,0 +1,40 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// Where along an axis the largest value is, counted from 0: the axis's extent becomes 1. The first of equal maxima
+/// counts; a NaN is the largest of all. Hands no gradient on.
+struct Argmax {
+  static constexpr std::string_view name = "argmax";
+  int axis = 0;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in[axis_of(in, axis)] <= Index{1} << 24, "argmax: a place beyond 2^24 is no float");
+    return with_extent(in, axis, 1);
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.x)::Scalar;
+    Along const a{pass.in, axis};
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      for (Index line = 0; line < a.lines(); ++line) {
+        T const* const x = pass.x.row(n) + a.line(line);
+        Index best = 0;
+        for (Index k = 1; k < a.extent; ++k) {
+          T const most = x[best * a.inner], value = x[k * a.inner];
+          if (value > most || (value != value && most == most)) best = k;
+        }
+        pass.y.row(n)[line] = static_cast<T>(best);
+      }
+    }
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Argmax const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Argmax, axis);

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// A part of each image, {height, width} = `size` of the last two axes: the middle in inference. In training each
+/// sample has a place of its own where `random_crop`, and every second one, by chance, is mirrored from left to right
+/// where `random_mirror`.
+struct Crop {
+  static constexpr std::string_view name = "crop";
+  PerAxis size = 0;
+  bool random_crop = false, random_mirror = false;
+  std::uint64_t seed = 42;
+
+  constexpr Shape output_shape(Shape in) const {
+    int const rank = in.rank();
+    require(in.size() > 0 && rank >= 2, "crop: the input must end in {height, width}");
+    require(size.count <= 2, "crop: size is a height and a width, there is no third");
+    require(size[0] >= 1 && size[0] <= in[rank - 2] && size[1] >= 1 && size[1] <= in[rank - 1],
+            "crop: size must be at least 1, and not larger than the input");
+    in.extents[rank - 2] = size[0], in.extents[rank - 1] = size[1];
+    return in;
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    for_each_row(pass, pass.x.rows, [&](Index n, Index from, Index to, bool mirrored) {
+      auto const x = pass.x.row(n) + from;
+      auto const y = pass.y.row(n) + to;
+      mirrored ? std::reverse_copy(x, x + size[1], y) : std::copy(x, x + size[1], y);
+    });
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    for (Index n = 0; n < pass.dx.rows; ++n) std::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
+    for_each_row(pass, pass.dx.rows, [&](Index n, Index to, Index from, bool mirrored) {
+      auto const dy = pass.dy.row(n) + from;
+      auto const dx = pass.dx.row(n) + to;
+      mirrored ? std::reverse_copy(dy, dy + size[1], dx) : std::copy(dy, dy + size[1], dx);
+    });
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Crop const&) const = default;
+
+ private:
+  /// f(sample, place in x, place in y, mirrored) for each row of the part.
+  template <class Pass, class F>
+  void for_each_row(Pass const& pass, Index samples, F f) const {
+    int const rank = pass.in.rank();
+    Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
+    for (Index n = 0; n < samples; ++n) {
+      auto const random = Stream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
+      bool const training = pass.step > 0;
+      auto const offset = [&](Index room, std::uint32_t word) {
+        bool const chance = training && random_crop;
+        return chance ? static_cast<Index>((std::uint64_t{word} * static_cast<std::uint64_t>(room + 1)) >> 32)
+                      : room / 2;
+      };
+      Index const top = offset(height - size[0], random.words[0]), left = offset(width - size[1], random.words[1]);
+      bool const mirrored = training && random_mirror && random.words[2] % 2 == 1;
+      for (Index p = 0; p < planes; ++p) {
+        for (Index i = 0; i < size[0]; ++i)
+          f(n, (p * height + top + i) * width + left, (p * size[0] + i) * size[1], mirrored);
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Crop, size, random_crop, random_mirror, seed);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct ELUOp {
+  static constexpr bool needs_input = false, heavy = true;  // y has the sign of x, as alpha is not negative
+  float alpha;
+
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
+    return x > T{} ? x : alpha * Math<T>::expm1(x);
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+    return y > T{} ? T{} + 1 : y + alpha;
+  }
+};
+
+/// y = x where it is positive, else alpha (e^x - 1).
+struct ELU {
+  static constexpr std::string_view name = "elu";
+  float alpha = 1;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(alpha >= 0 && is_finite(alpha), "elu: alpha must be a finite number of at least 0");
+    return in;
+  }
+  constexpr ELUOp op(std::uint64_t) const { return {alpha}; }
+  bool operator==(ELU const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::ELU, alpha);

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace coldpress {
+
+/// y = the rows of a table W of shape {vocabulary, features} that the values of a sample number: T of them, from 0 and
+/// below vocabulary, become {T, features}. A value that is no such number becomes NaNs. W starts as Gaussian; its
+/// gradient is added up in the order of the samples, and none goes to the numbers.
+struct Embedding {
+  static constexpr std::string_view name = "embedding";
+  Index vocabulary = 256, features = 16;
+  Weight weight = {};
+
+  constexpr Shape output_shape(Shape in) const {
+    require(vocabulary >= 1 && vocabulary <= Index{1} << 24, "embedding: vocabulary must be from 1 to 2^24");
+    require(features >= 1, "embedding: features must be at least 1");
+    require(in.size() > 0, "embedding: the input has no values");
+    return {in.size(), features};
+  }
+  constexpr auto parameters(Shape) const {
+    return std::array{Parameter{.name = "weight",
+                                .suffix = "-0",
+                                .shape = {vocabulary, features},
+                                .filler = Gaussian{},
+                                .fan_in = vocabulary,
+                                .fan_out = features,
+                                .row_major = true}
+                          .with(weight)};
+  }
+  constexpr bool streams(Shape) const { return true; }
+
+  template <class Backend>
+  constexpr Index scratch(Shape, Extent extent) const {
+    return extent.training ? vocabulary * features : 0;
+  }
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.y)::Scalar;
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      for (Index t = 0; t < pass.x.columns; ++t) {
+        T const number = pass.x.row(n)[t];
+        T* const y = pass.y.row(n) + t * features;
+        if (is_label(number, vocabulary)) {
+          std::copy_n(pass.p[0] + static_cast<Index>(number) * features, features, y);
+        } else {
+          std::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
+        }
+      }
+    }
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.dy)::Scalar;
+    T* const gradient = backend.scratch;
+    std::fill_n(gradient, vocabulary * features, T{});
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      for (Index t = 0; t < pass.x.columns; ++t) {
+        T const number = pass.x.row(n)[t];
+        if (!is_label(number, vocabulary)) continue;
+        T const* const dy = pass.dy.row(n) + t * features;
+        T* const row = gradient + static_cast<Index>(number) * features;
+        for (Index f = 0; f < features; ++f) row[f] += dy[f];
+      }
+    }
+    backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(Embedding const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Embedding, vocabulary, features, weight);

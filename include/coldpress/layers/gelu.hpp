@@ -1,0 +1,47 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct GELUOp {
+  static constexpr bool needs_input = true, heavy = true;
+  bool approximate;
+
+  template <class T>
+  __attribute__((always_inline)) T value(T x, At) const {
+    return gated(x, approximate ? Math<T>::sigmoid(argument(x)) : Math<T>::normal_cdf(x));
+  }
+  template <class T>
+  __attribute__((always_inline)) T gradient(T x, T, At) const {
+    if (approximate) {
+      T const s = Math<T>::sigmoid(argument(x)), square = x * x;
+      return s + gated(x * Math<T>::fma(square, Math<T>::number(3 * cubic), Math<T>::number(linear)), s * (1 - s));
+    }
+    T const density = Math<T>::exp(x * x * -0.5f) * Math<T>::number(0.39894228040143268);
+    return Math<T>::normal_cdf(x) + gated(x, density);
+  }
+
+ private:
+  static constexpr double linear = 1.5957691216057308, cubic = linear * 0.044715;  // 2 sqrt(2 / pi)
+  /// 2 sqrt(2 / pi) (x + 0.044715 x^3), since (1 + tanh(a)) / 2 is sigmoid(2a).
+  template <class T>
+  __attribute__((always_inline)) static T argument(T x) {
+    return x * Math<T>::fma(x * x, Math<T>::number(cubic), Math<T>::number(linear));
+  }
+};
+
+/// y = x P(X <= x), X normally distributed; or, `approximate`, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+/// Hendrycks, Gimpel, "Gaussian error linear units" (2016).
+struct GELU {
+  static constexpr std::string_view name = "gelu";
+  bool approximate = false;
+
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr GELUOp op(std::uint64_t) const { return {approximate}; }
+  bool operator==(GELU const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::GELU, approximate);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// The mean of each channel: {C, ...} becomes {C}.
+struct GlobalAveragePooling {
+  static constexpr std::string_view name = "global_average_pooling";
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in.size() > 0, "global_average_pooling: the input has no values");
+    return {in[0]};
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.x)::Scalar;
+    Index const channels = pass.y.columns, count = pass.in.size() / channels;
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      for (Index c = 0; c < channels; ++c) {
+        T const* const x = pass.x.row(n) + c * count;
+        pass.y.row(n)[c] = sum_over<T>(count, [&](Index i) { return x[i]; }) / static_cast<T>(count);
+      }
+    }
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    Index const channels = pass.dy.columns, count = pass.in.size() / channels;
+    for (Index n = 0; n < pass.dx.rows; ++n) {
+      for (Index c = 0; c < channels; ++c)
+        std::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
+    }
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(GlobalAveragePooling const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::GlobalAveragePooling);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// What it is given, under a name of its own.
+struct Identity {
+  static constexpr std::string_view name = "identity";
+  static constexpr bool is_view = true;
+
+  constexpr Shape output_shape(Shape in) const { return in; }
+  bool operator==(Identity const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Identity);

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// y = w (x - mean) / sqrt(variance + epsilon) + b over the last axis, with w and b of its extent (Ba, Kiros and Hinton
+/// 2016). The variance is that of all values, not an estimate. w starts as 1, b as 0.
+struct LayerNormalization {
+  static constexpr std::string_view name = "layer_normalization";
+  float epsilon = 1e-5f;
+  Weight weight = {}, bias = {};
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in.size() > 0, "layer_normalization: the input has no values");
+    require(epsilon > 0, "layer_normalization: epsilon must be above 0");
+    return in;
+  }
+  constexpr auto parameters(Shape in) const {
+    Index const n = last(in);
+    return std::array{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight),
+                      Parameter{"bias", "-0-bias", {n}, Constant{0}, n, n}.with(bias)};
+  }
+  constexpr Index memory(Shape in) const { return 2 * (in.size() / last(in)); }  // mean and 1 / deviation of each line
+
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return extent.training ? 2 * last(in) : 0;
+  }
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.x)::Scalar;
+    for_each_line(pass.in, pass.x.rows, [&](Index sample, Index start, Index n, Index line) {
+      T const *const x = pass.x.row(sample) + start, *const w = pass.p[0], *const b = pass.p[1];
+      T* const y = pass.y.row(sample) + start;
+      T const mean = sum_over<T>(n, [&](Index i) { return x[i]; }) / static_cast<T>(n);
+      T const variance = sum_over<T>(n, [&](Index i) { return (x[i] - mean) * (x[i] - mean); }) / static_cast<T>(n);
+      T const scale = 1 / Math<T>::sqrt(variance + static_cast<T>(epsilon));
+      for (Index i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
+      pass.memory[2 * line] = mean, pass.memory[2 * line + 1] = scale;
+    });
+  }
+  /// With h the normalised x and g = w dy: dx = (g - mean(g) - h mean(g h)) / deviation.
+  void backward_input(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    for_each_line(pass.in, pass.dx.rows, [&](Index sample, Index start, Index n, Index line) {
+      T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start, *const w = pass.p[0];
+      T* const dx = pass.dx.row(sample) + start;
+      T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
+      T const along_1 = sum_over<T>(n, [&](Index i) { return w[i] * dy[i]; }) / static_cast<T>(n);
+      T const along_h =
+          sum_over<T>(n, [&](Index i) { return w[i] * dy[i] * ((x[i] - mean) * scale); }) / static_cast<T>(n);
+      for (Index i = 0; i < n; ++i) dx[i] = (w[i] * dy[i] - along_1 - (x[i] - mean) * scale * along_h) * scale;
+    });
+  }
+  /// dw = Σ h dy and db = Σ dy over all lines.
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.dy)::Scalar;
+    Index const size = last(pass.in);
+    T *const dw = backend.scratch, *const db = dw + size;
+    std::fill_n(dw, 2 * size, T{});
+    for_each_line(pass.in, pass.dy.rows, [&](Index sample, Index start, Index n, Index line) {
+      T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start;
+      T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
+      for (Index i = 0; i < n; ++i) {
+        dw[i] += (x[i] - mean) * scale * dy[i];
+        db[i] += dy[i];
+      }
+    });
+    backend.hand_over(dw, size, pass.sinks[0]);
+    backend.hand_over(db, size, pass.sinks[1]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(LayerNormalization const&) const = default;
+
+ private:
+  static constexpr Index last(Shape in) { return in[in.rank() - 1]; }
+  /// f(sample, start of the line in it, values of the line, number of the line among all).
+  template <class F>
+  static void for_each_line(Shape in, Index samples, F f) {
+    Index const n = last(in), lines = in.size() / n;
+    for (Index sample = 0; sample < samples; ++sample) {
+      for (Index line = 0; line < lines; ++line) f(sample, line * n, n, sample * lines + line);
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::LayerNormalization, epsilon, weight, bias);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct LeakyReLUOp {
+  static constexpr bool needs_input = false, heavy = false;  // y has the sign of x, as the slope is not negative
+  float slope;
+
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
+    return x > T{} ? x : slope * x;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+    return y > T{} ? T{} + 1 : T{} + slope;
+  }
+};
+
+/// y = x where it is positive, else slope x (Mocha's LReLU).
+struct LeakyReLU {
+  static constexpr std::string_view name = "leaky_relu";
+  float slope = 0.01f;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(slope >= 0 && is_finite(slope), "leaky_relu: slope must be a finite number of at least 0");
+    return in;
+  }
+  constexpr LeakyReLUOp op(std::uint64_t) const { return {slope}; }
+  bool operator==(LeakyReLU const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::LeakyReLU, slope);

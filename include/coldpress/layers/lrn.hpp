@@ -1,0 +1,107 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/layers/power.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace coldpress {
+
+/// Which neighbours of a value local response normalisation counts: those in other channels, or in its own.
+enum class LRNMode { across, within };
+constexpr auto spellings(LRNMode) { return std::array<std::string_view, 2>{"across", "within"}; }
+
+/// Local response normalisation (Krizhevsky, Sutskever and Hinton 2012): y = x / s^power with s = shift + scale / n Σ
+/// x² over the n values of a window around x, and zeros around the input. Across channels, the first axis of samples
+/// {C, ...}, a window has n = size values, of an even number one more after x than before it; within a channel of
+/// {C, height, width} it is a square of size by size values.
+struct LRN {
+  static constexpr std::string_view name = "lrn";
+  Index size = 5;
+  float scale = 1, shift = 1, power = 0.75f;
+  LRNMode mode = LRNMode::across;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in.size() > 0, "lrn: the input has no values");
+    require(size >= 1 && size <= Index{1} << 20, "lrn: size must be from 1 to 2^20");
+    require(mode == LRNMode::across || mode == LRNMode::within, "lrn: mode is none of its type");
+    require(mode == LRNMode::across || (in.rank() == 3 && size % 2 == 1),
+            "lrn: within channels size must be odd, and the input {channels, height, width}");
+    require(shift > 0 && scale >= 0, "lrn: shift must be above 0, and scale not below it");
+    return in;
+  }
+  constexpr Index memory(Shape in) const { return in.size(); }  // the mean square around each value
+
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.x)::Scalar;
+    Index const values = pass.in.size();
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      T const* const x = pass.x.row(n);
+      T *const y = pass.y.row(n), *const means = pass.memory + n * values;
+      window_means(pass.in, (size - 1) / 2, size / 2, backend.scratch, means, [&](Index i) { return x[i] * x[i]; });
+      raise(backend, means, y, values);
+      for (Index i = 0; i < values; ++i) y[i] *= x[i];
+    }
+  }
+  /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
+  void backward_input(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    Index const values = pass.in.size();
+    T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
+    T *const part = backend.scratch, *const total = part + values, *const between = total + values;
+    for (Index n = 0; n < pass.dx.rows; ++n) {
+      T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
+      T* const dx = pass.dx.row(n);
+      raise(backend, means, dx, values);
+      for (Index i = 0; i < values; ++i) {
+        dx[i] *= dy[i];
+        part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
+      }
+      window_means(pass.in, size / 2, (size - 1) / 2, between, total, [&](Index i) { return part[i]; });
+      for (Index i = 0; i < values; ++i) dx[i] -= factor * x[i] * total[i];
+    }
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(LRN const&) const = default;
+
+ private:
+  /// to = s^-power of some mean squares.
+  template <class T>
+  void raise(auto const& backend, T const* means, T* to, Index values) const {
+    backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
+                Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
+  }
+  /// to = the mean of what f(place) is in the window around each place; of a square first down, then across.
+  template <class T, class F>
+  void window_means(Shape in, Index before, Index after, T* between, T* to, F f) const {
+    if (mode == LRNMode::across) {
+      sum_along({in, 0}, before, after, to, f);
+    } else {
+      sum_along({in, 1}, before, after, between, f);
+      sum_along({in, 2}, before, after, to, [&](Index i) { return between[i]; });
+    }
+    T const count = static_cast<T>(mode == LRNMode::across ? size : size * size);
+    Index const values = in.size();
+    for (Index i = 0; i < values; ++i) to[i] /= count;
+  }
+  template <class T, class F>
+  static void sum_along(Along const& a, Index before, Index after, T* to, F f) {
+    for (Index o = 0; o < a.outer; ++o) {
+      Index const start = o * a.extent * a.inner;
+      std::fill_n(to + start, a.extent * a.inner, T{});
+      for (Index d = -before; d <= after; ++d) {
+        Index const end = start + std::min(a.extent, a.extent - d) * a.inner;
+        for (Index i = start + std::max<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::LRN, size, scale, shift, power, mode);

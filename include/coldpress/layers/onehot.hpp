@@ -1,0 +1,43 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <limits>
+
+namespace coldpress {
+
+/// Numbers of classes, 0 to num_classes - 1, become vectors: the axis, whose extent is 1, gets num_classes values, of
+/// which that of the number is 1 and the others are 0. All are NaN where the value is no number of a class. Hands no
+/// gradient on.
+struct Onehot {
+  static constexpr std::string_view name = "onehot";
+  Index num_classes = 10;
+  int axis = 0;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(num_classes >= 1 && num_classes <= Index{1} << 24, "onehot: num_classes must be from 1 to 2^24");
+    require(in[axis_of(in, axis)] == 1, "onehot: the axis must have one value, the number of a class");
+    return with_extent(in, axis, num_classes);
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.y)::Scalar;
+    Along const a{output_shape(pass.in), axis};
+    for (Index n = 0; n < pass.y.rows; ++n) {
+      for (Index line = 0; line < a.lines(); ++line) {
+        T const label = pass.x.row(n)[line];
+        T* const y = pass.y.row(n) + a.line(line);
+        bool const known = is_label(label, num_classes);
+        for (Index k = 0; k < a.extent; ++k)
+          y[k * a.inner] = !known ? std::numeric_limits<T>::quiet_NaN() : T(static_cast<T>(k) == label);
+      }
+    }
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Onehot const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Onehot, num_classes, axis);

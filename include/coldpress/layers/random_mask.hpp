@@ -1,0 +1,28 @@
+#pragma once
+
+#include <coldpress/layers/dropout.hpp>
+
+namespace coldpress {
+
+/// Zeroes each value with `probability` while training and keeps the others as they are, as denoising autoencoders want
+/// it; does nothing in inference.
+struct RandomMask {
+  static constexpr std::string_view name = "random_mask";
+  float probability = 0.5f;
+  std::uint64_t seed = 42;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(probability >= 0 && probability < 1, "random_mask: probability must be at least 0 and below 1");
+    return in;
+  }
+  constexpr DropoutOp op(std::uint64_t key) const {
+    DropoutOp mask = Dropout{.probability = probability}.op(key);
+    mask.scale = 1;
+    return mask;
+  }
+  bool operator==(RandomMask const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::RandomMask, probability, seed);

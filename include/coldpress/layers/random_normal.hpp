@@ -1,0 +1,37 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// A source: each value is drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958). Step,
+/// sample and feature alone decide, so inference draws the same numbers every time.
+struct RandomNormal {
+  static constexpr std::string_view name = "random_normal";
+  Shape shape = {10};
+  std::uint64_t seed = 42;
+
+  constexpr Shape output_shape() const {
+    require(shape.size() > 0, "random_normal: the shape has no values");
+    return shape;
+  }
+  void forward(auto const&, auto const& pass) const {
+    using T = std::remove_cvref_t<decltype(*pass.y.data)>;
+    for (Index i = 0; i < pass.y.rows; ++i) {
+      for (Index j = 0; j < pass.y.columns; ++j) {
+        auto const bits = philox<std::uint32_t>(
+            {{static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(pass.step),
+              static_cast<std::uint32_t>(pass.step >> 32)}},
+            pass.key);
+        double const u = 1 - bits.words[0] * 0x1p-32,  // never 0
+            angle = 2 * 3.14159265358979323846 * bits.words[1] * 0x1p-32;
+        pass.y.row(i)[j] = static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(angle));
+      }
+    }
+  }
+  bool operator==(RandomNormal const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::RandomNormal, shape, seed);

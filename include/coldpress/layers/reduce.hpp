@@ -1,0 +1,76 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+enum class ReduceOperation { sum, mean };
+constexpr auto spellings(ReduceOperation) { return std::array<std::string_view, 2>{"sum", "mean"}; }
+
+/// The sum or the mean of each sample along one axis, which goes: {C, H, W} becomes {C, W} along axis 1, and {F}
+/// becomes {1}.
+struct Reduce {
+  static constexpr std::string_view name = "reduce";
+  ReduceOperation operation = ReduceOperation::sum;
+  int axis = 0;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(operation == ReduceOperation::sum || operation == ReduceOperation::mean,
+            "reduce: operation is none of its type");
+    return without_axis(in, axis);
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.x)::Scalar;
+    Along const a{pass.in, axis};
+    T const whole = divisor<T>(a);
+    for (Index n = 0; n < pass.x.rows; ++n) {
+      for (Index o = 0; o < a.outer; ++o) {
+        T const* const x = pass.x.row(n) + o * a.extent * a.inner;
+        T* const y = pass.y.row(n) + o * a.inner;
+        if (a.inner == 1) {
+          *y = sum_over<T>(a.extent, [&](Index k) { return x[k]; }) / whole;
+          continue;
+        }
+        std::fill_n(y, a.inner, T{});
+        for (Index k = 0; k < a.extent; ++k) {
+          for (Index i = 0; i < a.inner; ++i) y[i] += x[k * a.inner + i];
+        }
+        for (Index i = 0; i < a.inner; ++i) y[i] /= whole;
+      }
+    }
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    Along const a{pass.in, axis};
+    T const whole = divisor<T>(a);
+    for (Index n = 0; n < pass.dx.rows; ++n) {
+      for (Index o = 0; o < a.outer; ++o) {
+        T const* const dy = pass.dy.row(n) + o * a.inner;
+        T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
+        if (a.inner == 1) {
+          std::fill_n(dx, a.extent, *dy / whole);
+          continue;
+        }
+        for (Index k = 0; k < a.extent; ++k) {
+          for (Index i = 0; i < a.inner; ++i) dx[k * a.inner + i] = dy[i] / whole;
+        }
+      }
+    }
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Reduce const&) const = default;
+
+ private:
+  template <class T>
+  T divisor(Along const& a) const {
+    return operation == ReduceOperation::mean ? static_cast<T>(a.extent) : T{1};
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Reduce, operation, axis);

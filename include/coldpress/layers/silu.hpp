@@ -1,0 +1,31 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct SiLUOp {
+  static constexpr bool needs_input = true, heavy = true;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
+    return gated(x, Math<T>::sigmoid(x));
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
+    T const s = Math<T>::sigmoid(x);
+    return s + gated(x, s * (1 - s));
+  }
+};
+
+/// y = x / (1 + e^-x), also known as Swish.
+struct SiLU {
+  static constexpr std::string_view name = "silu";
+
+  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr SiLUOp op(std::uint64_t) const { return {}; }
+  bool operator==(SiLU const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::SiLU);

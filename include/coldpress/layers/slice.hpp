@@ -1,0 +1,52 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// The part [begin, end) of each sample along one axis. Negative numbers, and an end of 0, count from the axis's end:
+/// {.begin = -2} are the last two.
+struct Slice {
+  static constexpr std::string_view name = "slice";
+  int axis = 0, begin = 0, end = 0;
+
+  constexpr Shape output_shape(Shape in) const {
+    Index const extent = in[axis_of(in, axis)], from = first(extent), to = end > 0 ? end : extent + end;
+    require(from >= 0 && from < to && to <= extent, "slice: begin and end must enclose a part of the axis");
+    return with_extent(in, axis, to - from);
+  }
+
+  void forward(auto const&, auto const& pass) const {
+    for_each_run(pass.in, pass.x.rows, [&](Index n, Index in_x, Index in_y, Index count) {
+      std::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
+    });
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    using T = typename decltype(pass.dx)::Scalar;
+    for (Index n = 0; n < pass.dx.rows; ++n) std::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
+    for_each_run(pass.in, pass.dx.rows, [&](Index n, Index in_x, Index in_y, Index count) {
+      std::copy_n(pass.dy.row(n) + in_y, count, pass.dx.row(n) + in_x);
+    });
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  bool operator==(Slice const&) const = default;
+
+ private:
+  constexpr Index first(Index extent) const { return begin < 0 ? extent + begin : begin; }
+  /// f(sample, place in x, place in y, count) for all values that stay side by side.
+  template <class F>
+  void for_each_run(Shape in, Index samples, F f) const {
+    Along const x{in, axis}, y{output_shape(in), axis};
+    Index const count = y.extent * y.inner;
+    for (Index n = 0; n < samples; ++n) {
+      for (Index o = 0; o < x.outer; ++o) f(n, (o * x.extent + first(x.extent)) * x.inner, o * count, count);
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Slice, axis, begin, end);

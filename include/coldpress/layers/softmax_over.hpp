@@ -1,0 +1,90 @@
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+
+namespace coldpress {
+
+/// Softmax, or its logarithm, of each line of a sample along one axis: y = e^x / Σ e^x; Mocha's. Over all values of a
+/// sample at once: Softmax and LogSoftmax.
+struct SoftmaxOver {
+  static constexpr std::string_view name = "softmax_over";
+  int axis = 0;
+  bool logarithm = false;
+
+  constexpr Shape output_shape(Shape in) const {
+    static_cast<void>(axis_of(in, axis));
+    return in;
+  }
+
+  // The backend normalises rows: some lines at a time are brought into that form.
+  template <class Backend>
+  constexpr Index scratch(Shape in, Extent extent) const {
+    Along const a{in, axis};
+    return (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    for_each_part(backend, pass.in, pass.x.rows, [&](Index n, auto const& lines, auto const& rows) {
+      lines.gather(pass.x.row(n), rows);
+      backend.normalize(kind(), rows, rows);
+      lines.scatter(rows, pass.y.row(n));
+    });
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    for_each_part(backend, pass.in, pass.dx.rows, [&](Index n, auto const& lines, auto const& y) {
+      auto dy = y;
+      dy.data = y.row(y.rows);
+      lines.gather(pass.y.row(n), y);
+      lines.gather(pass.dy.row(n), dy);
+      backend.normalize_gradient(kind(), y, dy, dy);
+      lines.scatter(dy, pass.dx.row(n));
+    });
+  }
+  static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
+  bool operator==(SoftmaxOver const&) const = default;
+
+ private:
+  /// Lines of a sample: value k of line l is at start + l * apart + k * inner.
+  struct Lines {
+    Index start, apart, inner;
+
+    template <class T>
+    void gather(T const* x, Rows<T> const& rows) const {
+      for (Index l = 0; l < rows.rows; ++l) {
+        for (Index k = 0; k < rows.columns; ++k) rows.row(l)[k] = x[start + l * apart + k * inner];
+      }
+    }
+    template <class T>
+    void scatter(Rows<T> const& rows, T* y) const {
+      for (Index l = 0; l < rows.rows; ++l) {
+        for (Index k = 0; k < rows.columns; ++k) y[start + l * apart + k * inner] = rows.row(l)[k];
+      }
+    }
+  };
+  /// Lines that start at equal distances, and how many of them are normalised at once.
+  static constexpr Index run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
+  static constexpr Index at_once(Along const& a) { return std::min<Index>(run(a), 64); }
+  constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }
+
+  /// f(sample, lines, rows in scratch for them) for all lines of all samples.
+  template <class Backend, class F>
+  void for_each_part(Backend const& backend, Shape in, Index samples, F f) const {
+    using T = typename Backend::Scalar;
+    Along const a{in, axis};
+    Index const apart = a.inner == 1 ? a.extent : 1, most = at_once(a), pitch = Backend::pitch(a.extent);
+    for (Index n = 0; n < samples; ++n) {
+      for (Index o = 0; o < a.lines() / run(a); ++o) {
+        Index const start = o * a.extent * a.inner;
+        for (Index first = 0; first < run(a); first += most)
+          f(n, Lines{start + first * apart, apart, a.inner},
+            Rows<T>{backend.scratch, std::min(most, run(a) - first), a.extent, pitch});
+      }
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxOver, axis, logarithm);

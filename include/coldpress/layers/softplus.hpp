@@ -1,0 +1,37 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+struct SoftplusOp {
+  static constexpr bool needs_input = false, heavy = true;
+  float beta;
+
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
+    return Math<T>::softplus(beta * x) / beta;
+  }
+  /// sigmoid(beta x), of the output.
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+    return -Math<T>::expm1(-beta * y);
+  }
+};
+
+/// y = log(1 + e^(beta x)) / beta.
+struct Softplus {
+  static constexpr std::string_view name = "softplus";
+  float beta = 1;
+
+  constexpr Shape output_shape(Shape in) const {
+    require(beta > 0 && is_finite(beta), "softplus: beta must be a finite number above 0");
+    return in;
+  }
+  constexpr SoftplusOp op(std::uint64_t) const { return {beta}; }
+  bool operator==(Softplus const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Softplus, beta);

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""Writes compute.txt beside it: layers that move, reduce and normalise along an axis, as PyTorch computes them."""
+
+import torch
+from torch.nn import functional
+
+from cases import case, layer, numbers, write
+
+
+def pooling(name, shape, dim, size, stride, before, after, windows, largest):
+    """Pooling along one dimension, after padding it so that the last of `windows` is whole."""
+
+    def function(x):
+        x = x.transpose(dim, -1)
+        beyond = (windows - 1) * stride + size - before - x.shape[-1]
+        x = functional.pad(x, (before, max(beyond, after)), value=-torch.inf if largest else 0)
+        x = x.unfold(-1, size, stride)[..., :windows, :]
+        return (x.max(-1).values if largest else x.mean(-1)).transpose(dim, -1)
+
+    layer(name, shape, function)
+
+
+def normalization(name, shape):
+    x, w, b = numbers(*shape), numbers(shape[-1]), numbers(shape[-1])
+    case(name, x, functional.layer_norm(x, shape[-1:], w, b, eps=2**-10), weight=w, bias=b)
+
+
+# The channels of the second case in reverse: of an even size PyTorch's window has one more value before than after.
+across = functional.local_response_norm
+layer("lrn_across", (2, 7, 2, 3), lambda x: across(x, 5, alpha=0.5, beta=0.75, k=2.0))
+layer("lrn_across_even", (2, 6, 2, 1), lambda x: across(x.flip(1), 4, alpha=1.5, beta=0.625, k=1.0).flip(1))
+layer("lrn_row", (3, 9), lambda x: across(x[:, :, None], 3, alpha=1.0, beta=0.75, k=1.0)[:, :, 0])
+layer("lrn_within", (2, 2, 4, 5), lambda x: x / (1 + 0.5 * functional.avg_pool2d(x * x, 3, 1, 1)) ** 0.75)
+layer("lrn_within_wide", (1, 2, 2, 3), lambda x: x / (2 + functional.avg_pool2d(x * x, 5, 1, 2)) ** 1.25)
+
+pooling("channel_max", (2, 7, 2, 3), 1, 3, 2, 1, 0, 4, True)
+pooling("channel_max_ceil", (2, 6, 2), 1, 3, 2, 0, 0, 3, True)
+pooling("channel_average", (2, 3, 6), 2, 3, 2, 1, 1, 4, False)
+pooling("channel_average_ceil", (1, 8, 3), 1, 3, 3, 0, 2, 3, False)
+
+layer("crop", (2, 2, 5, 7), lambda x: x[..., 1:4, 2:5])
+layer("crop_plane", (1, 4, 3), lambda x: x[..., 1:3, 0:3])
+layer("slice_middle", (2, 3, 5, 2), lambda x: x[:, :, 1:4])
+layer("slice_last", (3, 7), lambda x: x[:, -2:])
+layer("sum_middle", (2, 3, 4, 2), lambda x: x.sum(2))
+layer("mean_last", (2, 3, 19), lambda x: x.mean(-1))
+layer("sum_row", (3, 7), lambda x: x.sum(1, keepdim=True))
+layer("global_average", (2, 3, 4, 5), lambda x: functional.adaptive_avg_pool2d(x, 1).flatten(1))
+layer("softmax_channels", (2, 5, 2, 3), lambda x: x.softmax(1))
+layer("log_softmax_last", (2, 3, 17), lambda x: x.log_softmax(-1))
+layer("log_softmax_middle", (1, 2, 4, 3), lambda x: x.log_softmax(2))
+normalization("layer_norm_row", (3, 19))
+normalization("layer_norm_last", (2, 3, 2, 5))
+
+layer("argmax_channels", (2, 5, 2, 3), lambda x: x.argmax(1, keepdim=True).double())
+layer("argmax_last", (2, 3, 9), lambda x: x.argmax(-1, keepdim=True).double())
+labels = torch.randint(0, 4, (2, 1, 2, 3)).double()
+case("onehot", labels, functional.one_hot(labels[:, 0].long(), 4).movedim(-1, 1).double())
+words, table = torch.randint(0, 6, (3, 5)).double(), numbers(6, 3)
+case("embedding", words, functional.embedding(words.long(), table), weight=table)
+
+write(__file__)

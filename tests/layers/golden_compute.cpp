@@ -1,0 +1,54 @@
+// Layers that work along an axis give PyTorch's values, forward and backward.
+#include "support/golden_layers.hpp"
+
+using namespace coldpress;
+
+namespace {
+template <Layer auto layer, Shape in>
+void check(std::string const& name) {
+  test::check_golden_layer<layer, in>(name, "compute.txt");
+}
+}  // namespace
+
+TEST_CASE("LRN is PyTorch's, across channels and within them") {
+  check<LRN{.size = 5, .scale = 0.5f, .shift = 2}, Shape{7, 2, 3}>("lrn_across");
+  check<LRN{.size = 4, .scale = 1.5f, .power = 0.625f}, Shape{6, 2, 1}>("lrn_across_even");
+  check<LRN{.size = 3}, Shape{9}>("lrn_row");
+  check<LRN{.size = 3, .scale = 0.5f, .mode = LRNMode::within}, Shape{2, 4, 5}>("lrn_within");
+  check<LRN{.size = 5, .shift = 2, .power = 1.25f, .mode = LRNMode::within}, Shape{2, 2, 3}>("lrn_within_wide");
+}
+TEST_CASE("ChannelPooling is PyTorch's over padded windows") {
+  check<ChannelPooling{.filter_size = 3, .stride = 2, .padding = {1, 0}}, Shape{7, 2, 3}>("channel_max");
+  check<ChannelPooling{.filter_size = 3, .stride = 2}, Shape{6, 2}>("channel_max_ceil");
+  check<ChannelPooling{.mode = PoolingMode::average, .filter_size = 3, .stride = 2, .padding = 1, .axis = -1},
+        Shape{3, 6}>("channel_average");
+  check<ChannelPooling{.mode = PoolingMode::average, .filter_size = 3, .stride = 3, .padding = {0, 2}}, Shape{8, 3}>(
+      "channel_average_ceil");
+}
+TEST_CASE("Crop and Slice are PyTorch's slices") {
+  check<Crop{.size = 3}, Shape{2, 5, 7}>("crop");
+  check<Crop{.size = {2, 3}}, Shape{4, 3}>("crop_plane");
+  check<Slice{.axis = 1, .begin = 1, .end = 4}, Shape{3, 5, 2}>("slice_middle");
+  check<Slice{.begin = -2}, Shape{7}>("slice_last");
+}
+TEST_CASE("Reduce and GlobalAveragePooling are PyTorch's") {
+  check<Reduce{.axis = 1}, Shape{3, 4, 2}>("sum_middle");
+  check<Reduce{.operation = ReduceOperation::mean, .axis = -1}, Shape{3, 19}>("mean_last");
+  check<Reduce{}, Shape{7}>("sum_row");
+  check<GlobalAveragePooling{}, Shape{3, 4, 5}>("global_average");
+}
+TEST_CASE("SoftmaxOver is PyTorch's") {
+  check<SoftmaxOver{}, Shape{5, 2, 3}>("softmax_channels");
+  check<SoftmaxOver{.axis = -1, .logarithm = true}, Shape{3, 17}>("log_softmax_last");
+  check<SoftmaxOver{.axis = 1, .logarithm = true}, Shape{2, 4, 3}>("log_softmax_middle");
+}
+TEST_CASE("LayerNormalization is PyTorch's") {
+  check<LayerNormalization{.epsilon = 0x1p-10f}, Shape{19}>("layer_norm_row");
+  check<LayerNormalization{.epsilon = 0x1p-10f}, Shape{3, 2, 5}>("layer_norm_last");
+}
+TEST_CASE("Argmax, Onehot and Embedding are PyTorch's") {
+  check<Argmax{}, Shape{5, 2, 3}>("argmax_channels");
+  check<Argmax{.axis = -1}, Shape{3, 9}>("argmax_last");
+  check<Onehot{.num_classes = 4}, Shape{1, 2, 3}>("onehot");
+  check<Embedding{.vocabulary = 6, .features = 3}, Shape{5}>("embedding");
+}
