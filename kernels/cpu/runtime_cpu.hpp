@@ -81,9 +81,12 @@ struct RuntimeCpu : Layout {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     table->copy(from, to, add);
   }
-  template <class Optimizer>
-  void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
-    static_cast<StepKernels<Optimizer> const&>(*table).update(sink, gradient, size);
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
+  }
+  void constrain(Parameter const& parameter, float* weight, float most) const {
+    table->limit_columns(units(parameter, weight), most);
   }
   double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
   template <class L>

@@ -32,10 +32,7 @@ class Engine final : public Executable {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(owners_[i])];
       Stream const stream{seed, 0, weights_[i].name};
-      for (Index e = 0; e < parameter.shape.size(); ++e) {
-        parameters_.data()[place(static_cast<int>(i), e)] =
-            initial_value(parameter, stream, static_cast<std::uint64_t>(e));
-      }
+      fill(parameter, stream, [&](Index e, float value) { parameters_.data()[place(static_cast<int>(i), e)] = value; });
     }
   }
 

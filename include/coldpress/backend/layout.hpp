@@ -36,6 +36,12 @@ struct Layout {
     return row * pitch(shape[0]) + element / depth;
   }
 
+  /// A weight as a matrix, whose columns are those of an output unit or filter each; a vector is one unit.
+  static constexpr Rows<float> units(Parameter const& parameter, float* weight) {
+    Shape const& shape = parameter.shape;
+    if (shape.rank() < 2) return {weight, shape.size(), 1, 1};
+    return {weight, shape.size() / shape[0], shape[0], pitch(shape[0])};
+  }
   /// Whether the storage has the canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) { return parameter.shape.rank() < 2; }
   /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the

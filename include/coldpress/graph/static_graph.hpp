@@ -94,6 +94,8 @@ struct StaticGraph {
           all.first[i + 1] = n;
           for (Parameter const& p : parameters_of(layer<i + 1>, nodes[i].shape)) {
             require(p.lr_mult >= 0 && p.decay_mult >= 0, "layer: lr_mult and decay_mult of a weight are at least 0");
+            require(p.max_norm.norm >= 0 && p.max_norm.every > 0,
+                    "layer: max_norm of a weight is at least 0, and at most every update");
             all.node[n] = i + 1, all.list[n] = p, all.owner[n] = n;
             if (int const first = first_sharing(i + 1); first < i + 1) {
               all.owner[n] = all.first[first] + n - all.first[i + 1];
