@@ -36,7 +36,7 @@ std::string kind(Shape) { return "extents"; }
 std::string kind(PerAxis) { return "integer, or one for each axis"; }
 std::string kind(PoolingMode) { return "max, average"; }
 std::string kind(Rounding) { return "floor, ceil"; }
-std::string kind(Weight) { return "filler, lr_mult, decay_mult"; }
+std::string kind(Weight) { return "filler, lr_mult, decay_mult, regularizer, max_norm"; }
 std::string kind(Spelled auto choice) {
   std::string text;
   for (std::string_view const spelling : spellings(choice)) text.append(text.empty() ? "" : ", ").append(spelling);

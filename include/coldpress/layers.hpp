@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/core/type_list.hpp>
+#include <coldpress/layers/batch_normalization.hpp>
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/dropout.hpp>
 #include <coldpress/layers/flatten.hpp>
@@ -20,8 +21,8 @@
 
 namespace coldpress {
 
-using BuiltinLayers =
-    TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten>;
+using BuiltinLayers = TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout,
+                               Reshape, Flatten, BatchNormalization>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 
 }  // namespace coldpress

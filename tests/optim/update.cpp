@@ -165,7 +165,7 @@ TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences'
   }
 }
 
-TEST_CASE("max_norm is not for recurrent weights, and its numbers are checked") {
+TEST_CASE("max_norm is not for recurrent weights") {
   CHECK_THROWS_AS((Rnn{.weight = {.max_norm = {1}}}.parameters({3})), ShapeError);
 }
 

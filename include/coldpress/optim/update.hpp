@@ -129,6 +129,15 @@ class Turn {
   Progress after_;
 };
 
+/// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
+inline void subtract(float* parameters, float const* gradients, Slots slots, int count, bool const* frozen) {
+  for (int i = 0; i < count; ++i) {
+    Slot const& slot = slots.slots[i];
+    if (slot.shared || frozen[i] || slots.parameters[i].is_statistic()) continue;
+    for (Index e = slot.offset; e < slot.offset + slot.size; ++e) parameters[e] -= gradients[e];
+  }
+}
+
 /// Whether the backend has kernels that end in the optimizer's step; those that users instantiate always do.
 template <class Backend, class Optimizer>
 constexpr bool fuses_update_of = [] {
