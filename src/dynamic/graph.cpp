@@ -25,21 +25,21 @@ Index checked_size(Shape const& shape) {
   return shape.size();
 }
 
+void check(bool holds, char const* field, std::string const& sentence) {
+  if (holds) return;
+  ConfigError error{sentence};
+  error.in_field(field);
+  throw error;
+}
 void check_filler(Filler const& filler) {
   using Kind = Filler::Kind;
   bool const known = filler.kind >= Kind::constant && filler.kind <= Kind::orthogonal;
-  if (known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0))
-    return;
-  ConfigError error{"a filler's numbers must be finite, and a deviation at least 0"};
-  error.in_field("filler");
-  throw error;
+  check(known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0),
+        "filler", "a filler's numbers must be finite, and a deviation at least 0");
 }
-
 void check_factor(char const* field, float value) {
-  if (std::isfinite(value) && value >= 0) return;
-  ConfigError error{"must be a finite number of at least 0, is " + std::to_string(value)};
-  error.in_field(field);
-  throw error;
+  check(std::isfinite(value) && value >= 0, field,
+        "must be a finite number of at least 0, is " + std::to_string(value));
 }
 
 /// What a layer's configs call weight k: its own name, or Juice's NAME and NAME-bias after that of the first; else
@@ -229,7 +229,7 @@ class Builder {
       check_factor("lr_mult", parameter.lr_mult);
       check_factor("decay_mult", parameter.decay_mult);
       check_factor("max_norm", parameter.max_norm.norm);
-      require(parameter.max_norm.every > 0, "max_norm: `every` must be at least 1");
+      check(parameter.max_norm.every > 0, "max_norm", "must be of every update, or every so many");
       parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       graph_.owner.push_back(owner_of(parameter, options, k));
