@@ -86,7 +86,7 @@ struct RuntimeCpu : Layout {
     static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
-    table->limit_columns(units(parameter, weight), most);
+    for_units(parameter, weight, [&](Out units) { table->limit_columns(units, most); });
   }
   double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
   template <class L>

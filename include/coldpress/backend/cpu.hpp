@@ -218,7 +218,7 @@ struct Cpu : cpu::Layout {
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
   void constrain(Parameter const& parameter, float* weight, float most) const {
-    limit_columns(units(parameter, weight), most);
+    for_units(parameter, weight, [&](Rows<float> units) { limit_columns(units, most); });
   }
   template <class T>
   void limit_columns(Rows<T> weights, float most) const {

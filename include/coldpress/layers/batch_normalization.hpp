@@ -2,7 +2,10 @@
 
 #include <coldpress/core/layer.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace coldpress {
 
@@ -38,7 +41,6 @@ struct BatchNormalization {
 
   void forward(auto const&, auto const& pass) const {
     auto const x = pass.x;
-    auto const y = pass.y;
     auto const p = pass.p;
     if (pass.step > 0) {
       Kept const kept{pass.memory, pass.in[0]};
@@ -55,17 +57,9 @@ struct BatchNormalization {
         kept.factors[c] = factor(kept.variances[c] / count);
         kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
       }
-      for_each(pass, [&](Index c) {
-        return [&, mean = kept.means[c], by = kept.factors[c] * p[0][c], shift = p[1][c]](Index i, Index j) {
-          y.row(i)[j] = (x.row(i)[j] - mean) * by + shift;
-        };
-      });
+      normalize(pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
     } else {
-      for_each(pass, [&](Index c) {
-        return [&, mean = p[2][c], by = factor(p[3][c]) * p[0][c], shift = p[1][c]](Index i, Index j) {
-          y.row(i)[j] = (x.row(i)[j] - mean) * by + shift;
-        };
-      });
+      normalize(pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
     }
   }
   /// The gradients of bias and weight, of which that of x is made, too.
@@ -86,12 +80,15 @@ struct BatchNormalization {
     auto const dy = pass.dy;
     auto const dx = pass.dx;
     auto const count = values(pass);
-    for_each(pass, [&](Index c) {
-      return [&, mean = kept.means[c], by = kept.factors[c], weight = pass.p[0][c], dbias = kept.biases[c] / count,
-              dweight = kept.weights[c] / count](Index i, Index j) {
-        dx.row(i)[j] = weight * by * (dy.row(i)[j] - dbias - (x.row(i)[j] - mean) * by * dweight);
-      };
-    });
+    for_each(
+        pass,
+        [&](Index c) {
+          auto const by = kept.factors[c];
+          return std::array{pass.p[0][c] * by, kept.biases[c] / count, kept.means[c], by * (kept.weights[c] / count)};
+        },
+        [&](Index i, Index j, auto scale, auto dbias, auto mean, auto slope) {
+          dx.row(i)[j] = scale * (dy.row(i)[j] - dbias - (x.row(i)[j] - mean) * slope);
+        });
   }
   void backward_parameters(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
@@ -128,19 +125,47 @@ struct BatchNormalization {
   static auto values(Pass const& pass) {
     return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
   }
-  /// of_channel(c)(i, j) for value j of sample i, of channel c.
-  static void for_each(auto const& pass, auto of_channel) {
+  /// y, of mean and factor of each channel.
+  static void normalize(auto const& pass, auto of_channel) {
+    auto const x = pass.x;
+    auto const y = pass.y;
+    for_each(
+        pass,
+        [&](Index c) {
+          auto const [mean, by] = of_channel(c);
+          return std::array{mean, by * pass.p[0][c], pass.p[1][c]};
+        },
+        [&](Index i, Index j, auto mean, auto scale, auto shift) {
+          y.row(i)[j] = (x.row(i)[j] - mean) * scale + shift;
+        });
+  }
+  /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`, which is asked once.
+  static void for_each(auto const& pass, auto of_channel, auto f) {
+    using Numbers = decltype(of_channel(0));
+    constexpr int count = std::tuple_size_v<Numbers>;
+    constexpr Index block = 64;  // channels at once
     Index const channels = pass.in[0], positions = pass.in.size() / channels;
-    for (Index i = 0; i < pass.x.rows; ++i) {
-      if (positions == 1) {
-        for (Index c = 0; c < channels; ++c) of_channel(c)(i, c);
-        continue;
-      }
-      for (Index c = 0; c < channels; ++c) {
-        auto const f = of_channel(c);
-        for (Index j = c * positions; j < (c + 1) * positions; ++j) f(i, j);
+    [&]<int... n>(std::integer_sequence<int, n...>) {
+      typename Numbers::value_type numbers[count][block];
+      for (Index first = 0; first < channels; first += block) {
+        Index const width = std::min(block, channels - first);
+        for (Index k = 0; k < width; ++k) {
+          Numbers const own = of_channel(first + k);
+          ((numbers[n][k] = own[n]), ...);
+        }
+        for (Index i = 0; i < pass.x.rows; ++i) {
+          if (positions == 1) {
+            for (Index k = 0; k < width; ++k) f(i, first + k, numbers[n][k]...);
+            continue;
+          }
+          for (Index k = 0; k < width; ++k) {
+            Index const end = (first + k + 1) * positions;
+            for (Index j = end - positions; j < end; ++j) f(i, j, numbers[n][k]...);
+          }
+        }
       }
     }
+    (std::make_integer_sequence<int, count>{});
   }
   /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts.
   template <class T>
