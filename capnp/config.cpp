@@ -88,6 +88,8 @@ class Reader : Tree {
         };
         in_field("lrMult", [&] { weight.lr_mult = factor(param.getLrMult()); });
         in_field("decayMult", [&] { weight.decay_mult = factor(param.getDecayMult()); });
+        in_field("regularizer", [&] { read(param, "regularizer", weight.regularizer); });
+        if (!std::isnan(param.getMaxNorm())) weight.max_norm = max_norm(param, "maxNorm");
         if (param.getShareMode() > schema::DimCheckMode::PERMISSIVE)
           throw UnsupportedError{"has a share mode that this version of coldpress does not know"};
         weight.share_mode = static_cast<dynamic::DimCheckMode>(param.getShareMode());
@@ -197,11 +199,19 @@ class Reader : Tree {
   void read(DynamicStruct::Reader file, std::string const& field, std::string& value) {
     check_text(value = text_of(file.get(text_for(field)).as<capnp::Text>()));
   }
-  // A filler, and beside it the factors: weight, weightLrMult, weightDecayMult.
+  // A filler, and beside it weightLrMult, weightDecayMult, weightRegularizer, weightMaxNorm and weightMaxNormEvery.
   void read(DynamicStruct::Reader file, std::string const& field, Weight& value) {
     if (file.has(text_for(field))) value.filler = read_filler(file.get(text_for(field)).as<schema::Filler>());
     check_factor(value.lr_mult = file.get(text_for(field + "LrMult")).as<float>());
     check_factor(value.decay_mult = file.get(text_for(field + "DecayMult")).as<float>());
+    read(file, field + "Regularizer", value.regularizer);
+    value.max_norm = max_norm(file, field + "MaxNorm");
+  }
+  MaxNorm max_norm(DynamicStruct::Reader file, std::string const& field) {
+    MaxNorm bound;
+    check_factor(bound.norm = file.get(text_for(field)).as<float>());
+    in_field(field + "Every", [&] { read(file, field + "Every", bound.every); });
+    return bound;
   }
   void read(DynamicStruct::Reader file, std::string const& field, Shape&) {
     shapes.push_back(read_extents(file.get(text_for(field)).as<capnp::List<std::uint64_t>>(), max_file_rank));
@@ -231,6 +241,17 @@ class Reader : Tree {
     value = numbers.size() == 1   ? PerAxis{at(0)}
             : numbers.size() == 2 ? PerAxis{at(0), at(1)}
                                   : PerAxis{at(0), at(1), at(2)};
+  }
+  void read(DynamicStruct::Reader file, std::string const& field, Axes& value) {
+    auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
+    if (numbers.size() > Axes::max)
+      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " + std::to_string(Axes::max) +
+                        " axes are possible"};
+    for (unsigned i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] >= Axes::max) throw ConfigError{"there is no axis " + std::to_string(numbers[i])};
+      value.order[i] = static_cast<int>(numbers[i]);
+    }
+    value.count = static_cast<int>(numbers.size());
   }
   // Enumerators are in the same order in the schema.
   template <class Enum>
@@ -333,6 +354,8 @@ class Writer : Tree {
           if (factor) check_factor(*factor);
         if (weight.lr_mult) params[i].setLrMult(*weight.lr_mult);
         if (weight.decay_mult) params[i].setDecayMult(*weight.decay_mult);
+        put(params[i], "regularizer", weight.regularizer);
+        if (weight.max_norm) put(params[i], "maxNorm", *weight.max_norm);
         params[i].setShareMode(static_cast<schema::DimCheckMode>(weight.share_mode));
       }
     });
@@ -398,6 +421,13 @@ class Writer : Tree {
     check_factor(value.lr_mult), check_factor(value.decay_mult);
     file.set(text_for(field + "LrMult"), value.lr_mult);
     file.set(text_for(field + "DecayMult"), value.decay_mult);
+    put(file, field + "Regularizer", value.regularizer);
+    put(file, field + "MaxNorm", value.max_norm);
+  }
+  void put(DynamicStruct::Builder file, std::string const& field, MaxNorm const& value) {
+    check_factor(value.norm);
+    file.set(text_for(field), value.norm);
+    put(file, field + "Every", value.every);
   }
   void put(DynamicStruct::Builder file, std::string const& field, Shape const& value) {
     auto const extents = with_batch(value);
@@ -411,6 +441,11 @@ class Writer : Tree {
       auto const number = static_cast<std::uint64_t>(value[static_cast<int>(i)]);
       list.set(i, static_cast<std::uint64_t>(checked_number(number)));
     }
+  }
+  void put(DynamicStruct::Builder file, std::string const& field, Axes const& value) {
+    auto list =
+        file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<std::uint64_t>>();
+    for (unsigned i = 0; i < list.size(); ++i) list.set(i, static_cast<std::uint64_t>(value.order[i]));
   }
   template <class Value>
   void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {

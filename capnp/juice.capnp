@@ -107,6 +107,17 @@ struct WeightConfig {
   lrMult @2 :Float32 = nan;
   decayMult @3 :Float32 = nan;
   shareMode @4 :DimCheckMode;
+  # own: the layer's. maxNorm likewise where it is not a number.
+  regularizer @5 :Regularizer;
+  maxNorm @6 :Float32 = nan;
+  maxNormEvery @7 :UInt64 = 1;
+}
+
+# The penalty on a weight's size; own: the solver's.
+enum Regularizer {
+  own @0;
+  l2 @1;
+  l1 @2;
 }
 
 # Which weights may be shared under one name: those of one shape, or of as many values.
@@ -125,6 +136,8 @@ struct Filler {
       deviation @4 :Float32 = 1;
     }
     juiceBias @5 :Void;
+    # The gain.
+    orthogonal @6 :Float32 = 1;
   }
 }
 
@@ -145,6 +158,12 @@ struct ConvolutionConfig {
   weightDecayMult @10 :Float32 = 1;
   biasLrMult @11 :Float32 = 1;
   biasDecayMult @12 :Float32 = 1;
+  weightRegularizer @13 :Regularizer;
+  weightMaxNorm @14 :Float32;
+  weightMaxNormEvery @15 :UInt64 = 1;
+  biasRegularizer @16 :Regularizer;
+  biasMaxNorm @17 :Float32;
+  biasMaxNormEvery @18 :UInt64 = 1;
 }
 
 struct RnnConfig {
@@ -163,6 +182,9 @@ struct RnnConfig {
   weight @9 :Filler;
   weightLrMult @10 :Float32 = 1;
   weightDecayMult @11 :Float32 = 1;
+  weightRegularizer @12 :Regularizer;
+  weightMaxNorm @13 :Float32;
+  weightMaxNormEvery @14 :UInt64 = 1;
 }
 
 struct LinearConfig {
@@ -174,6 +196,12 @@ struct LinearConfig {
   weightDecayMult @4 :Float32 = 1;
   biasLrMult @5 :Float32 = 1;
   biasDecayMult @6 :Float32 = 1;
+  weightRegularizer @7 :Regularizer;
+  weightMaxNorm @8 :Float32;
+  weightMaxNormEvery @9 :UInt64 = 1;
+  biasRegularizer @10 :Regularizer;
+  biasMaxNorm @11 :Float32;
+  biasMaxNormEvery @12 :UInt64 = 1;
 }
 
 enum PoolingMode {
@@ -320,6 +348,20 @@ struct EmbeddingConfig {
 }
 
 struct BatchNormalizationConfig {
+  epsilon @0 :Float32 = 1e-5;
+  momentum @1 :Float32 = 0.1;
+  weight @2 :Filler;
+  bias @3 :Filler;
+  weightLrMult @4 :Float32 = 1;
+  weightDecayMult @5 :Float32 = 1;
+  biasLrMult @6 :Float32 = 1;
+  biasDecayMult @7 :Float32 = 1;
+  weightRegularizer @8 :Regularizer;
+  weightMaxNorm @9 :Float32;
+  weightMaxNormEvery @10 :UInt64 = 1;
+  biasRegularizer @11 :Regularizer;
+  biasMaxNorm @12 :Float32;
+  biasMaxNormEvery @13 :UInt64 = 1;
 }
 
 struct SoftmaxOverConfig {
@@ -328,18 +370,42 @@ struct SoftmaxOverConfig {
 }
 
 struct ConcatConfig {
+  # From 0; a negative one counts from the last.
+  axis @0 :Int32;
 }
 
 struct ProductConfig {
+  # Of the second operand.
+  transpose @0 :Bool;
+  scale @1 :Float32 = 1;
 }
 
 struct TiedLinearConfig {
+  outputSize @0 :UInt64;
+  # Absent: Glorot, and zero.
+  weight @1 :Filler;
+  bias @2 :Filler;
+  weightLrMult @3 :Float32 = 1;
+  weightDecayMult @4 :Float32 = 1;
+  biasLrMult @5 :Float32 = 1;
+  biasDecayMult @6 :Float32 = 1;
+  weightRegularizer @7 :Regularizer;
+  weightMaxNorm @8 :Float32;
+  weightMaxNormEvery @9 :UInt64 = 1;
+  biasRegularizer @10 :Regularizer;
+  biasMaxNorm @11 :Float32;
+  biasMaxNormEvery @12 :UInt64 = 1;
 }
 
 struct RandomNormalConfig {
+  # The first extent is the batch.
+  shape @0 :List(UInt64);
+  seed @1 :UInt64 = 42;
 }
 
 struct PermuteConfig {
+  # Of each axis of the output, that of the input. Absent: as they are.
+  axes @0 :List(UInt64);
 }
 
 struct MultinomialLogisticConfig {

@@ -103,6 +103,7 @@ std::string printable(std::string const& name) {
 
 void check_filler(Filler const& filler) {
   if (filler.kind == Filler::Kind::constant) check_number("constant", filler.a);
+  if (filler.kind == Filler::Kind::orthogonal) check_number("orthogonal", filler.a);
   if (filler.kind == Filler::Kind::gaussian) {
     check_number("mean", filler.a);
     check_number("deviation", filler.b);
@@ -139,6 +140,9 @@ Filler read_filler(schema::Filler::Reader file) {
     case schema::Filler::JUICE_BIAS:
       filler = JuiceBias{};
       break;
+    case schema::Filler::ORTHOGONAL:
+      filler = Orthogonal{file.getOrthogonal()};
+      break;
     default:
       throw UnsupportedError{"is a filler that this version of coldpress does not know"};
   }
@@ -165,6 +169,8 @@ void write_filler(schema::Filler::Builder file, Filler const& filler) {
     }
     case Filler::Kind::juice_bias:
       return file.setJuiceBias();
+    case Filler::Kind::orthogonal:
+      return file.setOrthogonal(filler.a);
   }
   throw ConfigError{"is no filler"};
 }

@@ -30,12 +30,26 @@ std::pair<Reduce, Shape> example(Reduce) { return {{.operation = ReduceOperation
 std::pair<GlobalAveragePooling, Shape> example(GlobalAveragePooling) { return {{}, {64, 7, 7}}; }
 std::pair<SoftmaxOver, Shape> example(SoftmaxOver) { return {{.axis = -1}, {10, 64}}; }
 std::pair<LayerNormalization, Shape> example(LayerNormalization) { return {{}, {10, 64}}; }
+std::pair<BatchNormalization, Shape> example(BatchNormalization) { return {{}, {64, 7, 7}}; }
+std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
+std::pair<Product, Shape> example(Product) { return {{}, {4, 10, 64}}; }
+std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }
+std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784}, {128}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
 std::pair<MeanSquaredError, Shape> example(MeanSquaredError) { return {{}, {6}}; }
 template <class Layer>
 std::pair<Layer, Shape> example(Layer) {
   return {{}, {10}};
 }
+/// The shapes of all inputs of an example, of which `in` is the first.
+template <class Layer>
+std::vector<Shape> inputs(Layer const&, Shape in) {
+  if constexpr (Source<Layer>) return {};
+  if constexpr (ManyInputs<Layer>) return {in, in};
+  return {in};
+}
+std::vector<Shape> inputs(Product const&, Shape in) { return {in, {in[0], in[2], 32}}; }
+std::vector<Shape> inputs(Concat const&, Shape in) { return {in, {32, in[1], in[2]}}; }
 
 std::string kind(Index) { return "integer"; }
 std::string kind(int) { return "integer, also negative"; }
@@ -43,10 +57,11 @@ std::string kind(std::uint64_t) { return "integer"; }
 std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }
 std::string kind(Shape) { return "extents"; }
+std::string kind(Axes const&) { return "integers, one for each axis"; }
 std::string kind(PerAxis) { return "integer, or one for each axis"; }
 std::string kind(PoolingMode) { return "max, average"; }
 std::string kind(Rounding) { return "floor, ceil"; }
-std::string kind(Weight) { return "filler, lr_mult, decay_mult"; }
+std::string kind(Weight) { return "filler, lr_mult, decay_mult, regularizer, max_norm"; }
 std::string kind(Spelled auto choice) {
   std::string text;
   for (std::string_view const spelling : spellings(choice)) text.append(text.empty() ? "" : ", ").append(spelling);
@@ -96,7 +111,11 @@ std::string line() {
   if constexpr (requires { Layer::target; }) {
     return row({link, chosen(layer), to_string(in), to_string(layer.target_shape(in))});
   } else {
-    return row({link, chosen(layer), to_string(in), to_string(layer.output_shape(in)), weights({name, layer}, in)});
+    auto const all = inputs(layer, in);
+    std::string samples;
+    for (Shape const& shape : all) samples.append(samples.empty() ? "" : " and ").append(to_string(shape));
+    return row({link, chosen(layer), samples, to_string(output_shape_of(layer, Shapes{all})),
+                has_parameters<Layer> ? weights({name, layer}, in) : ""});
   }
 }
 
@@ -104,7 +123,8 @@ std::string line() {
 template <class Layer>
 std::string part() {
   std::string const name{Layer::name};
-  std::string text = "\n## " + name + "\n\n[layers/" + name + ".hpp](../include/coldpress/layers/" + name +
+  std::string const header = JoinLayer<Layer> ? "element_wise" : name;
+  std::string text = "\n## " + name + "\n\n[layers/" + header + ".hpp](../include/coldpress/layers/" + header +
                      ".hpp), in a file `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
   std::string table;

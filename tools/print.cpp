@@ -42,6 +42,7 @@ std::string value(Spelled auto choice) {
 }
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
 std::string value(PerAxis const& numbers) { return coldpress::to_string(numbers); }
+std::string value(Axes const& axes) { return coldpress::to_string(axes); }
 std::string value(PoolingMode mode) { return coldpress::to_string(mode); }
 std::string value(Rounding rounding) { return coldpress::to_string(rounding); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
@@ -59,18 +60,28 @@ std::string value(Filler const& filler) {
       return "gaussian(" + value(filler.a) + ", " + value(filler.b) + ")";
     case Filler::Kind::juice_bias:
       return "juice_bias";
+    case Filler::Kind::orthogonal:
+      return "orthogonal(" + value(filler.a) + ")";
   }
   return {};
+}
+std::string value(Regularizer regularizer) {
+  return regularizer == Regularizer::own ? "own" : regularizer == Regularizer::l1 ? "l1" : "l2";
+}
+std::string value(MaxNorm const& bound) {
+  return "max_norm " + value(bound.norm) + (bound.every == 1 ? "" : " every " + value(bound.every));
 }
 
 void add_field(Fields& found, std::string_view name, auto const& field) { found.emplace_back(name, value(field)); }
 void add_field(Fields& found, std::string_view name, Weight const& weight) {
-  std::string text = weight.filler == Filler{} ? "" : value(weight.filler);
-  auto const add = [&](char const* factor, float number) {
-    if (number != 1) text += std::string{text.empty() ? "" : " "} + factor + " " + value(number);
-  };
-  add("lr_mult", weight.lr_mult), add("decay_mult", weight.decay_mult);
-  if (!text.empty()) found.emplace_back(name, text);
+  std::string text;
+  Weight const own;
+  if (weight.filler != own.filler) text += " " + value(weight.filler);
+  if (weight.lr_mult != own.lr_mult) text += " lr_mult " + value(weight.lr_mult);
+  if (weight.decay_mult != own.decay_mult) text += " decay_mult " + value(weight.decay_mult);
+  if (weight.regularizer != own.regularizer) text += " " + value(weight.regularizer);
+  if (weight.max_norm != own.max_norm) text += " " + value(weight.max_norm);
+  if (!text.empty()) found.emplace_back(name, text.substr(1));
 }
 
 template <class Type>
@@ -106,6 +117,8 @@ void add_wiring(LayerConfig const& config, Fields& found) {
     if (weight.filler) text += " " + value(*weight.filler);
     if (weight.lr_mult) text += " lr_mult " + value(*weight.lr_mult);
     if (weight.decay_mult) text += " decay_mult " + value(*weight.decay_mult);
+    if (weight.regularizer != Regularizer::own) text += " " + value(weight.regularizer);
+    if (weight.max_norm) text += " " + value(*weight.max_norm);
     if (weight.share_mode == dynamic::DimCheckMode::permissive) text += " permissive";
     return text;
   });

@@ -4,6 +4,7 @@
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/layers/argmax.hpp>
+#include <coldpress/layers/batch_normalization.hpp>
 #include <coldpress/layers/channel_pooling.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
@@ -52,7 +53,7 @@ using BuiltinLayers =
     TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
              LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
              ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
-             LayerNormalization, Embedding,  //
+             LayerNormalization, BatchNormalization, Embedding,  //
              Add, Subtract, Multiply, Divide, Concat, Product, Permute, TiedLinear, Split, RandomNormal>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
 

@@ -66,10 +66,14 @@ Cpu with_scratch(float* scratch) {
   return cpu;
 }
 template <class Sink>
+constexpr HandOverKernels<Sink> hand_over_kernels() {
+  return {[](float const* gradient, Index size, Sink const& sink) { Cpu{}.hand_over(gradient, size, sink); }};
+}
+template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
-  return {[](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
+  return {hand_over_kernels<Sink>(),
+          [](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
           [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); },
-          [](float const* gradient, Index size, Sink const& sink) { Cpu{}.hand_over(gradient, size, sink); },
           [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); },
           [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch) {
             with_scratch(scratch).convolve_weight_gradient(g, x, dy, sink);
@@ -79,12 +83,10 @@ constexpr SinkKernels<Sink> sink_kernels() {
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
   using Sink = UpdateSink<Optimizer, float>;
-  StepKernels<Optimizer> const step{
-      [](Sink const& sink, float const* gradient, Index size) { Cpu{}.update(sink, gradient, size); }};
   if constexpr (Optimizer::heavy) {
-    return {step};
+    return {hand_over_kernels<Sink>()};
   } else {
-    return {sink_kernels<Sink>(), step};
+    return {sink_kernels<Sink>()};
   }
 }
 template <class L>
@@ -123,6 +125,7 @@ constexpr CommonKernels common_kernels() {
           [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.add_gradient(dy, dx, slope); },
           [](Normalization kind, In x, Out y) { Cpu{}.normalize(kind, x, y); },
           [](Normalization kind, In y, In dy, Out dx) { Cpu{}.normalize_gradient(kind, y, dy, dx); },
+          [](Out weights, float most) { Cpu{}.limit_columns(weights, most); },
           [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); },
           [](Recurrence<float> const& r, float const* weights) { Cpu{}.recurrent(r, weights); },
           [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,

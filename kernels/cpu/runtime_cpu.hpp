@@ -36,10 +36,6 @@ struct RuntimeCpu : Layout {
   void sum_rows(In dy, Sink const& sink) const {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
   }
-  template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
-  }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
     table->convolve(g, x, weight, bias, y, then, state, scratch);
@@ -98,9 +94,12 @@ struct RuntimeCpu : Layout {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     table->copy(from, to, add);
   }
-  template <class Optimizer>
-  void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
-    static_cast<StepKernels<Optimizer> const&>(*table).update(sink, gradient, size);
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
+  }
+  void constrain(Parameter const& parameter, float* weight, float most) const {
+    for_units(parameter, weight, [&](Out units) { table->limit_columns(units, most); });
   }
   double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
   template <class L>

@@ -10,25 +10,25 @@ namespace coldpress::cpu {
 using In = Rows<float const>;
 using Out = Rows<float>;
 
-/// What a parameter's gradient needs, for one kind of sink.
+/// What a gradient that is already in memory needs, for one kind of sink.
 template <class Sink>
-struct SinkKernels {
+struct HandOverKernels {
+  void (*hand_over)(float const* gradient, Index size, Sink const& sink);
+};
+/// What any parameter's gradient needs.
+template <class Sink>
+struct SinkKernels : HandOverKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink);
   void (*sum_rows)(In dy, Sink const& sink);
-  void (*hand_over)(float const* gradient, Index size, Sink const& sink);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink);
   void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch);
   void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink);
 };
 /// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
-template <class Optimizer>
-struct StepKernels {
-  void (*update)(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size);
-};
 template <class Optimizer, bool heavy = Optimizer::heavy>
-struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>>, StepKernels<Optimizer> {};
+struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {};
 template <class Optimizer>
-struct OptimizerKernels<Optimizer, true> : StepKernels<Optimizer> {};
+struct OptimizerKernels<Optimizer, true> : HandOverKernels<UpdateSink<Optimizer, float>> {};
 /// Null for losses that take samples whole, and where no gradient gets to the targets.
 template <class LossType>
 struct LossKernels {
@@ -65,6 +65,7 @@ struct CommonKernels {
   void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
   void (*normalize)(Normalization kind, In x, Out y);
   void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx);
+  void (*limit_columns)(Out weights, float most);
   double (*squared_norm)(float const* values, Index size);
   void (*recurrent)(Recurrence<float> const& r, float const* weights);
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,

@@ -22,7 +22,8 @@ class Engine final : public Executable {
                   seed),
         parameters_(inference_.program.parameter_size()),
         owners_(graph_->owners()),
-        weights_(graph_->weights()) {
+        weights_(graph_->weights()),
+        frozen_(std::make_unique<bool[]>(graph_->parameters.size())) {
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -32,10 +33,7 @@ class Engine final : public Executable {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(owners_[i])];
       Stream const stream{seed, 0, weights_[i].name};
-      for (Index e = 0; e < parameter.shape.size(); ++e) {
-        parameters_.data()[place(static_cast<int>(i), e)] =
-            initial_value(parameter, stream, static_cast<std::uint64_t>(e));
-      }
+      fill(parameter, stream, [&](Index e, float value) { parameters_.data()[place(static_cast<int>(i), e)] = value; });
     }
   }
 
@@ -57,6 +55,9 @@ class Engine final : public Executable {
     for (std::size_t e = 0; e < values.size(); ++e) to[place(weight, static_cast<Index>(e))] = values[e];
   }
   void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
+  void set_frozen(int weight, bool frozen) override {
+    frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
+  }
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
     bool const training = mode == Mode::training;
@@ -99,8 +100,8 @@ class Engine final : public Executable {
     coldpress::backward(resume(), gradients(), Pass::parameters);
   }
   void subtract_gradients() override {
-    float const* const gradients = base(gradient);
-    for (Index i = 0; i < parameters_.size(); ++i) parameters_.data()[i] -= gradients[i];
+    subtract(parameters_.data(), base(gradient), inference_.program.slots(), inference_.program.parameter_count(),
+             frozen_.get());
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
@@ -121,7 +122,7 @@ class Engine final : public Executable {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch};
+          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen_.get()};
           progress = turn.after();
           bool const fused = turn.fuses() && !run.program.shares() && fuses_update_of<Backend, Optimizer>;
           losses_.clear();
@@ -246,6 +247,7 @@ class Engine final : public Executable {
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;
+  std::unique_ptr<bool[]> frozen_;          // of each parameter
   std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
   std::unique_ptr<Space> trained_;
   std::optional<Objective> trained_for_;

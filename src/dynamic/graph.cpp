@@ -25,21 +25,21 @@ Index checked_size(Shape const& shape) {
   return shape.size();
 }
 
-void check_filler(Filler const& filler) {
-  using Kind = Filler::Kind;
-  bool const known = filler.kind >= Kind::constant && filler.kind <= Kind::juice_bias;
-  if (known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0))
-    return;
-  ConfigError error{"a filler's numbers must be finite, and a deviation at least 0"};
-  error.in_field("filler");
-  throw error;
-}
-
-void check_factor(char const* field, float value) {
-  if (std::isfinite(value) && value >= 0) return;
-  ConfigError error{"must be a finite number of at least 0, is " + std::to_string(value)};
+void check(bool holds, char const* field, std::string const& sentence) {
+  if (holds) return;
+  ConfigError error{sentence};
   error.in_field(field);
   throw error;
+}
+void check_filler(Filler const& filler) {
+  using Kind = Filler::Kind;
+  bool const known = filler.kind >= Kind::constant && filler.kind <= Kind::orthogonal;
+  check(known && std::isfinite(filler.a) && std::isfinite(filler.b) && (filler.kind != Kind::gaussian || filler.b >= 0),
+        "filler", "a filler's numbers must be finite, and a deviation at least 0");
+}
+void check_factor(char const* field, float value) {
+  check(std::isfinite(value) && value >= 0, field,
+        "must be a finite number of at least 0, is " + std::to_string(value));
 }
 
 /// What a layer's configs call weight k: its own name, or Juice's NAME and NAME-bias after that of the first; else
@@ -335,13 +335,18 @@ class Builder {
     std::size_t k = 0;
     for (Parameter parameter : parameters) {
       if (k < options.size()) {
-        parameter = parameter.with({.filler = options[k].filler.value_or(Filler{}),
-                                    .lr_mult = options[k].lr_mult.value_or(parameter.lr_mult),
-                                    .decay_mult = options[k].decay_mult.value_or(parameter.decay_mult)});
+        parameter = parameter.with(
+            {.filler = options[k].filler.value_or(Filler{}),
+             .lr_mult = options[k].lr_mult.value_or(parameter.lr_mult),
+             .decay_mult = options[k].decay_mult.value_or(parameter.decay_mult),
+             .regularizer = options[k].regularizer == Regularizer::own ? parameter.regularizer : options[k].regularizer,
+             .max_norm = options[k].max_norm.value_or(parameter.max_norm)});
       }
       check_filler(parameter.filler);
       check_factor("lr_mult", parameter.lr_mult);
       check_factor("decay_mult", parameter.decay_mult);
+      check_factor("max_norm", parameter.max_norm.norm);
+      check(parameter.max_norm.every > 0, "max_norm", "must be of every update, or every so many");
       parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       graph_.owner.push_back(owner_of(parameter, options, k));
@@ -370,8 +375,10 @@ class Builder {
       throw ShapeError{"weight '" + name + "' is shared by recurrent layers of different kinds"};
     bool const other = (wish.filler && *wish.filler != own.filler) ||
                        wish.lr_mult.value_or(own.lr_mult) != own.lr_mult ||
-                       wish.decay_mult.value_or(own.decay_mult) != own.decay_mult;
-    if (other) throw ConfigError{"weight '" + name + "' is shared: its filler and factors are said by the first layer"};
+                       wish.decay_mult.value_or(own.decay_mult) != own.decay_mult ||
+                       (wish.regularizer != Regularizer::own && wish.regularizer != own.regularizer) ||
+                       wish.max_norm.value_or(own.max_norm) != own.max_norm;
+    if (other) throw ConfigError{"weight '" + name + "' is shared: all but its name is said by the first layer"};
     return named->second;
   }
   /// A container sees a value in the shape that it declares.
@@ -467,6 +474,7 @@ std::vector<Executable::Weight> Graph::weights() const {
     std::string const name = names[node] + std::string{parameters[i].suffix};
     if (own != i) {
       all[weight_of[own]].aliases.push_back(name);
+      all[weight_of[own]].layers.push_back(names[node]);
       continue;
     }
     weight_of[i] = all.size();
@@ -474,6 +482,7 @@ std::vector<Executable::Weight> Graph::weights() const {
     all.push_back({.name = name,
                    .shape = parameters[i].shape,
                    .other_name = weight_name(params[node], k, parameters[i]),
+                   .layers = {names[node]},
                    .lr_mult = parameters[i].lr_mult});
   }
   return all;

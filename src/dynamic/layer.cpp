@@ -280,6 +280,25 @@ void Layer::clear_weights_gradients() {
   gradients_changed();
 }
 
+void Layer::set_frozen(std::string const& name, bool frozen) {
+  auto const& weights = executable().weights();
+  bool known = false;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    Executable::Weight const& weight = weights[i];
+    auto const has = [&](auto const& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    bool const given = !name.empty() && name == weight.other_name;
+    if (!given && name != weight.name && !has(weight.aliases) && !has(weight.layers)) continue;
+    executable().set_frozen(static_cast<int>(i), frozen), known = true;
+  }
+  if (!known) throw ConfigError{"no layer with weights, and no weight, is named '" + name + "'"};
+}
+void Layer::freeze_all() {
+  for (std::string const& name : weights_names_) freeze(name);
+}
+void Layer::unfreeze_all() {
+  for (std::string const& name : weights_names_) unfreeze(name);
+}
+
 std::vector<std::optional<float>> Layer::learnable_weights_lr() const {
   std::vector<std::optional<float>> rates;
   if (executable_) {

@@ -112,8 +112,8 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
          state = stored<TestType>(shape, random_doubles(out * in));
     auto plain = fused, plain_state = state;
     f.backend.weight_gradient(x.rows(), dy.rows(), UpdateSink<Sgd, T>{sgd, 0.25f, fused.data(), {state.data()}});
-    f.backend.update(UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}}, gradient.data(),
-                     static_cast<Index>(plain.size()));
+    f.backend.hand_over(gradient.data(), static_cast<Index>(plain.size()),
+                        UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}});
     CHECK(canonical<TestType>(shape, fused) == canonical<TestType>(shape, plain));
     CHECK(canonical<TestType>(shape, state) == canonical<TestType>(shape, plain_state));
 

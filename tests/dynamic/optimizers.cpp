@@ -189,6 +189,9 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
     };
     refuses("lr_mult", [&](SolverConfig& c) { c.network = layer(bad, {}); });
     refuses("decay_mult", [&](SolverConfig& c) { c.network = layer({}, bad); });
+    refuses("max_norm", [&](SolverConfig& c) {
+      c.network = sequential({{"fc", Linear{.output_size = 2, .weight = {.max_norm = {bad}}}}}, Shape{3});
+    });
     refuses("lr_mult", [&](SolverConfig& c) {
       c.network = sequential({{"fc", Linear{.output_size = 2, .weight = {.lr_mult = bad}}}}, Shape{3});
     });

@@ -107,7 +107,8 @@ TEST_CASE("who shares a weight has no filler and no factors of his own") {
   Net::from_config(Backend{}, config({.name = "w", .lr_mult = 0.5f}));
   for (WeightConfig const& second :
        {WeightConfig{.name = "w", .lr_mult = 0.0f}, WeightConfig{.name = "w", .decay_mult = 2.0f},
-        WeightConfig{.name = "w", .filler = Constant{3}}})
+        WeightConfig{.name = "w", .filler = Constant{3}}, WeightConfig{.name = "w", .regularizer = Regularizer::l1},
+        WeightConfig{.name = "w", .max_norm = MaxNorm{1}}})
     CHECK(error_of<ConfigError>([&] { Net::from_config(Backend{}, config(second)); }).layer() == "b");
 }
 

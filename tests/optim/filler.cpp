@@ -10,16 +10,18 @@ using namespace coldpress;
 
 namespace {
 
+std::vector<float> filled(Parameter const& parameter, Stream stream) {
+  std::vector<float> values(static_cast<std::size_t>(parameter.shape.size()));
+  fill(parameter, stream, [&](Index e, float value) { values[static_cast<std::size_t>(e)] = value; });
+  return values;
+}
 struct Moments {
   double low, high, mean, variance, fourth;
 };
 Moments moments(Filler filler, Index fan_in, Index fan_out, int count = 200000) {
-  Parameter const parameter{"weight", "-0", {fan_out, fan_in}, filler, fan_in, fan_out};
-  Stream const stream{3, 0, "linear1-0"};
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i)
-    values.push_back(static_cast<double>(initial_value(parameter, stream, static_cast<std::uint64_t>(i))));
-  Moments m{*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end()), 0, 0, 0};
+  auto const values = filled({"weight", "-0", {count}, filler, fan_in, fan_out}, Stream{3, 0, "linear1-0"});
+  auto const [low, high] = std::minmax_element(values.begin(), values.end());
+  Moments m{*low, *high, 0, 0, 0};
   for (double v : values) m.mean += v / count;
   for (double v : values) m.variance += (v - m.mean) * (v - m.mean) / count;
   for (double v : values) m.fourth += std::pow(v - m.mean, 4) / count;
@@ -61,7 +63,7 @@ TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 
   float least = 2, most = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Stream const stream{seed, 0, "linear1-0-bias"};
-    float const value = initial_value(parameter, stream, 0);
+    float const value = filled(parameter, stream)[3];
     CHECK(value == std::sqrt(2 * stream.uniform(0)));
     least = std::min(least, value), most = std::max(most, value);
   }
@@ -84,5 +86,45 @@ TEST_CASE("a network starts with its layers' fillers, by seed and name, the same
   CHECK(weight(network, 3) == std::vector<float>(7, 0));
   Stream const stream{5, 0, "linear2-0"};
   Parameter const parameter{"weight", "-0", {7, 20}, Glorot{}, 20, 7};
-  for (std::uint64_t e = 0; e < 140; ++e) CHECK(weight(network, 2)[e] == initial_value(parameter, stream, e));
+  CHECK(weight(network, 2) == filled(parameter, stream));
+}
+
+TEST_CASE("Orthogonal has orthonormal rows or columns, whichever are fewer, times the gain") {
+  auto const check = [](Shape shape, float gain) {
+    INFO(to_string(shape));
+    Index const rows = shape[0], columns = shape.size() / rows, few = std::min(rows, columns);
+    bool const wide = rows <= columns;
+    auto const values = filled({"weight", "-0", shape, Orthogonal{gain}, columns, rows}, Stream{4, 0, "linear1-0"});
+    auto const at = [&](Index vector, Index i) {
+      return static_cast<double>(values[static_cast<std::size_t>(wide ? vector * columns + i : i * columns + vector)]);
+    };
+    double worst = 0;
+    for (Index a = 0; a < few; ++a) {
+      for (Index b = 0; b <= a; ++b) {
+        double product = 0;
+        for (Index i = 0; i < std::max(rows, columns); ++i) product += at(a, i) * at(b, i);
+        worst =
+            std::max(worst, std::abs(product - (a == b ? static_cast<double>(gain) * static_cast<double>(gain) : 0)));
+      }
+    }
+    CHECK(worst < 1e-6);
+  };
+  check({7, 20}, 1);
+  check({20, 7}, 1.5f);
+  check({33, 33}, 2);
+  check({5, 3, 2, 2}, 1);  // filters
+  check({1, 9}, 1), check({9, 1}, 1);
+}
+
+TEST_CASE("Orthogonal is evenly distributed, of its own for each seed, and for matrices only") {
+  double sum = 0, trace = 0;
+  int constexpr seeds = 400, n = 4;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    auto const q = filled({"weight", "-0", {n, n}, Orthogonal{}, n, n}, Stream{seed, 0, "linear1-0"});
+    sum += static_cast<double>(q[5]), trace += static_cast<double>(q[0] + q[5] + q[10] + q[15]);
+  }
+  CHECK(std::abs(sum / seeds) < 4 * std::sqrt(1.0 / n / seeds));  // a value has the variance 1/n,
+  CHECK(std::abs(trace / seeds) < 4 * std::sqrt(1.0 / seeds));    // and a trace 1 (Diaconis and Shahshahani 1994)
+  CHECK_THROWS_AS((Linear{.bias = Orthogonal{}}.parameters({3})), ShapeError);
+  CHECK_THROWS_AS((Rnn{.weight = Orthogonal{}}.parameters({3})), ShapeError);
 }

@@ -40,7 +40,7 @@ void check_steps(Optimizer const& optimizer, double const (&expected)[golden::st
     UpdateSink<Optimizer, T> sink{optimizer, 0.25f, weight.values, {}, penalty.decay, penalty.kind};
     if constexpr (requires { optimizer.at(step); }) sink.optimizer = optimizer.at(step + 1);
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = states[s].values;
-    backend.update(sink, gradient.values, 16);
+    backend.hand_over(gradient.values, 16, sink);
     for (int i = 0; i < golden::size; ++i)
       CHECK(static_cast<double>(weight.values[i]) == Approx(expected[step][i]).epsilon(tolerance).margin(tolerance));
   }
@@ -101,11 +101,11 @@ TEMPLATE_TEST_CASE("a frozen weight keeps its bits, and its states theirs, whate
     UpdateSink<Optimizer, T> sink{
         .optimizer = {}, .scale = 1, .weight = weight.values, .state = {}, .decay = 1, .frozen = true};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = states[s].values;
-    TestType{}.update(sink, gradient.values, 16);
+    TestType{}.hand_over(gradient.values, 16, sink);
     CHECK(test::same_bits(weight.values, before.values));
     for (auto const& state : states) CHECK(test::same_bits(state.values, Values<T>{}.values));
     sink.frozen = false;
-    TestType{}.update(sink, gradient.values, 16);
+    TestType{}.hand_over(gradient.values, 16, sink);
     CHECK_FALSE(test::same_bits(weight.values, before.values));
   });
 }

@@ -92,6 +92,146 @@ TEST_CASE("AdamW's own decay is times decay_mult, too, and frozen weights do not
   CHECK(shrunk(test::random_network<One<Cpu, Weight{.lr_mult = 0}>>(1)) == 1);
 }
 
+TEMPLATE_TEST_CASE("a weight's own regularizer counts instead of the solver's, fused or not", "", Cpu,
+                   Reference<double>) {
+  using Plain = One<TestType>;
+  constexpr Weight l1{.decay_mult = 3, .regularizer = Regularizer::l1}, l2{.regularizer = Regularizer::l2};
+  using Mixed = One<TestType, l1, l2>;
+  auto const before = start<Plain>(), plain = stepped<Plain>();
+  auto const check = [&](std::vector<double> const& found) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      double const w = before[i], slope = i < in * out ? 3 * ((w > 0) - (w < 0)) : w;
+      CHECK(found[i] == Approx(plain[i] - 0.125 * 0.25 * slope).epsilon(1e-5).margin(1e-6));
+    }
+  };
+  constexpr auto solvers = Regularization::l1;
+  check(stepped<Mixed, SolverOptions{.weight_decay = 0.25f}>());
+  check(
+      stepped<Mixed, SolverOptions{.keep_gradients = true, .weight_decay = 0.25f, .regularization_method = solvers}>());
+}
+
+TEMPLATE_TEST_CASE("max_norm scales units down to its norm after every n-th update, fused or not", "", Cpu,
+                   Reference<double>) {
+  using Plain = One<TestType>;
+  constexpr float most = 0.75f, bias_most = 0.25f;
+  using Bounded = One<TestType, Weight{.max_norm = {most}}, Weight{.max_norm = {bias_most, 2}}>;
+  auto const plain = stepped<Plain>();
+  auto const bounded = [&](std::vector<double> weights, bool bias) {
+    int scaled = 0;
+    auto const limit = [&](std::size_t first, std::size_t size, double bound) {
+      double norm = 0;
+      for (std::size_t i = first; i < first + size; ++i) norm += weights[i] * weights[i];
+      if (norm = std::sqrt(norm); norm <= bound) return;
+      for (std::size_t i = first; i < first + size; ++i) weights[i] *= bound / norm;
+      ++scaled;
+    };
+    for (std::size_t unit = 0; unit < out; ++unit) limit(unit * in, in, static_cast<double>(most));
+    CHECK((scaled > 0 && scaled < out));  // or the case shows nothing
+    if (bias) limit(in * out, out, static_cast<double>(bias_most));
+    return weights;
+  };
+  constexpr SolverOptions fused{}, stored{.keep_gradients = true};
+  check_close(stepped<Bounded, fused>(), bounded(plain, false));
+  check_close(stepped<Bounded, stored>(), bounded(plain, false));
+  auto const second = [&]<class Net, SolverOptions options>() {  // from where the first update ends, the bias bounded
+    auto const weights = stepped<Net, options>(2);
+    double norm = 0;
+    for (std::size_t i = in * out; i < weights.size(); ++i) norm += weights[i] * weights[i];
+    return std::sqrt(norm);
+  };
+  CHECK(second.template operator()<Plain, fused>() > static_cast<double>(bias_most));
+  CHECK(second.template operator()<Bounded, fused>() == Approx(static_cast<double>(bias_most)));
+  CHECK(second.template operator()<Bounded, stored>() == Approx(static_cast<double>(bias_most)));
+}
+
+TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences' taps in every layout", "", Cpu,
+                   Reference<float>) {
+  for (Shape const shape : {Shape{19, 21}, Shape{1, 3}, Shape{5, 3, 2, 2}, Shape{18, 2, 3}, Shape{37}}) {
+    INFO(to_string(shape));
+    Parameter const parameter{"weight", "-0", shape, Glorot{}, 1, 1};
+    Index const units = shape.rank() < 2 ? 1 : shape[0], size = shape.size() / units;
+    HeapMemory<float> memory{TestType::storage_size(parameter)};
+    auto const value = [&](Index e) -> float& { return memory.data()[TestType::offset(parameter, e)]; };
+    for (Index e = 0; e < shape.size(); ++e)
+      value(e) = static_cast<float>(e / size % 3);  // norms of 0, sqrt(size), ...
+    float const most = 1.5f * std::sqrt(static_cast<float>(size));
+    TestType{}.constrain(parameter, memory.data(), most);
+    for (Index e = 0; e < shape.size(); ++e)
+      CHECK(value(e) == Approx(std::min(1.5, static_cast<double>(e / size % 3))));
+    double all = 0, seen = 0;
+    for (Index i = 0; i < memory.size(); ++i) all += double{memory.data()[i]};
+    for (Index e = 0; e < shape.size(); ++e) seen += double{value(e)};
+    CHECK(all == Approx(seen));  // padding stays zero
+  }
+}
+
+TEST_CASE("max_norm is not for recurrent weights") {
+  CHECK_THROWS_AS((Rnn{.weight = {.max_norm = {1}}}.parameters({3})), ShapeError);
+}
+
+TEMPLATE_TEST_CASE("frozen by name, a weight and its state keep every bit, and gradients pass, fused or not", "", Cpu,
+                   Reference<double>) {
+  using Net = Network<Sequential<Linear{7}, TanH{}, Named<"head", Linear{out}>{}>, Shape{in}, AnyBatch, TestType>;
+  using T = typename Net::T;
+  auto const check = []<SolverOptions options>() {
+    auto net = test::random_network<Net>(1), free = net;
+    Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.125f, .momentum = 0.5f}, options> solver{net}, other{free};
+    test::Random random{7};
+    auto const step = [&] {
+      auto const x = random.values<T>(4 * in), t = random.values<T>(4 * out);
+      auto const weights = test::canonical(net), state = test::canonical<Net>(solver.state(0));
+      CHECK(solver.train_minibatch(x, t) > 0);
+      std::string moved;
+      std::size_t from = 0;
+      for (int i = 0; i < Net::weight_count; ++i) {
+        auto const size = static_cast<std::size_t>(Net::weight_shape(i).size());
+        auto const same = [&](auto const& before, auto const& after) {
+          return test::same_bits(std::span{before}.subspan(from, size), std::span{after}.subspan(from, size));
+        };
+        bool const still = same(weights, test::canonical(net)) && same(state, test::canonical<Net>(solver.state(0)));
+        moved += still ? '0' : '1', from += size;
+      }
+      return moved;
+    };
+    CHECK(step() == "1111");
+    solver.freeze("head");
+    CHECK(step() == "1100");  // what is below still learns
+    solver.freeze("linear1-0-bias");
+    CHECK(step() == "1000");
+    solver.unfreeze("head-0");
+    CHECK(step() == "1010");
+    solver.freeze_all();
+    CHECK(step() == "0000");
+    solver.unfreeze("linear1");
+    CHECK(step() == "1100");
+    solver.unfreeze_all();
+    CHECK(step() == "1111");
+    for (char const* name : {"linear2", "linear1-1", "", "tanh1"}) {
+      CHECK_THROWS_AS(solver.freeze(name), ConfigError);
+      CHECK_THROWS_AS(solver.unfreeze(name), ConfigError);
+    }
+    CHECK(step() == "1111");
+  };
+  check.template operator()<SolverOptions{}>();
+  check.template operator()<SolverOptions{.keep_gradients = true}>();
+}
+
+TEST_CASE("a shared weight is frozen under the name of every layer that has it") {
+  using Tied = Network<Sequential<Shared<"w", Linear{in}>{}, TanH{}, Shared<"w", Linear{in}>{}>, Shape{in}>;
+  auto net = test::random_network<Tied>(1);
+  Solver<Tied, MeanSquaredError{}> solver{net};
+  std::vector<float> const x(in, 0.5f);
+  for (char const* name : {"linear1", "linear2"}) {
+    solver.freeze(name);
+    auto const before = test::canonical(net);
+    solver.train_minibatch(x, x);
+    CHECK(test::same_bits(before, test::canonical(net)));
+    solver.unfreeze(name);
+    solver.train_minibatch(x, x);
+    CHECK_FALSE(test::same_bits(before, test::canonical(net)));
+  }
+}
+
 TEST_CASE("frozen weights do not count in the norm that clips") {
   constexpr SolverOptions clipped{.clip_gradients = 0.5f};
   auto const bias_only = stepped<One<Cpu, Weight{.lr_mult = 0}>, clipped>(), before = start<One<Cpu>>();

@@ -66,6 +66,11 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                     .has_bias = false,
                     .weight = Xavier{},
                     .bias = {.filler = Constant{0.5f}, .lr_mult = 2}});
+  Weight const weight{Orthogonal{1.5f}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias{{}, 5, 6, Regularizer::l2, {0.5f, 8}};
+  check(Linear{3, weight, bias});
+  check(Convolution{.num_output = 6, .filter_shape = 3, .weight = weight, .bias = bias});
+  check(Rnn{.weight = {Gaussian{}, 2, 3, Regularizer::l1, {4.5f, 7}}});
+  check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias});
   check(Pooling{.mode = PoolingMode::average,
                 .filter_shape = {1, 2, 3},
                 .stride = 3,
@@ -94,6 +99,8 @@ TEST_CASE("wiring and options of a layer come back from a file") {
   layer.inputs = {"a", "b"};
   layer.outputs = {"größe"};
   layer.params = {{.name = "shared"}, {.name = "", .filler = Gaussian{}}, {.name = "", .filler = Constant{0}}};
+  layer.params[0].regularizer = Regularizer::l2, layer.params[1].regularizer = Regularizer::l1;
+  layer.params[1].max_norm = MaxNorm{}, layer.params[2].max_norm = MaxNorm{0.75f, 3};
   layer.propagate_down = {true, false};
   Model const model = with_config(layer);
   CHECK(round_trip(model) == model);

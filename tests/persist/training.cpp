@@ -153,14 +153,19 @@ TEST_CASE("optimizer, policy, decay and factors are read as people write them") 
   expected.solver.weight_decay = 5e-4f;
   expected.solver.accumulate = 8;
   auto& fc2 = std::get<SequentialConfig>(expected.network.layer_type).layers[3];
-  fc2.layer_type = Linear{.output_size = 10, .bias = {.lr_mult = 2, .decay_mult = 0}};
-  fc2.params = {{.lr_mult = 0.5f}};
+  fc2.layer_type = Linear{.output_size = 10,
+                          .weight = {.filler = Orthogonal{}, .max_norm = {4.5f}},
+                          .bias = {.lr_mult = 2, .decay_mult = 0}};
+  fc2.params = {{.lr_mult = 0.5f, .regularizer = Regularizer::l1, .max_norm = MaxNorm{3, 2}}};
   std::string text = with("baseLr = 0.02, momentum = 0.9",
                           "adam = (beta2 = 0.99), baseLr = 0.001, lrPolicy = (multistep = (steps = [100, 200])), "
                           "weightDecay = 5e-4, accumulate = 8");
   text = with("adam = (beta2 = 0.99)", "solver = (adam = (beta2 = 0.99))", text);
-  text = with("(linear = (outputSize = 10)))",
-              "(linear = (outputSize = 10, biasLrMult = 2, biasDecayMult = 0)), params = [(lrMult = 0.5)])", text);
+  text = with(
+      "(linear = (outputSize = 10)))",
+      "(linear = (outputSize = 10, weight = (orthogonal = 1), weightMaxNorm = 4.5, biasLrMult = 2, biasDecayMult = "
+      "0)), params = [(lrMult = 0.5, regularizer = l1, maxNorm = 3, maxNormEvery = 2)])",
+      text);
   CHECK(read(text) == expected);
   if (has_capnp()) CHECK(read(capnp("encode", "capnp/coldpress.capnp", text, "Training")) == expected);
 }

@@ -24,7 +24,8 @@ std::string place(Index batch) {
   return " (sample " + to_string(Net::input_shape) + ", batch " + std::to_string(batch) + ")";
 }
 
-/// A network with random parameters, the same for every backend: values keep their size from layer to layer.
+/// A network with random parameters, the same for every backend: values keep their size from layer to layer. Statistics
+/// may be variances.
 template <class Network>
 Network random_network(std::uint64_t seed) {
   Network network{seed};
@@ -33,7 +34,9 @@ Network random_network(std::uint64_t seed) {
     Shape const shape = Network::weight_shape(i);
     Index const terms = shape.rank() > 1 ? Network::Graph::parameters.list[i].fan_in : shape.size();
     float const range = std::sqrt(3 / static_cast<float>(terms));
-    network.write_weight(i, random.values<typename Network::T>(shape.size(), -range, range));
+    bool const statistic = Network::weight(i).is_statistic();
+    network.write_weight(
+        i, random.values<typename Network::T>(shape.size(), statistic ? 0.5f : -range, statistic ? 1.5f : range));
   }
   return network;
 }
@@ -73,7 +76,8 @@ Pass<typename Network::T> pass(Network const& network, Index batch, std::uint64_
   return made;
 }
 
-/// Gradients are those of central differences: of Σ dy y with respect to each value of the input and of the parameters.
+/// Gradients are those of central differences: of Σ dy y with respect to each value of the input and of the parameters,
+/// but for statistics, which have none.
 template <class Net, Shape in>
 void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
@@ -107,7 +111,12 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
     }
   };
   compare(x, dx, "input");
-  compare(network.parameters(), workspace.gradients(), "parameter");
+  for (int i = 0; i < N::weight_count; ++i) {
+    if (N::weight(i).is_statistic()) continue;
+    Slot const& slot = N::Training::memory.slots[static_cast<std::size_t>(N::Graph::weights[i])];
+    auto const first = static_cast<std::size_t>(slot.offset), size = static_cast<std::size_t>(slot.size);
+    compare(network.parameters().subspan(first, size), workspace.gradients().subspan(first, size), "parameter");
+  }
 }
 
 /// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.

@@ -96,6 +96,7 @@ struct UpdateSink {
   T* state[Optimizer::states];
   float decay = 0;
   Regularization regularization = Regularization::l2;
+  float average = 0;    // above 0: of a statistic, which takes observations in place of gradients
   bool frozen = false;  // then nothing changes
 
   UpdateSink at(Index offset) const {
@@ -114,6 +115,12 @@ struct UpdateSink {
       gradient = Math<V>::fma(V{} + decay, slope, gradient);
     }
     optimizer.update(value, gradient, states);
+  }
+  /// One step of a statistic.
+  template <class V>
+  __attribute__((always_inline)) void observe(V& value, V observation) const {
+    V const distance = Math<V>::fma(observation, V{} + scale, -value);
+    value = Math<V>::fma(V{} + average, distance, value);
   }
 };
 

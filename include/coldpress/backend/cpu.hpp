@@ -53,11 +53,6 @@ struct Cpu : cpu::Layout {
       epilogue.finish(sum, 0, v * cpu::lanes);
     });
   }
-  /// sink(a gradient that is already whole), in the parameter's layout
-  template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    cpu::hand_over(sink, gradient, size);
-  }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
@@ -242,13 +237,28 @@ struct Cpu : cpu::Layout {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     cpu::copy(from, to, add);
   }
-  /// One optimizer step over `size` values of flat buffers.
-  template <class Optimizer>
-  void update(UpdateSink<Optimizer, float> const& sink, float const* gradient, Index size) const {
-    cpu::Updated<Optimizer> const epilogue{sink, 0};
-    for (Index i = 0; i < size; i += cpu::lanes) {
-      cpu::Vector v[1][1] = {{cpu::load(gradient + i)}};
-      epilogue.finish(v, 0, i);
+  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    cpu::hand_over(sink, gradient, size);
+  }
+  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  void constrain(Parameter const& parameter, float* weight, float most) const {
+    for_units(parameter, weight, [&](Rows<float> units) { limit_columns(units, most); });
+  }
+  template <class T>
+  void limit_columns(Rows<T> weights, float most) const {
+    for (Index c = 0; c < weights.columns; c += cpu::lanes) {
+      Index const left = weights.columns - c;
+      cpu::Vector squares{};
+      for (Index i = 0; i < weights.rows; ++i) {
+        cpu::Vector const w = cpu::load_row(weights.row(i) + c, left);
+        squares = cpu::fma(w, w, squares);
+      }
+      cpu::Vector const norm = Math<cpu::Vector>::sqrt(squares);
+      cpu::Vector const factor = norm > cpu::splat(most) ? most / norm : cpu::splat(1);
+      for (Index i = 0; i < weights.rows; ++i)
+        cpu::store_row(weights.row(i) + c, cpu::load_row(weights.row(i) + c, left) * factor, left);
     }
   }
   /// Sum of squares of a flat buffer.

@@ -242,9 +242,19 @@ void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row
     epilogue.finish(v, row, c);
   }
 }
-/// The same for gradients that are already whole.
+/// The same for gradients that are already whole, and for what a statistic observes.
 template <class Sink>
 void hand_over(Sink const& sink, float const* gradient, Index size) {
+  if constexpr (requires { sink.average; }) {
+    if (sink.average > 0) {
+      for (Index i = 0; i < size && !sink.frozen; i += lanes) {
+        Vector value = load(sink.weight + i);
+        sink.observe(value, load_row(gradient + i, size - i));
+        store(sink.weight + i, value);
+      }
+      return;
+    }
+  }
   pass_row(gradient, size, epilogue_of(sink, 0), 0);
 }
 

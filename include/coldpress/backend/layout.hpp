@@ -40,6 +40,12 @@ struct Layout {
   /// Whether the storage has the canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) {
     return parameter.row_major || parameter.shape.rank() < 2;
+  /// f(matrix) for matrices whose columns are the weights of an output unit or filter each; a vector is one unit.
+  template <class F>
+  static void for_units(Parameter const& parameter, float* weight, F f) {
+    Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
+    if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, pitch(units)});
+    for (Index n = 0; n < units; ++n) f(Rows<float>{weight + n * size, size, 1, 1});
   }
   /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the
   /// gates one after another, padded. So that what is multiplied with x and what with h are runs of the same four sums

@@ -167,18 +167,13 @@ struct Reference {
     auto const out = detail::matrix(dy);
     xt::xtensor<Real, 2> gradient{std::array{out.shape(1), in.shape(1)}};
     xt::blas::gemm(out, in, gradient, true);
-    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// sink(Σ rows of dy)
   template <class Sink>
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
     xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
-    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
-  }
-  /// sink(a gradient that is already whole)
-  template <class Sink>
-  void hand_over(Real const* gradient, Index size, Sink const& sink) const {
-    give(sink, gradient, size);
+    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class Chain, class Join>
@@ -227,7 +222,7 @@ struct Reference {
         if (i >= 0) gradient.data()[w] += dy.row(n)[o] * x.row(n)[i];
       });
     }
-    give(sink, gradient.data(), static_cast<Index>(gradient.size()));
+    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// sink(Σ dy over samples and positions)
   template <class Sink>
@@ -237,7 +232,7 @@ struct Reference {
       for (Index i = 0; i < dy.columns; ++i)
         gradient.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
     }
-    give(sink, gradient.data(), g.outputs);
+    hand_over(gradient.data(), g.outputs, sink);
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class Chain, class Join>
@@ -400,7 +395,7 @@ struct Reference {
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<Real> const& r, Sink const& sink) const {
     detail::reference_recurrent_weight_gradient(r, [&](Index offset, std::vector<Real> const& gradient) {
-      give(sink.at(offset), gradient.data(), static_cast<Index>(gradient.size()));
+      hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink.at(offset));
     });
   }
   /// to = from, or to += from.
@@ -414,11 +409,17 @@ struct Reference {
       }
     }
   }
-  /// One optimizer step over `size` values of flat buffers.
+  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
+  void hand_over(Real const* gradient, Index size, GradientSink<Real> sink) const {
+    for (Index i = 0; i < size; ++i) sink.gradient[i] = sink.add ? sink.gradient[i] + gradient[i] : gradient[i];
+  }
   template <class Optimizer>
-  void update(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
-    if (sink.frozen) return;
-    for (Index i = 0; i < size; ++i) {
+  void hand_over(Real const* gradient, Index size, UpdateSink<Optimizer, Real> const& sink) const {
+    for (Index i = 0; i < size && !sink.frozen; ++i) {
+      if (sink.average > 0) {
+        sink.observe(sink.weight[i], gradient[i]);
+        continue;
+      }
       Real state[Optimizer::states];
       for (int s = 0; s < Optimizer::states; ++s) state[s] = sink.state[s][i];
       if (sink.decay != 0) {
@@ -427,6 +428,14 @@ struct Reference {
         sink.template step<false>(sink.weight[i], gradient[i], state);
       }
       for (int s = 0; s < Optimizer::states; ++s) sink.state[s][i] = state[s];
+    }
+  }
+  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  void constrain(Parameter const& parameter, Real* weight, Real most) const {
+    Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
+    for (Index unit = 0; unit < units; ++unit) {
+      auto w = detail::vector(weight + unit * size, size);
+      if (Real const norm = std::sqrt(xt::sum(xt::square(w))()); norm > most) w *= most / norm;
     }
   }
   /// Sum of squares of a flat buffer.
@@ -442,13 +451,6 @@ struct Reference {
     detail::for_each_value(g, [&](Index o, Index, Index) { sizes.data()[o] += 1; });
     if (g.count_padding) sizes.fill(static_cast<Real>(g.taps()));
     return sizes;
-  }
-  void give(GradientSink<Real> sink, Real const* gradient, Index size) const {
-    for (Index i = 0; i < size; ++i) sink.gradient[i] = sink.add ? sink.gradient[i] + gradient[i] : gradient[i];
-  }
-  template <class Optimizer>
-  void give(UpdateSink<Optimizer, Real> const& sink, Real const* gradient, Index size) const {
-    update(sink, gradient, size);
   }
 };
 

@@ -7,6 +7,8 @@
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/solver.hpp>
 
+#include <array>
+
 namespace coldpress::dynamic {
 
 /// `Holder`: Net (owned) or Net& (borrowed).
@@ -18,10 +20,18 @@ class Adapted final : public Executable {
   static_assert(std::is_same_v<typename Net::T, float>, "adapt: the dynamic API computes in float");
 
   explicit Adapted(Holder&& net) : net_(std::forward<Holder>(net)), gradients_(Net::parameter_size) {
-    for (int i = 0; i < Net::weight_count; ++i)
-      weights_.push_back({.name = std::string{Net::weight_name(i).view()},
-                          .shape = Net::weight_shape(i),
-                          .lr_mult = Net::weight(i).lr_mult});
+    using Graph = typename Net::Graph;
+    for (int i = 0; i < Net::weight_count; ++i) {
+      Weight& weight = weights_.emplace_back(Weight{.name = std::string{Net::weight_name(i).view()},
+                                                    .shape = Net::weight_shape(i),
+                                                    .lr_mult = Net::weight(i).lr_mult});
+      for (int use = Graph::weights[i]; use < Graph::parameter_count; ++use) {
+        if (Graph::parameters.owner[use] != Graph::weights[i]) continue;
+        weight.layers.emplace_back(Graph::names[Graph::parameters.node[use]].view());
+        if (use != Graph::weights[i])
+          weight.aliases.push_back(weight.layers.back() + std::string{Graph::parameters.list[use].suffix});
+      }
+    }
   }
 
   std::span<Shape const> input_shapes() const override { return {Net::inputs.shapes, inputs_}; }
@@ -34,6 +44,7 @@ class Adapted final : public Executable {
     Net::write(base(buffer), weight, values);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
+  void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
     bool const training = mode == Mode::training;
@@ -80,7 +91,7 @@ class Adapted final : public Executable {
     std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data());
   }
   void subtract_gradients() override {
-    for (Index i = 0; i < Net::parameter_size; ++i) base(data)[i] -= gradients_.data()[i];
+    subtract(base(data), gradients_.data(), Net::Training::slots(), Net::Graph::parameter_count, frozen_.data());
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
@@ -161,7 +172,7 @@ class Adapted final : public Executable {
   void update(Optimizer const& optimizer, TrainingOptions const& options, Progress& progress) {
     UpdateSink<Optimizer, float> sink{optimizer, 0, base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch_};
+    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch_, frozen_.data()};
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
     for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
@@ -193,6 +204,7 @@ class Adapted final : public Executable {
   std::array<Values, outputs_> made_;
   std::array<Values, inputs_> input_gradients_;
   Index batch_ = 0;
+  std::array<bool, Net::Graph::parameter_count> frozen_{};
   std::uint64_t step_ = 0;
   bool kept_ = false, passed_back_ = false;  // forward in training, and backward_input after it, were the last
 };

@@ -53,6 +53,7 @@ class Executable {
     Shape shape;
     std::string other_name = {};            // what a WeightConfig calls it; files may use either
     std::vector<std::string> aliases = {};  // the names that layers which share it would give it
+    std::vector<std::string> layers = {};   // that have it
     float lr_mult = 1;
   };
   virtual std::vector<Weight> const& weights() const = 0;
@@ -62,6 +63,8 @@ class Executable {
   virtual void read(int buffer, int weight, std::span<float> values) const = 0;
   virtual void write(int buffer, int weight, std::span<float const> values) = 0;
   virtual void clear(int buffer) = 0;
+  /// Training steps and subtract_gradients leave a frozen weight, and its optimizer's state, as they are.
+  virtual void set_frozen(int weight, bool frozen) = 0;
 
   /// The samples must stay until backward is done.
   virtual std::span<Values const> forward(std::span<Values const> inputs, Mode mode) = 0;
@@ -71,7 +74,7 @@ class Executable {
   /// From the gradients of all outputs to those of all inputs.
   virtual std::span<Values const> backward_input(std::span<Values const> output_gradients) = 0;
   virtual void backward_parameters() = 0;
-  /// parameters <- parameters - gradients
+  /// parameters <- parameters - gradients, but for statistics
   virtual void subtract_gradients() = 0;
 
   /// One step for the losses in the network, and the objective of the first output where there is one; returns the sum

@@ -91,9 +91,17 @@ class Layer {
   std::vector<std::string> const& learnable_weights_names() const { return weights_names_; }
   /// Factors of the learning rate, in the same order.
   std::vector<std::optional<float>> learnable_weights_lr() const;
-  /// Every weight loses its gradient, which therefore must be the whole update by now.
+  /// Every weight loses its gradient, which therefore must be the whole update by now. Statistics are a solver's to
+  /// update.
   void update_weights();
   void clear_weights_gradients();
+  /// Training steps and update_weights leave a frozen weight, its optimizer state and its statistics as they are, while
+  /// gradients flow on through its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all its
+  /// weights. No file holds who is frozen. Throws ConfigError for a name that is neither.
+  void freeze(std::string const& name) { set_frozen(name, true); }
+  void unfreeze(std::string const& name) { set_frozen(name, false); }
+  void freeze_all();
+  void unfreeze_all();
 
   /// Shapes of one sample: of the inputs and the outputs in order, and of the first ones.
   std::span<Shape const> input_shapes() const { return executable().input_shapes(); }
@@ -113,6 +121,7 @@ class Layer {
   struct LossLayer;
   class WeightHome;
   void make_weights();
+  void set_frozen(std::string const& name, bool frozen);
   void keep(std::span<SharedTensor const> inputs);
   void check_kept() const;
   void hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape);

@@ -32,9 +32,11 @@ enum class DimCheckMode { strict, permissive };
 /// Options of one weight of a layer, in the order of the layer's weights.
 struct WeightConfig {
   std::string name = {};
-  std::optional<Filler> filler = {};  // this and the factors: instead of the layer's own
+  std::optional<Filler> filler = {};  // this and what follows: instead of the layer's own
   std::optional<float> lr_mult = {};
   std::optional<float> decay_mult = {};
+  Regularizer regularizer = Regularizer::own;  // own: the layer's
+  std::optional<MaxNorm> max_norm = {};
   DimCheckMode share_mode = DimCheckMode::strict;
   bool operator==(WeightConfig const&) const = default;
 };

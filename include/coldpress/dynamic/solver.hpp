@@ -38,6 +38,11 @@ class Solver {
 
   Layer const& network() const { return network_; }
   Layer& mut_network() { return network_; }
+  /// As its network's; see Layer::freeze.
+  void freeze(std::string const& name) { network_.freeze(name); }
+  void unfreeze(std::string const& name) { network_.unfreeze(name); }
+  void freeze_all() { network_.freeze_all(); }
+  void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
   /// All of them may change between steps. The optimizer's learning rate is the one that lr_policy starts from.
   TrainingOptions& options() { return options_; }

@@ -32,13 +32,18 @@ template <class Optimizer, class T>
 struct UpdateSinks {
   UpdateSink<Optimizer, T> whole;  // of the whole buffer
   Slots slots;
+  bool const* frozen;  // by number of the owner; null: none
+  float observation;   // the factor of what statistics are handed
   UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
     UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
     sink.optimizer.learning_rate *= parameter.lr_mult;
     sink.decay *= parameter.decay_mult;
     if constexpr (requires { sink.optimizer.weight_decay; }) sink.optimizer.weight_decay *= parameter.decay_mult;
-    sink.frozen = parameter.lr_mult == 0;
+    if (parameter.regularizer == Regularizer::l2) sink.regularization = Regularization::l2;
+    if (parameter.regularizer == Regularizer::l1) sink.regularization = Regularization::l1;
+    if (parameter.is_statistic()) sink.average = parameter.average, sink.scale = observation;
+    sink.frozen = parameter.lr_mult == 0 || (frozen && frozen[slots.slots[i].owner]);
     return sink;
   }
 };

@@ -141,10 +141,7 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      for (Index e = 0; e < weight_shape(i).size(); ++e) {
-        parameters_.data()[place(i, e)] =
-            static_cast<T>(initial_value(weight(i), stream, static_cast<std::uint64_t>(e)));
-      }
+      fill(weight(i), stream, [&](Index e, float value) { parameters_.data()[place(i, e)] = static_cast<T>(value); });
     }
   }
 

@@ -177,6 +177,8 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
     int k = 0;
     for (Parameter const& p : all) {
       require(p.lr_mult >= 0 && p.decay_mult >= 0, "layer: lr_mult and decay_mult of a weight are at least 0");
+      require(p.max_norm.norm >= 0 && p.max_norm.every > 0,
+              "layer: max_norm of a weight is at least 0, and at most every update");
       int const n = parameter_total_++;
       at(parameter_node, n) = node, at(parameters, n) = p, at(owner, n) = n;
       if (other < node && (mine.parameters < 0 || k < mine.parameters)) {

@@ -16,7 +16,7 @@ constexpr Index lay_out(std::span<Parameter const> parameters, std::span<int con
   for (int i = 0; i < count; ++i) {
     Parameter const &own = parameters[owner[i]], &parameter = parameters[i];
     if (owner[i] == i) {
-      slots[i] = {.offset = size, .size = Backend::storage_size(parameter)};
+      slots[i] = {.offset = size, .size = Backend::storage_size(parameter), .owner = i};
       size += slots[i].size;
     } else {
       slots[i] = slots[owner[i]];

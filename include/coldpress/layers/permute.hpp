@@ -15,6 +15,12 @@ struct Axes {
   bool operator==(Axes const&) const = default;
 };
 
+inline std::string to_string(Axes const& axes) {
+  std::string text = "{";
+  for (int a = 0; a < axes.count; ++a) text.append(a ? ", " : "").append(std::to_string(axes.order[a]));
+  return text + "}";
+}
+
 /// The axes of a sample in another order: axis i of the output is axis axes[i] of the input.
 struct Permute {
   static constexpr std::string_view name = "permute";

@@ -5,6 +5,8 @@
 #include <coldpress/optim/sgd.hpp>
 #include <coldpress/optim/update.hpp>
 
+#include <array>
+
 namespace coldpress {
 
 /// Throws DataError unless every label is a class of the loss.
@@ -131,6 +133,14 @@ class Solver {
   Net& network() const { return net_; }
   Index minibatch_size = 0;  // 0: the samples of each call
 
+  /// Steps leave a frozen weight, its optimizer state and its statistics as they are, while gradients flow on through
+  /// its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all its weights. A checkpoint does not
+  /// hold who is frozen. Throws ConfigError for a name that is neither.
+  void freeze(std::string_view name) { set_frozen(name, true); }
+  void unfreeze(std::string_view name) { set_frozen(name, false); }
+  void freeze_all() { frozen_.fill(true); }
+  void unfreeze_all() { frozen_.fill(false); }
+
   // What a checkpoint needs beside the parameters: state(s), laid out as Net::parameters(); the progress; and while
   // samples wait for their update, gradients().
   std::uint64_t step() const { return progress_.minibatches; }
@@ -151,7 +161,7 @@ class Solver {
     auto const run = net_.start(Program{}, inputs, workspace_, step() + 1);
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch};
+    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, frozen_.data()};
     T const mean = train_step(run, turn, kept_gradients(), [&](auto g, T value) {
       constexpr int node = Program::group(g).loss;
       if constexpr (node < Net::Graph::size) losses_[node] = value;
@@ -159,6 +169,17 @@ class Solver {
     progress_ = turn.after();
     workspace_.remember(run);
     return mean;
+  }
+  void set_frozen(std::string_view name, bool frozen) {
+    using Graph = typename Net::Graph;
+    bool known = false;
+    for (int i = 0; i < Graph::parameter_count; ++i) {
+      std::string_view const layer = Graph::names[Graph::parameters.node[i]].view();
+      bool const of_layer = name == layer,
+                 itself = name.starts_with(layer) && name.substr(layer.size()) == Graph::parameters.list[i].suffix;
+      if (of_layer || itself) frozen_[Graph::parameters.owner[i]] = frozen, known = true;
+    }
+    if (!known) throw ConfigError{std::string{"no layer with weights, and no weight, is named '"}.append(name) + "'"};
   }
   auto kept_gradients() {
     if constexpr (fused) {
@@ -174,6 +195,7 @@ class Solver {
   Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
   std::array<T, static_cast<std::size_t>(Net::Graph::size)> losses_{};  // by node
   Progress progress_;
+  std::array<bool, Net::Graph::parameter_count> frozen_{};
 };
 
 }  // namespace coldpress

@@ -4,6 +4,8 @@
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
 
+#include <algorithm>
+
 namespace coldpress {
 
 /// What happens to gradients before the optimizer sees them. They are summed over the minibatches of an update,
@@ -44,26 +46,33 @@ inline float gradient_scale(double squared_norm, float clip, Index minibatch_siz
 }
 
 /// The part of one minibatch in an update. `sink` has the optimizer and the buffers, whole; `minibatch_size`: what the
-/// gradients of a minibatch are divided by, 0 for its samples.
+/// gradients of a minibatch are divided by, 0 for its samples; `frozen`: a flag for each parameter, that of a shared
+/// one at its owner.
 template <class Optimizer, class T>
 class Turn {
  public:
   Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
-       Index batch)
-      : sink_(sink), clip_(options.clip_gradients), fuses_(fuses_update(options)), adds_(progress.waiting > 0) {
+       Index batch, bool const* frozen)
+      : sink_(sink),
+        frozen_(frozen),
+        clip_(options.clip_gradients),
+        fuses_(fuses_update(options)),
+        adds_(progress.waiting > 0) {
     auto const accumulate = static_cast<std::uint64_t>(options.accumulate), update = progress.minibatches / accumulate;
     updates_ = (progress.minibatches + 1) % accumulate == 0;
+    number_ = update + 1;
+    observation_ = 1 / static_cast<float>(options.accumulate);
     after_ = {progress.minibatches + 1, updates_ ? 0 : progress.waiting + batch};
     divisor_ = minibatch_size > 0 ? minibatch_size * options.accumulate : progress.waiting + batch;
     sink_.decay = options.weight_decay;
     sink_.regularization = options.regularization_method;
     sink_.scale = gradient_scale(0, 0, divisor_);
     sink_.optimizer.learning_rate = options.lr_policy.rate(sink_.optimizer.learning_rate, update);
-    if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(update + 1);
+    if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(number_);
   }
 
   /// Sinks that update at once, where one minibatch is an update and nothing needs to be known of all gradients.
-  UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots}; }
+  UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
   /// Sinks into memory that holds the gradients of earlier minibatches.
   GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
   bool adds() const { return adds_; }
@@ -74,30 +83,60 @@ class Turn {
   template <class Backend>
   void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
     if (!updates_) return;
-    UpdateSinks<Optimizer, T> sinks{sink_, slots};
-    auto const for_each = [&](auto f) {
-      for (int i = 0; i < count; ++i) {
-        auto const sink = sinks[i];
-        Slot const& slot = slots.slots[i];
-        if (!sink.frozen && slot.reached && !slot.shared) f(sink, gradients + slot.offset, slot.size);
-      }
-    };
+    auto sinks = update_sinks(slots);
     if (clip_ > 0) {
       double norm = 0;
-      for_each([&](auto const&, T const* from, Index size) { norm += backend.squared_norm(from, size); });
+      for_each(sinks, count, [&](int, auto const& sink, Slot const& slot) {
+        if (sink.average == 0) norm += backend.squared_norm(gradients + slot.offset, slot.size);
+      });
       sinks.whole.scale = gradient_scale(norm, clip_, divisor_);
     }
-    for_each([&](auto const& sink, T const* from, Index size) { backend.update(sink, from, size); });
+    for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
+      if (sink.average > 0) {  // each use of it has observed
+        sink.scale /= static_cast<float>(std::count_if(slots.slots, slots.slots + count,
+                                                       [&](Slot const& use) { return use.owner == i && use.reached; }));
+      }
+      backend.hand_over(gradients + slot.offset, slot.size, sink);
+    });
+    constrain(backend, slots, count);
+  }
+  /// After the update: weights with a bound are scaled down to it.
+  template <class Backend>
+  void constrain(Backend const& backend, Slots slots, int count) const {
+    for_each(update_sinks(slots), count, [&](int i, auto const& sink, Slot const&) {
+      MaxNorm const& bound = slots.parameters[i].max_norm;
+      if (bound.norm > 0 && number_ % static_cast<std::uint64_t>(bound.every) == 0)
+        backend.constrain(slots.parameters[i], sink.weight, bound.norm);
+    });
   }
   Progress after() const { return after_; }
 
  private:
+  /// f(i, sink, slot) for each of all parameters that the update changes.
+  static void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
+    for (int i = 0; i < count; ++i) {
+      auto const sink = sinks[i];
+      Slot const& slot = sinks.slots.slots[i];
+      if (!sink.frozen && slot.reached && !slot.shared) f(i, sink, slot);
+    }
+  }
   UpdateSink<Optimizer, T> sink_;
-  float clip_;
+  bool const* frozen_;
+  float clip_, observation_;
   bool fuses_, adds_, updates_;
+  std::uint64_t number_;  // of the update, from 1
   Index divisor_;
   Progress after_;
 };
+
+/// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
+inline void subtract(float* parameters, float const* gradients, Slots slots, int count, bool const* frozen) {
+  for (int i = 0; i < count; ++i) {
+    Slot const& slot = slots.slots[i];
+    if (slot.shared || frozen[i] || slots.parameters[i].is_statistic()) continue;
+    for (Index e = slot.offset; e < slot.offset + slot.size; ++e) parameters[e] -= gradients[e];
+  }
+}
 
 /// Whether the backend has kernels that end in the optimizer's step; those that users instantiate always do.
 template <class Backend, class Optimizer>
@@ -116,7 +155,10 @@ T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each 
   forward(run);
   T const loss = loss_and_gradient(run, each);
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
-    if (gradients == nullptr) backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
+    if (gradients == nullptr) {
+      backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
+      turn.constrain(run.backend, run.program.slots(), run.program.parameter_count());
+    }
   }
   if constexpr (!std::is_null_pointer_v<Gradients>) {
     if (gradients == nullptr) return loss;

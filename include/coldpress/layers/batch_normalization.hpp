@@ -1,0 +1,200 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace coldpress {
+
+/// y = weight (x - m) / sqrt(v + epsilon) + bias for each channel, axis 0 of {channels, ...}, or each feature of
+/// {features} (Ioffe and Szegedy 2015). In training m and v are mean and biased variance over the minibatch and all
+/// positions; in inference the running ones, which each update moves by `momentum` towards the minibatch's mean and
+/// unbiased variance (PyTorch's rule). A channel that has a single value in the minibatch becomes `bias`, and leaves
+/// the running variance as it is. Parameters of {channels}: weight (1), bias (0), and the statistics mean (0) and
+/// variance (1).
+struct BatchNormalization {
+  static constexpr std::string_view name = "batch_normalization";
+  float epsilon = 1e-5f;
+  float momentum = 0.1f;
+  Weight weight = {}, bias = {};
+
+  constexpr Shape output_shape(Shape in) const {
+    require(in.size() > 0, "batch_normalization: the input has no values");
+    require(epsilon > 0, "batch_normalization: epsilon must be above 0");
+    require(momentum > 0 && momentum < 1, "batch_normalization: momentum must be above 0 and below 1");
+    return in;
+  }
+  constexpr auto parameters(Shape in) const {
+    auto const each = [&](std::string_view parameter, std::string_view suffix, float start) {
+      return Parameter{.name = parameter, .suffix = suffix, .shape = {in[0]}, .filler = Constant{start}};
+    };
+    std::array all{each("weight", "-0", 1).with(weight), each("bias", "-0-bias", 0).with(bias),
+                   each("mean", "-0-mean", 0), each("variance", "-0-variance", 1)};
+    all[2].average = all[3].average = momentum;
+    return all;
+  }
+  /// Five numbers of each channel, all of them in the first sample's place: see Kept.
+  constexpr Index memory(Shape in) const { return 5 * in[0]; }
+
+  void forward(auto const&, auto const& pass) const {
+    auto const x = pass.x;
+    auto const p = pass.p;
+    if (pass.step > 0) {
+      Kept const kept{pass.memory, pass.in[0]};
+      auto const count = values(pass);
+      sum(pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; });
+      for (Index c = 0; c < kept.channels; ++c) kept.means[c] /= count;
+      sum(pass, kept.variances, [&](Index c) {
+        return [&, mean = kept.means[c]](Index i, Index j) {
+          auto const distance = x.row(i)[j] - mean;
+          return distance * distance;
+        };
+      });
+      for (Index c = 0; c < kept.channels; ++c) {
+        kept.factors[c] = factor(kept.variances[c] / count);
+        kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
+      }
+      normalize(pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
+    } else {
+      normalize(pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
+    }
+  }
+  /// The gradients of bias and weight, of which that of x is made, too.
+  void backward(auto const&, auto const& pass) const {
+    Kept const kept{pass.memory, pass.in[0]};
+    auto const x = pass.x;
+    auto const dy = pass.dy;
+    sum(pass, kept.biases, [&](Index) { return [&](Index i, Index j) { return dy.row(i)[j]; }; });
+    sum(pass, kept.weights, [&](Index c) {
+      return [&, mean = kept.means[c], by = kept.factors[c]](Index i, Index j) {
+        return dy.row(i)[j] * ((x.row(i)[j] - mean) * by);
+      };
+    });
+  }
+  void backward_input(auto const&, auto const& pass) const {
+    Kept const kept{pass.memory, pass.in[0]};
+    auto const x = pass.x;
+    auto const dy = pass.dy;
+    auto const dx = pass.dx;
+    auto const count = values(pass);
+    for_each(
+        pass,
+        [&](Index c) {
+          auto const by = kept.factors[c];
+          return std::array{pass.p[0][c] * by, kept.biases[c] / count, kept.means[c], by * (kept.weights[c] / count)};
+        },
+        [&](Index i, Index j, auto scale, auto dbias, auto mean, auto slope) {
+          dx.row(i)[j] = scale * (dy.row(i)[j] - dbias - (x.row(i)[j] - mean) * slope);
+        });
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    Kept const kept{pass.memory, pass.in[0]};
+    backend.hand_over(kept.weights, kept.channels, pass.sinks[0]);
+    backend.hand_over(kept.biases, kept.channels, pass.sinks[1]);
+    backend.hand_over(kept.means, kept.channels, pass.sinks[2]);
+    backend.hand_over(kept.variances, kept.channels, pass.sinks[3]);
+  }
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  bool operator==(BatchNormalization const&) const = default;
+
+ private:
+  /// What the minibatch leaves of each channel: mean, unbiased variance, 1 / sqrt(v + epsilon); the gradients of bias
+  /// and weight.
+  template <class T>
+  struct Kept {
+    Index channels;
+    T *means, *variances, *factors, *biases, *weights;
+    Kept(T* memory, Index count)
+        : channels(count),
+          means(memory),
+          variances(memory + count),
+          factors(memory + 2 * count),
+          biases(memory + 3 * count),
+          weights(memory + 4 * count) {}
+  };
+
+  template <class T>
+  T factor(T variance) const {
+    return 1 / std::sqrt(variance + static_cast<T>(epsilon));
+  }
+  /// Values of a channel in the minibatch.
+  template <class Pass>
+  static auto values(Pass const& pass) {
+    return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
+  }
+  /// y, of mean and factor of each channel.
+  static void normalize(auto const& pass, auto of_channel) {
+    auto const x = pass.x;
+    auto const y = pass.y;
+    for_each(
+        pass,
+        [&](Index c) {
+          auto const [mean, by] = of_channel(c);
+          return std::array{mean, by * pass.p[0][c], pass.p[1][c]};
+        },
+        [&](Index i, Index j, auto mean, auto scale, auto shift) {
+          y.row(i)[j] = (x.row(i)[j] - mean) * scale + shift;
+        });
+  }
+  /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`, which is asked once.
+  static void for_each(auto const& pass, auto of_channel, auto f) {
+    using Numbers = decltype(of_channel(0));
+    constexpr int count = std::tuple_size_v<Numbers>;
+    constexpr Index block = 64;  // channels at once
+    Index const channels = pass.in[0], positions = pass.in.size() / channels;
+    [&]<int... n>(std::integer_sequence<int, n...>) {
+      typename Numbers::value_type numbers[count][block];
+      for (Index first = 0; first < channels; first += block) {
+        Index const width = std::min(block, channels - first);
+        for (Index k = 0; k < width; ++k) {
+          Numbers const own = of_channel(first + k);
+          ((numbers[n][k] = own[n]), ...);
+        }
+        for (Index i = 0; i < pass.x.rows; ++i) {
+          if (positions == 1) {
+            for (Index k = 0; k < width; ++k) f(i, first + k, numbers[n][k]...);
+            continue;
+          }
+          for (Index k = 0; k < width; ++k) {
+            Index const end = (first + k + 1) * positions;
+            for (Index j = end - positions; j < end; ++j) f(i, j, numbers[n][k]...);
+          }
+        }
+      }
+    }
+    (std::make_integer_sequence<int, count>{});
+  }
+  /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts.
+  template <class T>
+  static void sum(auto const& pass, T* sums, auto of_channel) {
+    Index const channels = pass.in[0], positions = pass.in.size() / channels;
+    if (positions == 1) {
+      for (Index c = 0; c < channels; ++c) sums[c] = 0;
+      for (Index i = 0; i < pass.x.rows; ++i) {
+        for (Index c = 0; c < channels; ++c) sums[c] += of_channel(c)(i, c);
+      }
+      return;
+    }
+    for (Index c = 0; c < channels; ++c) {
+      auto const f = of_channel(c);
+      T parts[16] = {}, total{};
+      for (Index i = 0; i < pass.x.rows; ++i) {
+        Index j = c * positions;
+        Index const end = j + positions;
+        for (; j + 16 <= end; j += 16) {
+          for (Index k = 0; k < 16; ++k) parts[k] += f(i, j + k);
+        }
+        for (Index k = 0; j < end; ++j, ++k) parts[k] += f(i, j);
+      }
+      for (T const part : parts) total += part;
+      sums[c] = total;
+    }
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::BatchNormalization, epsilon, momentum, weight, bias);
