@@ -40,6 +40,7 @@ struct Layout {
   /// Whether the storage has the canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) {
     return parameter.row_major || parameter.shape.rank() < 2;
+  }
   /// f(matrix) for matrices whose columns are the weights of an output unit or filter each; a vector is one unit.
   template <class F>
   static void for_units(Parameter const& parameter, float* weight, F f) {
