@@ -19,6 +19,7 @@ std::pair<Convolution, Shape> example(Convolution) { return {{.num_output = 20, 
 std::pair<Pooling, Shape> example(Pooling) { return {{.filter_shape = 2, .stride = 2}, {20, 24, 24}}; }
 std::pair<Rnn, Shape> example(Rnn) { return {{.hidden_size = 32}, {10, 1}}; }
 std::pair<Dropout, Shape> example(Dropout) { return {{.probability = 0.5f}, {128}}; }
+std::pair<Power, Shape> example(Power) { return {{.power = 2}, {10}}; }
 std::pair<Reshape, Shape> example(Reshape) { return {{{1, 28, 28}}, {784}}; }
 std::pair<Flatten, Shape> example(Flatten) { return {{}, {50, 4, 4}}; }
 std::pair<ChannelPooling, Shape> example(ChannelPooling) { return {{.filter_size = 3, .stride = 2}, {64, 8, 8}}; }

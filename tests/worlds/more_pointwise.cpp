@@ -6,10 +6,6 @@ TEST_CASE("LeakyReLU is the same as a type, as a config and in a file") {
   test::check_worlds_of<LeakyReLU{.slope = 0.25f}>();
 }
 TEST_CASE("Exponential is the same as a type, as a config and in a file") { test::check_worlds_of<Exponential{}>(); }
-TEST_CASE("Power is the same as a type, as a config and in a file") {
-  test::check_worlds_of<Power{.power = 3, .scale = 0.5f, .shift = 0.25f}>();
-  test::check_worlds_of<Power{.power = 2.25f, .scale = 0.03125f, .shift = 8}>();
-}
 TEST_CASE("RandomMask is the same as a type, as a config and in a file") {
   test::check_worlds_of<RandomMask{.probability = 0.4f, .seed = 9}>();
 }
