@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/backend/backend.hpp>
 #include <coldpress/core/along.hpp>
 #include <coldpress/layers/power.hpp>
 
