@@ -336,6 +336,12 @@ struct LayerNormalizationConfig {
   weightDecayMult @4 :Float32 = 1;
   biasLrMult @5 :Float32 = 1;
   biasDecayMult @6 :Float32 = 1;
+  weightRegularizer @7 :Regularizer;
+  weightMaxNorm @8 :Float32;
+  weightMaxNormEvery @9 :UInt64 = 1;
+  biasRegularizer @10 :Regularizer;
+  biasMaxNorm @11 :Float32;
+  biasMaxNormEvery @12 :UInt64 = 1;
 }
 
 struct EmbeddingConfig {
@@ -345,6 +351,9 @@ struct EmbeddingConfig {
   weight @2 :Filler;
   weightLrMult @3 :Float32 = 1;
   weightDecayMult @4 :Float32 = 1;
+  weightRegularizer @5 :Regularizer;
+  weightMaxNorm @6 :Float32;
+  weightMaxNormEvery @7 :UInt64 = 1;
 }
 
 struct BatchNormalizationConfig {

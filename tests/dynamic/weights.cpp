@@ -143,18 +143,23 @@ TEST_CASE("a layer freezes by its name, by its weights', and by names that a con
 }
 
 TEST_CASE("a shared weight freezes under the names of all its layers, typed and type-less") {
-  using Tied = Network<Sequential<Shared<"w", Linear{3}>{}, TanH{}, Shared<"w", Linear{3}>{}>, Shape{3}>;
+  using Tied = Network<Sequential<Shared<"w", Linear{3}>{}, TanH{}, Shared<"w", Linear{3}>{}, Linear{3}>, Shape{3}>;
   auto const check = [](Net net) {
     SharedTensor const x = noise({4, 3}, 1), dy = noise({4, 3}, 2);
-    for (char const* name : {"linear1", "linear2", "linear2-0"}) {
-      net.freeze(name);
+    auto const check_moves = [&](bool first, bool last) {
       Floats const before = weights_of(net);
       net.forward(x), net.backward(dy), net.update_weights();
-      CHECK(weights_of(net)[0] == before[0]);
+      CHECK((weights_of(net).front() != before.front()) == first);
+      CHECK((weights_of(net).back() != before.back()) == last);
+    };
+    for (char const* name : {"linear1", "linear2", "linear2-0"}) {
+      net.freeze(name);
+      check_moves(false, true);
       net.unfreeze(name);
-      net.forward(x), net.backward(dy), net.update_weights();
-      CHECK(weights_of(net)[0] != before[0]);
+      check_moves(true, true);
     }
+    net.freeze("linear3");
+    check_moves(true, false);
   };
   check(Net::from_config(Backend{}, dynamic::to_config(Tied{3}), {}, 3));
   check(Net::adapt(Tied{3}));

@@ -71,6 +71,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Convolution{.num_output = 6, .filter_shape = 3, .weight = weight, .bias = bias});
   check(Rnn{.weight = {Gaussian{}, 2, 3, Regularizer::l1, {4.5f, 7}}});
   check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias});
+  check(LayerNormalization{.weight = weight, .bias = bias});
+  check(Embedding{.weight = weight});
   check(Pooling{.mode = PoolingMode::average,
                 .filter_shape = {1, 2, 3},
                 .stride = 3,
