@@ -28,7 +28,7 @@ struct Product {
     Extents const e = extents(pass.in);
     for_each(pass, e, [&](auto const* a, auto const* b, auto* y) {
       std::fill_n(y, e.m * e.n, *a * 0);
-      multiply(e.m, e.k, e.n, {a, e.k, 1}, of_b(e, b), y);
+      multiply(e.m, e.k, e.n, Matrix{a, e.k, 1}, of_b(e, b), y);
     });
   }
   /// da = scale dy bᵀ, db = scale aᵀ dy.
@@ -44,15 +44,15 @@ struct Product {
           auto* const to = da.row(i) + s * e.m * e.k;
           std::fill_n(to, e.m * e.k, *a * 0);
           auto const m = of_b(e, b);
-          multiply(e.m, e.n, e.k, {dy, e.n, 1}, {m.data, m.column, m.row}, to);
+          multiply(e.m, e.n, e.k, Matrix{dy, e.n, 1}, Matrix{m.data, m.column, m.row}, to);
         }
         if (db.data) {
           auto* const to = db.row(i) + s * e.k * e.n;
           std::fill_n(to, e.k * e.n, *a * 0);
           if (transpose) {
-            multiply(e.n, e.m, e.k, {dy, 1, e.n}, {a, e.k, 1}, to);
+            multiply(e.n, e.m, e.k, Matrix{dy, 1, e.n}, Matrix{a, e.k, 1}, to);
           } else {
-            multiply(e.k, e.m, e.n, {a, 1, e.k}, {dy, e.n, 1}, to);
+            multiply(e.k, e.m, e.n, Matrix{a, 1, e.k}, Matrix{dy, e.n, 1}, to);
           }
         }
       }
@@ -84,6 +84,8 @@ struct Product {
     Index row, column;  // steps
   };
   template <class T>
+  Matrix(T const*, Index, Index) -> Matrix<T>;
+  template <class T>
   Matrix<T> of_b(Extents const& e, T const* b) const {
     return transpose ? Matrix<T>{b, 1, e.k} : Matrix<T>{b, e.n, 1};
   }
@@ -95,8 +97,8 @@ struct Product {
     }
   }
   /// y += scale a b. Each sum is taken in the order of k.
-  template <class A, class B, class T>
-  void multiply(Index m, Index k, Index n, Matrix<A> a, Matrix<B> b, T* y) const {
+  template <class T>
+  void multiply(Index m, Index k, Index n, Matrix<T> a, Matrix<T> b, T* y) const {
     auto const factor = static_cast<T>(scale);
     for (Index i = 0; i < m; ++i) {
       for (Index p = 0; p < k; ++p) {
