@@ -47,7 +47,7 @@ struct RandomNetwork {
     longest = std::max(longest, size);
     scores = false;
     auto const push = [&](dynamic::LayerType type) { layers.emplace_back(name, std::move(type)); };
-    switch (random.integer(0, 16)) {
+    switch (random.integer(0, 20)) {
       case 0:
         return push(ReLU{});
       case 1:
@@ -99,11 +99,53 @@ struct RandomNetwork {
       case 11:
       case 12:
         return add_recurrent(random, name);
+      case 13:
+      case 14:
+      case 15:
+      case 16:
+        return add_along(random, name);
       default:
         output = {random.integer(1, 70)};
         longest = std::max(longest, output.size());
         trainable = true;
         return push(Linear{output.size()});
+    }
+  }
+  void add_along(Random& random, std::string const& name) {
+    int const axis = static_cast<int>(random.integer(-output.rank(), output.rank() - 1));
+    Index const extent = output[axis_of(output, axis)];
+    bool const image = output.rank() == 3, chance = random.integer(0, 1) == 0;
+    auto const push = [&](auto layer) {
+      output = layer.output_shape(output);
+      layers.emplace_back(name, layer);
+    };
+    switch (random.integer(0, 7)) {
+      case 0:
+        return push(Slice{.axis = axis, .begin = static_cast<int>(random.integer(0, extent - 1))});
+      case 1:
+        return push(Reduce{.operation = chance ? ReduceOperation::sum : ReduceOperation::mean, .axis = axis});
+      case 2:
+        return push(SoftmaxOver{.axis = axis, .logarithm = chance});
+      case 3:
+        places = std::max(places, output.size());
+        trainable = true;
+        // Of weights that differ: else a mean of its values is 0, and rounding decides on which side of a kink.
+        return push(LayerNormalization{.epsilon = 0.1f, .weight = Gaussian{}, .bias = Gaussian{}});
+      case 4:
+        return push(LRN{.size = 3, .mode = image && chance ? LRNMode::within : LRNMode::across});
+      case 5:
+        return push(ChannelPooling{.mode = chance ? PoolingMode::max : PoolingMode::average,
+                                   .filter_size = random.integer(1, extent),
+                                   .stride = random.integer(1, 3),
+                                   .axis = axis});
+      case 6:
+        if (image)
+          return push(Crop{.size = {random.integer(1, output[1]), random.integer(1, output[2])},
+                           .random_crop = true,
+                           .random_mirror = chance});
+        [[fallthrough]];
+      default:
+        return push(GlobalAveragePooling{});
     }
   }
   void add_recurrent(Random& random, std::string const& name) {
@@ -205,7 +247,7 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
   std::vector<Buffer> buffers;
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
-    for (Buffer const& buffer : {group.value, group.kept, group.memory, group.gradient, group.addend}) {
+    for (Buffer const& buffer : {group.value, group.kept, group.memory, group.gradient}) {
       if (buffer.used() && buffer.first >= 0) buffers.push_back(buffer);
     }
   }
