@@ -185,7 +185,10 @@ std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::Lay
   if (auto const found = dynamic::difference(model.config, expected); !found.empty()) {
     throw MismatchError{"the file's network is not the one asked for: " + found};
   }
-  return weights_in_order(model);
+  auto all = weights_in_order(model);
+  std::vector<std::vector<float>> result;
+  for (std::size_t i : dynamic::matching_weights(model.config, expected)) result.push_back(std::move(all[i]));
+  return result;
 }
 
 Model model_of(dynamic::Layer const& layer, Index batch) {

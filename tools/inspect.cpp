@@ -110,8 +110,17 @@ std::string text(Checkpoint const& checkpoint) {
          section("done", progress);
 }
 
-void inspect(std::string const& path) {
+dynamic::LayerConfig const& network(Model const& model) { return model.config; }
+dynamic::LayerConfig const& network(Checkpoint const& checkpoint) { return checkpoint.model.config; }
+dynamic::LayerConfig const& network(Training const& training) { return training.network; }
+
+void inspect(std::string const& path, bool dot) {
   auto const file = read_any(path);
+  if (dot) {
+    auto const draw = [](auto const& content) { return dynamic::dot(network(content)); };
+    std::fputs(std::visit(draw, file).c_str(), stdout);
+    return;
+  }
   char const* kind = "a training";
   if (std::holds_alternative<Checkpoint>(file)) kind = "a checkpoint, with a checksum";
   if (auto const* model = std::get_if<Model>(&file))
@@ -128,7 +137,9 @@ void add_inspect(CLI::App& app) {
       "inspect",
       "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
   command->add_option("FILE", *path, "The file")->type_name("")->required();
-  command->callback([path] { inspect(*path); });
+  auto const dot = std::make_shared<bool>();
+  command->add_flag("--dot", *dot, "Prints the network's plan as a graph for GraphViz, and nothing else");
+  command->callback([path, dot] { inspect(*path, *dot); });
 }
 
 }  // namespace coldpress::command

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/cpu.hpp>
+#include <coldpress/graph/blocks.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>

@@ -3,4 +3,5 @@
 #pragma once
 
 #include <coldpress/dynamic/layer.hpp>
+#include <coldpress/dynamic/network.hpp>
 #include <coldpress/dynamic/solver.hpp>

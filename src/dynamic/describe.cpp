@@ -7,7 +7,7 @@
 
 namespace coldpress::dynamic {
 
-std::string describe(LayerConfig const& config, std::optional<Shape> input) {
+Description description(LayerConfig const& config, std::optional<Shape> input) {
   Graph const graph{config, input};
   std::vector<LayerRow> rows;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -32,7 +32,12 @@ std::string describe(LayerConfig const& config, std::optional<Shape> input) {
   std::vector<Group> groups(graph.nodes.size());
   std::vector<int> group_of(graph.nodes.size());
   auto const plan = make_plan(graph.nodes, graph.outputs, {.pitch = cpu::Layout::pitch}, groups, group_of);
-  return coldpress::describe(rows, graph.nodes, groups, group_of, plan, sizeof(float));
+  return {std::move(rows), graph.nodes, std::move(groups), std::move(group_of), graph.outputs, plan, sizeof(float)};
 }
+
+std::string describe(LayerConfig const& config, std::optional<Shape> input) {
+  return description(config, input).table();
+}
+std::string dot(LayerConfig const& config, std::optional<Shape> input) { return description(config, input).dot(); }
 
 }  // namespace coldpress::dynamic

@@ -19,6 +19,10 @@ class ConfigRecorder {
   explicit ConfigRecorder(SequentialConfig& config) : config_(config) {}
 
   Shape const& shape(int node) const { return nodes_[static_cast<std::size_t>(node)].shape; }
+  Index input_size(int node) const {
+    auto const& inputs = nodes_[static_cast<std::size_t>(node)].inputs;
+    return inputs.empty() ? 0 : shape(inputs[0]).size();
+  }
   int add_input(Shape in) {
     nodes_.push_back({.shape = in, .input = static_cast<int>(config_.inputs.size())});
     config_.add_input("", in);
@@ -211,11 +215,14 @@ SolverConfig to_solver_config(Solver const& solver) {
   return config;
 }
 
-/// Whether two configs describe the same function: the same layers in the same order with the same fields. Names,
-/// batch, wiring in place, and how weights start are not compared; nested containers count as their layers.
+/// Whether two configs describe the same function: the same layers with the same fields, each reading the same values.
+/// Names, batch, wiring in place, how weights start, and the order in which a network with branches lists its layers
+/// are not compared; nested containers count as their layers.
 bool same_network(LayerConfig const& a, LayerConfig const& b);
 /// The first difference, as a sentence; empty if there is none.
 std::string difference(LayerConfig const& a, LayerConfig const& b);
+/// For each weight of b, in order, the number of the weight of a that it is. Throws MismatchError where they differ.
+std::vector<std::size_t> matching_weights(LayerConfig const& a, LayerConfig const& b);
 
 /// Whether a config says the shape of its input; says it, where it does not yet.
 bool declares_input(LayerConfig const& config);

@@ -4,8 +4,6 @@
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/static_program.hpp>
 
-#include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -18,38 +16,73 @@ struct LayerRow {
   Index flops = 0;  // of one sample's forward pass
 };
 
-/// The table of an inference plan. `rows` has one for each node; an only input needs no name; sizes are of one
-/// sample and of `scalar_size` bytes a value.
-inline std::string describe(std::span<LayerRow const> rows, std::span<Node const> nodes, std::span<Group const> groups,
-                            std::span<int const> group_of, PlanSize const& plan, std::size_t scalar_size) {
+/// An inference plan, for people: as a table, or as a picture.
+struct Description {
+  std::vector<LayerRow> rows;  // one for each node; an only input needs no name
+  std::vector<Node> nodes;
+  std::vector<Group> groups;
+  std::vector<int> group_of, outputs;
+  PlanSize plan;
+  std::size_t scalar_size;  // sizes are of one sample and of so many bytes a value
+
+  /// Layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass), and where in the workspace
+  /// the value of a sample starts and how much it takes, in bytes; and what it reads, where that is not the line
+  /// before.
+  std::string table() const;
+  /// The same for GraphViz: a box is a layer, a frame is a group. `dot -Tsvg` draws it.
+  std::string dot() const;
+
+ private:
+  std::string bytes(Index values) const { return std::to_string(values * static_cast<Index>(scalar_size)); }
+  std::string name(std::size_t node) const {
+    bool const only = nodes.size() < 2 || nodes[1].kind != Node::Kind::input;
+    return nodes[node].kind == Node::Kind::input && (only || rows[node].name.empty()) ? "input" : rows[node].name;
+  }
+  /// Where the value of a node is.
+  std::string buffer(std::size_t node) const {
+    int const g = group_of[node];
+    if (g == Group::nowhere) return "only in training";
+    if (g < 0) return "the caller's";
+    Group const& group = groups[static_cast<std::size_t>(g)];
+    if (nodes[node].kind == Node::Kind::view) return "a view";
+    if (group.output != static_cast<int>(node)) return "registers";
+    if (!group.needed) return "not computed";
+    return bytes(group.value.offset) + " + " + bytes(group.value.pitch);
+  }
+  std::string reads(std::size_t node) const {
+    std::string text;
+    for (int k = 0; k < nodes[node].input_count(); ++k)
+      text.append(k ? ", " : "").append(name(static_cast<std::size_t>(nodes[node].inputs[k])));
+    return text;
+  }
+};
+
+inline std::string Description::table() const {
   std::vector<std::vector<std::string>> table{{"layer", "shape", "parameters", "FLOPs", "bytes", "group", "buffer"}};
-  auto const bytes = [&](Index values) { return std::to_string(values * static_cast<Index>(scalar_size)); };
+  bool branches = false;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    branches = branches || (nodes[i].kind != Node::Kind::input &&
+                            (nodes[i].input_count() != 1 || nodes[i].inputs[0] != static_cast<int>(i) - 1));
+  }
+  if (branches) table[0].push_back("reads");
   Index parameters = 0, flops = 0;
-  auto const inputs =
-      std::count_if(nodes.begin(), nodes.end(), [](Node const& n) { return n.kind == Node::Kind::input; });
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerRow const& row = rows[i];
-    if (nodes[i].kind == Node::Kind::input) {
-      table.push_back({inputs == 1 ? "input" : row.name, to_string(nodes[i].shape), "", "", "", "", "the caller's"});
-      continue;
-    }
-    parameters += row.parameters, flops += row.flops;
+    bool const input = nodes[i].kind == Node::Kind::input;
     int const g = group_of[i];
-    std::string buffer = "the caller's";
     Index values = row.parameters;
-    if (g == Group::nowhere) buffer = "";
-    if (g >= 0) {
-      Buffer const& value = groups[static_cast<std::size_t>(g)].value;
-      bool const view = nodes[i].kind == Node::Kind::view;
-      bool const last = groups[static_cast<std::size_t>(g)].output == static_cast<int>(i);
-      buffer = view ? "a view" : !last ? "registers" : bytes(value.offset) + " + " + bytes(value.pitch);
-      if (last && !view) values += value.pitch + groups[static_cast<std::size_t>(g)].memory.size;
-    }
-    table.push_back({row.name, to_string(nodes[i].shape), std::to_string(row.parameters), std::to_string(row.flops),
-                     bytes(values), g < 0 ? "" : std::to_string(g + 1), buffer});
+    parameters += row.parameters, flops += row.flops;
+    if (!input && g >= 0 && groups[static_cast<std::size_t>(g)].output == static_cast<int>(i) &&
+        nodes[i].kind != Node::Kind::view)
+      values += groups[static_cast<std::size_t>(g)].value.pitch + groups[static_cast<std::size_t>(g)].memory.size;
+    auto const number = [&](Index n) { return input ? "" : std::to_string(n); };
+    table.push_back({name(i), to_string(nodes[i].shape), number(row.parameters), number(row.flops),
+                     input ? "" : bytes(values), g < 0 ? "" : std::to_string(g + 1), buffer(i)});
+    if (branches) table.back().push_back(reads(i));
   }
   table.push_back({"all", "", std::to_string(parameters), std::to_string(flops), bytes(parameters + plan.workspace),
                    std::to_string(plan.groups), bytes(plan.workspace) + " (" + bytes(plan.sum) + " without reuse)"});
+  if (branches) table.back().emplace_back();
 
   std::vector<std::size_t> width(table[0].size());
   for (auto const& line : table) {
@@ -59,18 +92,62 @@ inline std::string describe(std::span<LayerRow const> rows, std::span<Node const
   for (auto const& line : table) {
     for (std::size_t c = 0; c < line.size(); ++c) {
       std::string const fill(width[c] - line[c].size(), ' ');
-      bool const left = c < 2 || c == 6;  // words to the left, numbers to the right
-      text.append(c ? "  " : "").append(left ? line[c] : fill).append(!left ? line[c] : c == 6 ? "" : fill);
+      bool const left = c < 2 || c > 5, last = c + 1 == line.size();  // words to the left, numbers to the right
+      text.append(c ? "  " : "").append(left ? line[c] : fill).append(!left ? line[c] : last ? "" : fill);
     }
     text += '\n';
   }
   return text;
 }
 
-/// The table of a static network: layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass),
-/// and where in the workspace the value of a sample starts and how much it takes, in bytes.
+inline std::string Description::dot() const {
+  auto const quoted = [](std::string const& text) {
+    std::string result = "\"";
+    for (char c : text) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result + '"';
+  };
+  auto const box = [&](std::size_t i) {
+    bool const input = nodes[i].kind == Node::Kind::input;
+    std::string label = quoted(name(i) + "|" + to_string(nodes[i].shape) + "|" + buffer(i));
+    for (std::size_t at = 0; (at = label.find('|', at)) != std::string::npos; ++at) label.replace(at, 1, "\\n");
+    return "n" + std::to_string(i) + " [label=" + label + (input ? ", shape=oval" : "") + "];\n";
+  };
+  std::string text = "digraph network {\n  node [shape=box, fontname=\"sans-serif\"];\n";
+  for (int g = -max_network_inputs - 1; g < plan.groups; ++g) {
+    bool const framed = g >= 0;
+    std::string boxes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (group_of[i] == g) boxes += (framed ? "    " : "  ") + box(i);
+    }
+    if (!framed || boxes.empty()) {
+      text += boxes;
+      continue;
+    }
+    std::string const number = std::to_string(g + 1);
+    text +=
+        "  subgraph cluster_" + number + " {\n    label=\"group " + number + "\"; style=rounded;\n" + boxes + "  }\n";
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (group_of[i] == Group::nowhere) text += "  " + box(i);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (int k = 0; k < nodes[i].input_count(); ++k)
+      text += "  n" + std::to_string(nodes[i].inputs[k]) + " -> n" + std::to_string(i) + ";\n";
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    std::string const number = std::to_string(k + 1), node = "output" + number;
+    text += "  " + node + " [label=\"output" + (outputs.size() > 1 ? " " + number : "") + "\", shape=plaintext];\n";
+    text += "  n" + std::to_string(outputs[k]) + " -> " + node + ";\n";
+  }
+  return text + "}\n";
+}
+
+/// The plan of a static network.
 template <class Net>
-std::string describe(Net const&) {
+Description description(Net const&) {
   using Graph = typename Net::Graph;
   using Program = typename Net::Inference;
   std::vector<LayerRow> rows;
@@ -87,8 +164,22 @@ std::string describe(Net const&) {
         ...);
   }
   (std::make_integer_sequence<int, Graph::size>{});
-  return describe(rows, Program::planned.nodes, Program::planned.groups, Program::planned.group_of, Program::plan(),
-                  sizeof(typename Net::T));
+  auto const& planned = Program::planned;
+  return {std::move(rows),
+          {planned.nodes.begin(), planned.nodes.end()},
+          {planned.groups.begin(), planned.groups.end()},
+          {planned.group_of.begin(), planned.group_of.end()},
+          {Graph::outputs.begin(), Graph::outputs.end()},
+          Program::plan(),
+          sizeof(typename Net::T)};
+}
+template <class Net>
+std::string describe(Net const& network) {
+  return description(network).table();
+}
+template <class Net>
+std::string dot(Net const& network) {
+  return description(network).dot();
 }
 
 }  // namespace coldpress

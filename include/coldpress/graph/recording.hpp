@@ -45,8 +45,11 @@ struct Counter {
   using Types = List;
   Counts<size_of(List{})> counts = {};
   Shape shapes[max_nodes] = {};
+  Index input_sizes[max_nodes] = {};
 
   constexpr Shape const& shape(int node) const { return shapes[node]; }
+  /// Values of a sample of what a node reads first.
+  constexpr Index input_size(int node) const { return input_sizes[node]; }
   constexpr int add_input(Shape in) {
     ++counts.inputs;
     shapes[counts.nodes] = in;
@@ -58,6 +61,7 @@ struct Counter {
     Shape in[max_inputs] = {};
     require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
+    input_sizes[counts.nodes] = in[0].size();
     if constexpr (Loss<L>) {
       shapes[counts.nodes] = {1};
     } else {
@@ -108,6 +112,10 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
   int node_count = 0, output_count = 0, owners = 0;
 
   constexpr Shape const& shape(int node) const { return nodes[static_cast<std::size_t>(node)].shape; }
+  constexpr Index input_size(int node) const {
+    int const from = nodes[static_cast<std::size_t>(node)].inputs[0];
+    return from < 0 ? 0 : shape(from).size();
+  }
   constexpr int add_input(Shape in) {
     at(nodes, node_count).shape = in;
     at(kind, node_count) = -1;

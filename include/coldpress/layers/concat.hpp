@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ struct Concat {
 
   constexpr Shape output_shape(Shapes in) const {
     require(in.size() >= 2, "concat: takes at least two inputs");
-    int const along = axis_of(in[0]);
+    int const along = axis_of(in[0], axis);
     Shape out = in[0];
     out.extents[along] = 0;
     for (Shape const& shape : in) {
@@ -53,17 +54,12 @@ struct Concat {
   bool operator==(Concat const&) const = default;
 
  private:
-  constexpr int axis_of(Shape const& in) const {
-    int const along = axis < 0 ? in.rank() + axis : axis;
-    require(along >= 0 && along < in.rank(), "concat: the inputs have no such axis");
-    return along;
-  }
   struct Blocks {
     Index outer, whole;  // how many, and values of one in the output
   };
   Blocks blocks(Shapes in) const {
     Index outer = 1, all = 0;
-    for (int a = 0; a < axis_of(in[0]); ++a) outer *= in[0][a];
+    for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
     for (Shape const& shape : in) all += shape.size();
     return {outer, all / outer};
   }

@@ -12,7 +12,11 @@ struct Axes {
   constexpr Axes() = default;
   template <class... More>
   constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
-  bool operator==(Axes const&) const = default;
+  constexpr bool operator==(Axes const& other) const {
+    bool same = count == other.count;
+    for (int a = 0; a < count && same; ++a) same = order[a] == other.order[a];
+    return same;
+  }
 };
 
 inline std::string to_string(Axes const& axes) {

@@ -115,9 +115,10 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
     throw MismatchError{"the checkpoint is of a network that also ran apart from its solver, which must be dynamic"};
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
+  auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     for (int i = 0; i < Net::weight_count; ++i) {
-      auto const& values = buffers[b][static_cast<std::size_t>(i)];
+      auto const& values = buffers[b][order[static_cast<std::size_t>(i)]];
       std::vector<typename Net::T> const converted(values.begin(), values.end());
       Net::write(buffer_of(solver, static_cast<int>(b)).data(), i, converted);
     }
