@@ -35,6 +35,14 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
 void check(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset) {
   data::check(dataset);
   Shape const input = network.input_shape(), output = network.output_shape();
+  auto const inputs = network.input_shapes();
+  if (inputs.size() > 2 || (inputs.size() == 2 && loss))
+    throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
+                           " inputs; the data have samples, and targets for a loss of the network's own"};
+  if (inputs.size() == 2 && inputs[1].size() != dataset.target_shape.size()) {
+    throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", the network's second input " +
+                     to_string(inputs[1])};
+  }
   if (dataset.sample_shape.size() != input.size()) {
     throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " +
                      to_string(input)};
@@ -115,7 +123,9 @@ Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset con
                                                       static_cast<std::size_t>(size * sample));
     auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target),
                                                       static_cast<std::size_t>(size * target));
-    auto const y = network.forward(x);
+    dynamic::Values const both[] = {x, t};
+    auto const y = network.executable().forward(std::span{both}.first(network.input_shapes().size()),
+                                                dynamic::Mode::inference)[0];
     if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
     if (!objective) continue;
     dynamic::SharedTensor const both[] = {tensor(y, size), tensor(t, size)};

@@ -46,16 +46,16 @@ void check_same_run(Checkpoint const& run, std::optional<persist::Training> cons
   if (!training) return;
   std::string const other = dynamic::difference(run.model.config, training->network);
   if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
-  if (!training->loss || run.loss->layer_type != training->loss->layer_type)
-    throw MismatchError{"has another loss than the config"};
+  auto const type = [](auto const& loss) { return loss ? std::optional{loss->layer_type} : std::nullopt; };
+  if (type(run.loss) != type(training->loss)) throw MismatchError{"has another loss than the config"};
   if (run.solver != training->solver) throw MismatchError{"has another solver than the config"};
 }
 
 void check_complete(Checkpoint const& run, std::string const& file) {
   ConfigError error{"is missing"};
   error.in_file(file);
-  error.in_field(!run.loss ? "loss" : "data");
-  if (!run.loss || run.data.empty()) throw error;
+  error.in_field("data");
+  if (run.data.empty()) throw error;
 }
 
 /// Where to go on, or where to begin.

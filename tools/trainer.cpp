@@ -62,7 +62,10 @@ void Trainer::train(std::uint64_t steps) {
 
 void Trainer::step() {
   auto const batch = batches_.next();
-  double const loss = static_cast<double>(solver_.train_minibatch(batch.samples, batch.targets));
+  dynamic::Values const both[] = {batch.samples, batch.targets};
+  std::size_t const inputs = solver_.network().input_shapes().size();
+  double const loss = static_cast<double>(run_.loss ? solver_.train_minibatch(batch.samples, batch.targets)
+                                                    : solver_.train_minibatch(std::span{both}.first(inputs)));
   if (!std::isfinite(loss)) {
     throw DataError{"the loss is no longer a number after step " + std::to_string(solver_.iteration()) +
                     "; a smaller learning rate or clipped gradients may help"};

@@ -1,10 +1,13 @@
-// THE LIST of built-in layers and losses: the table of contents of the library. Configs, files, docs and tests fold
-// over it.
+// THE LIST of built-in layers, losses and statistics: the table of contents of the library. Configs, files, docs and
+// tests fold over it.
 #pragma once
 
 #include <coldpress/core/type_list.hpp>
+#include <coldpress/layers/accuracy.hpp>
 #include <coldpress/layers/argmax.hpp>
 #include <coldpress/layers/batch_normalization.hpp>
+#include <coldpress/layers/binary_accuracy.hpp>
+#include <coldpress/layers/binary_cross_entropy.hpp>
 #include <coldpress/layers/channel_pooling.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
@@ -15,8 +18,10 @@
 #include <coldpress/layers/embedding.hpp>
 #include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
+#include <coldpress/layers/gaussian_kl.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
+#include <coldpress/layers/hinge.hpp>
 #include <coldpress/layers/identity.hpp>
 #include <coldpress/layers/layer_normalization.hpp>
 #include <coldpress/layers/leaky_relu.hpp>
@@ -24,6 +29,7 @@
 #include <coldpress/layers/log_softmax.hpp>
 #include <coldpress/layers/lrn.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
+#include <coldpress/layers/multinomial_logistic.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/onehot.hpp>
 #include <coldpress/layers/permute.hpp>
@@ -39,13 +45,17 @@
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/silu.hpp>
 #include <coldpress/layers/slice.hpp>
+#include <coldpress/layers/softlabel_softmax.hpp>
 #include <coldpress/layers/softmax.hpp>
+#include <coldpress/layers/softmax_loss.hpp>
 #include <coldpress/layers/softmax_over.hpp>
 #include <coldpress/layers/softplus.hpp>
 #include <coldpress/layers/split.hpp>
+#include <coldpress/layers/square_loss.hpp>
 #include <coldpress/layers/tanh.hpp>
 #include <coldpress/layers/threshold.hpp>
 #include <coldpress/layers/tied_linear.hpp>
+#include <coldpress/layers/wasserstein.hpp>
 
 namespace coldpress {
 
@@ -55,6 +65,9 @@ using BuiltinLayers =
              ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
              LayerNormalization, BatchNormalization, Embedding,  //
              Add, Subtract, Multiply, Divide, Concat, Product, Permute, TiedLinear, Split, RandomNormal>;
-using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError>;
+using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError,  //
+                               SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
+                               Hinge, GaussianKL, Wasserstein>;
+using BuiltinStatistics = TypeList<Accuracy, BinaryAccuracy>;
 
 }  // namespace coldpress

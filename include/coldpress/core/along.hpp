@@ -38,6 +38,17 @@ constexpr Shape without_axis(Shape in, int axis) {
   return in;
 }
 
+/// Where the largest of the values x[0], x[inner], ... is: the first of equal ones; a NaN is the largest of all.
+template <class T>
+Index first_maximum(T const* x, Index extent, Index inner) {
+  Index best = 0;
+  for (Index k = 1; k < extent; ++k) {
+    T const most = x[best * inner], value = x[k * inner];
+    if (value > most || (value != value && most == most)) best = k;
+  }
+  return best;
+}
+
 /// f(0) + ... + f(n - 1), in sixteen sums that compilers keep in vectors, added up as a tree.
 template <class T, class F>
 __attribute__((always_inline)) inline T sum_over(Index n, F f) {

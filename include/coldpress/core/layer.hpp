@@ -88,12 +88,19 @@ constexpr bool is_label(T value, Index count) {
   return value >= 0 && value < static_cast<T>(count) && value == static_cast<T>(static_cast<Index>(value));
 }
 
+/// What reads labels, its second input, says for the shape of the first of how many classes they are.
+template <class L>
+concept Labelled = requires(L const& reader, Shape in) {
+  { reader.classes(in) } -> std::same_as<Index>;
+};
+
 /// Compares a sample's output y with its target t. The loss of a minibatch is the mean over its samples; the gradient
 /// is that of the sum. Either element by element,
 ///   value(y, t) and gradient(y, t) of one value, for T = float, double or a vector; with Target::label of the labelled
 ///   value only; and target_gradient(y, t) where targets may come from the network,
 /// or a whole sample at once, in plain loops:
 ///   sample(in, y, t, dy, dt)  the value; writes all of dy, and of dt, which may be null.
+/// With Target::label it is Labelled, too.
 template <class L>
 concept ElementLoss = requires(L const& loss, double y) {
   { loss.value(y, y) } -> std::same_as<double>;
@@ -107,14 +114,49 @@ template <class L>
 concept Loss = (ElementLoss<L> || SampleLoss<L>)&&requires(L const& loss, Shape in) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::target } -> std::convertible_to<Target>;
+  requires(L::target == Target::value) || Labelled<L>;
   { loss.target_shape(in) } -> std::same_as<Shape>;
   { loss == loss } -> std::same_as<bool>;
 };
 /// Whether a gradient gets to the targets too: a loss between two values of a network.
 template <class L>
-constexpr bool has_target_gradient = SampleLoss<L> || requires(L const& loss, double y) {
-  loss.target_gradient(y, y);
+constexpr bool has_target_gradient = L::target == Target::value && (SampleLoss<L> || requires(L const& loss, double y) {
+                                       loss.target_gradient(y, y);
+                                     });
+
+/// Watches values of a network: `sums` numbers, 0 at first, which samples add to, and what they say.
+///   check(in)              throws ShapeError unless it can watch values of these shapes
+///   observe(in, x, sums)   adds a sample; x[k] are the values of input k, float or double
+///   report(sums)           the statistic
+/// Makes nothing, and no gradient comes from it.
+template <class L>
+concept Statistic = requires(L const& statistic, Shapes in, double const* const* x, double* sums) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { L::sums } -> std::convertible_to<int>;
+  statistic.check(in);
+  statistic.observe(in, x, sums);
+  { statistic.report(sums) } -> std::same_as<double>;
+  { statistic == statistic } -> std::same_as<bool>;
 };
+
+/// How many sums a part of a network gathers: a loss that of its values, and the samples.
+template <class L>
+constexpr int sums_of() {
+  if constexpr (Statistic<L>) {
+    return L::sums;
+  } else {
+    return Loss<L> ? 2 : 0;
+  }
+}
+/// What they say: the statistic, or the mean loss of a sample. NaN before the first sample.
+template <class L>
+double report_of(L const& part, double const* sums) {
+  if constexpr (Statistic<L>) {
+    return part.report(sums);
+  } else {
+    return sums[0] / sums[1];
+  }
+}
 
 /// Neither infinite nor NaN, at compile time too.
 constexpr bool is_finite(float x) { return x >= -3.4028234e38f && x <= 3.4028234e38f; }

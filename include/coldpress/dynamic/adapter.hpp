@@ -150,7 +150,7 @@ class Adapted final : public Executable {
   }
   float run_losses(std::span<Values const> inputs) {
     if constexpr (Net::Graph::has_losses) {
-      coldpress::check_labels<Net>(all(inputs));
+      check_labels<typename Net::Graph>(all(inputs));
       auto const run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
       losses_.clear();
       coldpress::forward(run);

@@ -20,10 +20,11 @@ class SeparateObjective {
   void check(Shape shape, Values target, Index batch) const {
     std::visit(
         [&](auto const& loss) {
-          Index const width = loss.target_shape(loss_input(objective_, shape)).size();
+          Shape const compared = loss_input(objective_, shape);
+          Index const width = loss.target_shape(compared).size();
           require(static_cast<Index>(target.size()) == batch * width,
                   "loss: the targets must be as many as the samples");
-          check_targets(loss, target);
+          check_targets(loss, compared, target);
         },
         objective_.loss);
   }

@@ -155,7 +155,7 @@ Description description(Net const&) {
     (
         [&] {
           LayerRow row{std::string{Graph::names[i].view()}};
-          if constexpr (i >= Graph::inputs && Graph::nodes[i].kind != Node::Kind::loss)
+          if constexpr (i >= Graph::inputs && Graph::nodes[i].sums < 0)
             row.flops = flops_of(Graph::template layer<i>, Shapes{Graph::template input_shapes<i>});
           for (int k = Graph::parameters.first[i]; i >= Graph::inputs && k < Graph::parameters.first[i + 1]; ++k)
             row.parameters += Graph::parameters.owner[k] == k ? Graph::parameters.list[k].shape.size() : 0;

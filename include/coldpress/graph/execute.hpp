@@ -80,8 +80,8 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
 ///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k),
 ///   seed_finishes(g); head(g, some, none), join(g, some, none), join_with(g, backend, other), chain(g, seed),
-///   loss(g, f), loss_input(g); columns(g), slots(g), head_inputs(g), head_key(g, seed). In a static program g, k and
-///   flags are constants.
+///   loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g), head_key(g, seed).
+///   In a static program g, k and flags are constants.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -92,9 +92,15 @@ struct Run {
   std::array<T const*, Program::inputs_capacity> inputs;
   [[no_unique_address]] Count batch;
   std::uint64_t seed;
-  std::uint64_t step;  // 0: inference
-  T* state = nullptr;  // where the network streams
+  std::uint64_t step;      // 0: inference
+  T* state = nullptr;      // where the network streams
+  double* sums = nullptr;  // where losses and statistics are gathered
 
+  /// Of a node; null where none are gathered.
+  double* sums_of(int node) const {
+    int const first = program.sums(node);
+    return sums && first >= 0 ? sums + first : nullptr;
+  }
   T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
   /// Rows of what group g makes; input k of the network where g is -1 - k.
@@ -249,12 +255,30 @@ T sample_losses(L const& loss, Shape in, Y y, Target t, DY dy, Rows<T> dt) {
 }
 }  // namespace detail
 
+/// Shows the samples to the statistics.
+template <class Run>
+void observe(Run const& run) {
+  using T = typename Run::T;
+  run.program.for_each_group([&](auto g) {
+    run.program.statistic(g, [&](auto const& statistic, Shapes in) {
+      double* const sums = run.sums_of(run.program.group(g).statistic);
+      if (!sums) return;
+      auto const x = run.values(g);
+      for (Index i = 0; i < run.batch; ++i) {
+        std::array<T const*, max_inputs> sample{};
+        for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
+        statistic.observe(in, sample.data(), sums);
+      }
+    });
+  });
+}
+
 /// Computes every group's value; those that end in a loss are left to loss_and_gradient.
 template <class Run>
 void forward(Run const& run) {
   run.program.for_each_group([&](auto g) {
     Group const& group = run.program.group(g);
-    if (!group.needed || group.loss >= 0) return;
+    if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
     auto const y = run.value(g);
     auto const then = run.then(g);
     run.program.head(
@@ -271,7 +295,7 @@ void forward(Run const& run) {
 }
 
 /// The losses of the minibatch (their means), each given to each(g, mean), and the gradients of their sums with respect
-/// to what they compare. Returns their sum.
+/// to what they compare; then the statistics. Returns the sum of the losses.
 template <class Run, class Each, class T = typename Run::T>
 T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
@@ -322,8 +346,13 @@ T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
+      if (double* const sums = run.sums_of(group.loss)) {
+        sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
+        sums[1] += static_cast<double>(Index{run.batch});
+      }
     });
   });
+  observe(run);
   return total;
 }
 

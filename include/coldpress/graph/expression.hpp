@@ -28,7 +28,7 @@ constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> con
 
 }  // namespace detail
 
-/// What a layer, or a loss, makes of values. A loss's value is good for a name alone.
+/// What a layer makes of values. That of a loss, or of a statistic, is good for a name alone.
 template <class L, class Recorder, class... More>
 constexpr Value<Recorder> apply(L const& layer, Value<Recorder> first, More... more) {
   return detail::add(layer, std::array{first, more...}, first.recorder);

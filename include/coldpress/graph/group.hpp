@@ -30,7 +30,7 @@ struct Edge {
 inline constexpr int max_edges = max_inputs + 1;
 
 /// Layers computed in one pass: y = chain(join(head(x...), side)); without a head, of the first value that is read. A
-/// loss ends the pass it is in.
+/// loss ends the pass it is in; a statistic is a pass of its own.
 struct Group {
   static constexpr int nowhere = std::numeric_limits<int>::min();  // the group of a node that is not planned
 
@@ -39,8 +39,9 @@ struct Group {
   int side = -1;  // edge of the join's other operand
   int chain[max_chain_length] = {};
   int chain_length = 0;
-  int loss = -1;    // node
-  int output = -1;  // node whose value this is
+  int loss = -1;       // node
+  int statistic = -1;  // node
+  int output = -1;     // node whose value this is
   Edge edges[max_edges] = {};
   int edge_count = 0;
   bool chain_needs_input = false;
@@ -66,7 +67,7 @@ struct Group {
 namespace detail {
 
 /// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
-/// of the operand that is made last; a loss joins a softmax.
+/// of the operand that is made last; a loss joins a softmax, whose value statistics may still read.
 class Grouping {
   template <class Span>
   static constexpr auto& at(Span span, int i) {
@@ -91,6 +92,7 @@ class Grouping {
           group = at(group_of_, node.inputs[0]);
           break;
         case Node::Kind::loss:
+        case Node::Kind::statistic:
           group = losses_ ? add(i, node) : Group::nowhere;
           break;
         default:
@@ -107,19 +109,21 @@ class Grouping {
     }
     return false;
   }
-  constexpr int readers(int value) const {  // of a value through all its views
+  constexpr int readers(int value, bool statistics) const {  // of a value through all its views
     int n = 0;
     for (Node const& node : nodes_) {
       if (node.kind == Node::Kind::view || (node.kind == Node::Kind::loss && !losses_)) continue;
+      if (node.kind == Node::Kind::statistic && !(losses_ && statistics)) continue;
       for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) n += source_of(nodes_, node.inputs[k]) == value;
     }
     return n;
   }
-  /// The group that makes a node's input k, if it can go on: nothing else reads the value.
-  constexpr Group* goes_on(Node const& node, int k, bool may_be_output) const {
+  /// The group that makes a node's input k, if it can go on: nothing else reads the value. `stays`: it reaches memory
+  /// all the same, so that it may be an output, and statistics may read it.
+  constexpr Group* goes_on(Node const& node, int k, bool stays) const {
     int const maker = at(group_of_, node.inputs[k]), source = source_of(nodes_, node.inputs[k]);
     if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
-    if (readers(source) != 1 || (!may_be_output && is_output(source))) return nullptr;
+    if (readers(source, !stays) != 1 || (!stays && is_output(source))) return nullptr;
     return &at(groups_, maker);
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
@@ -148,6 +152,10 @@ class Grouping {
       Group& group = at(groups_, g);
       if (joins) group.add(at(group_of_, node.inputs[1]), node.open(1));
       group.loss = self;
+      return g;
+    } else if (node.kind == Node::Kind::statistic) {
+      g = fresh(node);
+      at(groups_, g).statistic = self;
       return g;
     } else {
       g = fresh(node);

@@ -4,7 +4,9 @@
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
+#include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/static_program.hpp>
+#include <coldpress/graph/tally.hpp>
 #include <coldpress/optim/filler.hpp>
 
 #include <algorithm>
@@ -129,12 +131,16 @@ class Network {
   using Inference = StaticProgram<Graph, Backend, PlanOptions{}>;
   using Training = StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true}>;
 
+  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true}>;
+
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;
   /// What forward_training keeps for backward, and the gradients.
   class TrainingWorkspace;
   /// What a sequence leaves behind for its next step.
   class State;
+  /// What evaluate needs, and what its statistics have gathered.
+  class Evaluation;
 
   /// Parameters from the layers' fillers and the seed.
   explicit Network(std::uint64_t seed = 0) : seed_(seed) {
@@ -188,6 +194,34 @@ class Network {
     static_assert(output_index(name.view()) >= 0, "output: the network has no output of this name");
     return workspace.output(output_index(name.view()));
   }
+  /// forward that also looks at the losses and statistics of the network's function; takes every input. What they say
+  /// is of the samples of all such calls since the last reset. Throws DataError for labels that are no class.
+  template <class X, class... More>
+  requires(!(std::is_base_of_v<Evaluation, More> || ...)) Samples<T> evaluate(X const& x, More const&... more) {
+    if constexpr (sizeof...(More) == 0) {
+      return evaluate(x, evaluation_);
+    } else {
+      return evaluate(std::tie(x, more...), evaluation_);
+    }
+  }
+  /// The same, const: any number of threads, each with an evaluation of its own. Several inputs are a std::tuple.
+  template <class X>
+  Samples<T> evaluate(X const& x, Evaluation& evaluation) const {
+    auto const samples = detail::all_samples<T>(x);
+    static_assert(samples.count == input_count, "evaluate: takes a value for each input");
+    check_labels<Graph>(samples.spans());
+    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
+    run.sums = evaluation.sums();
+    coldpress::forward(run);
+    loss_and_gradient(run, [](auto, T) {});
+    return evaluation.remember(run);
+  }
+  /// A statistic by its name in the network's function, or the mean of a loss; NaN before the first evaluate.
+  template <FixedString name>
+  double statistic() const {
+    return evaluation_.template report<name>();
+  }
+  void reset_statistics() { evaluation_.reset(); }
   /// The next part of a sequence: a sample is as many steps as `in` says (one, for Shape{features}), and layers with a
   /// memory go on where the last call ended. The batch is that of the first call.
   template <class X>
@@ -336,8 +370,10 @@ class Network {
             "network: a weight must be given as many values as its shape has");
   }
   Memory<T, Batch, parameter_size> parameters_;
+  struct Nothing {};
   Workspace workspace_;
   State state_;
+  [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_;
   std::uint64_t seed_;
 };
 
@@ -387,6 +423,9 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   std::array<Samples<T>, output_count> outputs_{};
   Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
 };
+
+template <class Net, Inputs in, class BatchSize, class BackendType>
+class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>, public Tally<Graph> {};
 
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {

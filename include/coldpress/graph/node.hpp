@@ -10,7 +10,7 @@ inline constexpr int max_network_inputs = 8;  // of a network
 
 /// What the plan knows of a layer. Deduced from what the layer has, never declared twice.
 struct Node {
-  enum class Kind { input, view, pointwise, join, compute, loss };
+  enum class Kind { input, view, pointwise, join, compute, loss, statistic };
   Kind kind = Kind::input;
   int inputs[max_inputs] = {-1, -1, -1, -1, -1, -1, -1, -1};
   unsigned closed = 0;        // a bit for each input that gets no gradient, whatever wants one before
@@ -25,6 +25,7 @@ struct Node {
   bool streams = false;       // may be called with one part of a sequence after the other
   Index memory = 0;           // memory_of(layer)
   Index state = 0;            // state_of(layer)
+  int sums = -1;              // where those of a loss of the network, or of a statistic, start
 
   constexpr int input_count() const {
     int count = 0;
@@ -98,6 +99,15 @@ constexpr Node node_of(L const& loss, std::span<int const> inputs, Shapes in) {
   Node node{.kind = Node::Kind::loss, .shape = {1}};
   detail::connect(node, inputs);
   if constexpr (!has_target_gradient<L>) node.closed = 2u;
+  return node;
+}
+/// Of a statistic.
+template <Statistic L>
+constexpr Node node_of(L const& statistic, std::span<int const> inputs, Shapes in) {
+  statistic.check(in);
+  Node node{.kind = Node::Kind::statistic, .shape = {1}};
+  detail::connect(node, inputs);
+  node.close();
   return node;
 }
 /// The node whose values a node has, where it is a view.

@@ -10,7 +10,7 @@ namespace coldpress {
 /// { return image | Linear{10}; }), and then Network<Graph<net>, Shape{784}>. `More`: layers that are not built in.
 template <class... More, class Function>
 constexpr auto graph(Function) {
-  using All = typename detail::Union<BuiltinLayers, BuiltinLosses, TypeList<More...>>::type;
+  using All = typename detail::Union<BuiltinLayers, BuiltinLosses, BuiltinStatistics, TypeList<More...>>::type;
   return Expression<Function, All>{};
 }
 

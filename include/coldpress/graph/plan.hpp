@@ -10,7 +10,7 @@ namespace coldpress {
 
 struct PlanOptions {
   bool training = false;        // keep what backward needs
-  bool losses = false;          // with the losses among the nodes: gradients start there, not at the outputs
+  bool losses = false;          // with the losses and statistics: gradients start there, not at the outputs
   bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
@@ -30,12 +30,14 @@ struct PlanSize {
 
 namespace detail {
 
-/// When things happen: groups are computed at 0, 1, ...; at `count` the losses, or the user's gradients; then the
-/// groups hand gradients on, from the last to the first.
+/// When things happen: groups are computed at 0, 1, ...; at `count` the losses and then the statistics, or the user's
+/// gradients; then the groups hand gradients on, from the last to the first.
 struct Schedule {
   int count;
   bool losses;
-  constexpr int forward(Group const& group, int g) const { return losses && group.loss >= 0 ? count : g; }
+  constexpr int forward(Group const& group, int g) const {
+    return losses && (group.loss >= 0 || group.statistic >= 0) ? count : g;
+  }
   constexpr int backward(Group const& group, int g) const { return group.loss >= 0 ? count : 2 * count - g; }
   constexpr int end() const { return 2 * count + 1; }
   /// Edges in the order in which gradients come through them.
@@ -70,7 +72,7 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
   for (Group& group : groups) group.seed_finishes = true;
   for (int g = count - 1; g >= 0; --g) {
     Group& group = at(g);
-    group.needed = group.needed || group.loss >= 0;
+    group.needed = group.needed || group.loss >= 0 || group.statistic >= 0;
     bool const reached = group.seeded || group.loss >= 0 || !group.seed_finishes;
     group.needs_gradient = group.needs_gradient && reached && group.needed;
     for (int k = 0; k < group.edge_count; ++k) {
@@ -155,7 +157,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       int const when = schedule.backward(group, g);
       edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
     }
-    if (group.output < 0) continue;  // a loss of its own has no value
+    if (group.output < 0) continue;  // a loss of its own has no value, nor has a statistic
     if (group.head >= 0) {
       Node const& head = nodes[group.head];
       group.memory = {.pitch = cells(head.memory),

@@ -16,7 +16,7 @@ inline constexpr int max_nodes = 1024;
 /// How many of what a network has; `layers`: of each type of the list.
 template <int types>
 struct Counts {
-  int nodes = 0, parameters = 0, inputs = 0, outputs = 0;
+  int nodes = 0, parameters = 0, inputs = 0, outputs = 0, sums = 0;
   int layers[types > 0 ? types : 1] = {};
 };
 
@@ -62,7 +62,8 @@ struct Counter {
     require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
     input_sizes[counts.nodes] = in[0].size();
-    if constexpr (Loss<L>) {
+    counts.sums += sums_of<L>();
+    if constexpr (!Layer<L>) {
       shapes[counts.nodes] = {1};
     } else {
       shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
@@ -103,13 +104,13 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
   std::array<Name, size> names = {};
   std::array<int, size> kind = {}, slot = {};
   std::array<Sharing, size> sharing = {};
-  std::array<bool, size> labels = {};  // a loss that compares with labels
+  std::array<bool, size> labels = {};  // reads labels
   std::array<Parameter, parameter_count> parameters = {};
   std::array<int, parameter_count> parameter_node = {},
                                    owner = {};  // owner: the first parameter that it is the same as
   std::array<int, size + 1> first_parameter = {};
   std::array<int, counts.outputs> outputs = {};
-  int node_count = 0, output_count = 0, owners = 0;
+  int node_count = 0, output_count = 0, owners = 0, sum_count = 0;
 
   constexpr Shape const& shape(int node) const { return nodes[static_cast<std::size_t>(node)].shape; }
   constexpr Index input_size(int node) const {
@@ -132,11 +133,12 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
     auto& store = stored<k>(*this);
     at(kind, node) = k, at(slot, node) = store.count, at(sharing, node) = shared;
     store.list[store.count++] = layer;
-    if constexpr (Loss<L>) {
-      at(labels, node) = L::target == Target::label;
-      at(first_parameter, node) = parameter_total_;
-    } else {
+    if constexpr (Layer<L>) {
       add_parameters(node, parameters_of(layer, shapes));
+    } else {
+      at(labels, node) = Labelled<L>;
+      at(nodes, node).sums = std::exchange(sum_count, sum_count + sums_of<L>());
+      at(first_parameter, node) = parameter_total_;
     }
     return node;
   }
@@ -212,7 +214,7 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
       Node const& node = nodes[static_cast<std::size_t>(i)];
       used[i] = used[i] || node.kind == Node::Kind::loss;
       require(!labels[i] || nodes[static_cast<std::size_t>(source_of(nodes, node.inputs[1]))].kind == Node::Kind::input,
-              "graph: a loss's labels must be an input of the network");
+              "graph: the labels of a loss, or of a statistic, must be an input of the network");
       require(used[i] || !node.parameters,
               "graph: a layer has parameters, but no output and no loss depends on what it makes");
       for (int k = 0; k < node.input_count(); ++k) used[node.inputs[k]] = used[node.inputs[k]] || used[i];

@@ -21,6 +21,7 @@ struct StaticGraph {
     return recording;
   }();
 
+  static constexpr int sums = counts.sums;  // of losses and statistics
   static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;
   static constexpr auto const& nodes = recorded.nodes;
   static constexpr auto const& names = recorded.names;

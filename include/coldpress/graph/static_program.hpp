@@ -205,6 +205,13 @@ struct StaticProgram {
       f(Graph::template layer<node>);
     }
   }
+  template <int g, class F>
+  static void statistic(Number<g>, F f) {
+    if constexpr (group(g).statistic >= 0)
+      f(Graph::template layer<group(g).statistic>, Shapes{Graph::template input_shapes<group(g).statistic>});
+  }
+  /// Where the sums of node i start; -1: it has none.
+  static constexpr int sums(int i) { return i < 0 ? -1 : planned.nodes[static_cast<std::size_t>(i)].sums; }
   /// The shape of what a loss compares.
   template <int g>
   static constexpr Shape loss_input(Number<g>) {

@@ -22,12 +22,7 @@ struct Argmax {
     for (Index n = 0; n < pass.x.rows; ++n) {
       for (Index line = 0; line < a.lines(); ++line) {
         T const* const x = pass.x.row(n) + a.line(line);
-        Index best = 0;
-        for (Index k = 1; k < a.extent; ++k) {
-          T const most = x[best * a.inner], value = x[k * a.inner];
-          if (value > most || (value != value && most == most)) best = k;
-        }
-        pass.y.row(n)[line] = static_cast<T>(best);
+        pass.y.row(n)[line] = static_cast<T>(first_maximum(x, a.extent, a.inner));
       }
     }
   }

@@ -18,6 +18,7 @@ struct NegativeLogLikelihood {
     return {1};
   }
   static constexpr Target target = Target::label;
+  constexpr Index classes(Shape) const { return num_classes; }
   template <class T>
   constexpr T value(T y, T) const {
     return -(y * loss_weight);

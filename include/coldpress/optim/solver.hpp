@@ -9,17 +9,6 @@
 
 namespace coldpress {
 
-/// Throws DataError unless every label is a class of the loss.
-template <class LossType, class T>
-void check_targets(LossType const& loss, std::span<T const> targets) {
-  if constexpr (LossType::target == Target::label) {
-    for (T const label : targets) {
-      if (!is_label(label, loss.num_classes))
-        throw DataError{"a label must be a whole number, from 0 and below the number of classes"};
-    }
-  }
-}
-
 namespace detail {
 template <class Net, auto loss>
 constexpr Shape target_shape() {
@@ -32,21 +21,6 @@ constexpr Shape target_shape() {
   }
 }
 }  // namespace detail
-
-/// Throws DataError unless the labels that a network's own losses read are such.
-template <class Net, class T, std::size_t n>
-void check_labels(std::array<std::span<T const>, n> const& inputs) {
-  using Graph = typename Net::Graph;
-  auto const check = [&](auto node) {
-    if constexpr (Graph::nodes[node].kind == Node::Kind::loss) {
-      constexpr int source = source_of(Graph::nodes, Graph::nodes[node].inputs[1]);
-      if constexpr (source < Graph::inputs)
-        check_targets(Graph::template layer<node>, inputs[static_cast<std::size_t>(source)]);
-    }
-  };
-  [&]<int... i>(std::integer_sequence<int, i...>) { (check(std::integral_constant<int, i>{}), ...); }
-  (std::make_integer_sequence<int, Graph::size>{});
-}
 
 /// Trains `Net`, a Network, which it borrows: the network must neither move nor die before it. `loss` compares its
 /// first output with targets; OwnLosses{}: those in its function alone. `optimizer()` may be changed between steps
@@ -86,7 +60,7 @@ class Solver {
     require(targets.values.size() * static_cast<std::size_t>(Net::input_shape.size()) ==
                 spans[0].size() * static_cast<std::size_t>(target_shape.size()),
             "train_minibatch: the targets must be as many as the samples");
-    check_targets(loss, targets.values);
+    check_targets(loss, Net::output_shape, targets.values);
     std::array<std::span<T const>, samples.count + 1> all;
     std::copy(spans.begin(), spans.end(), all.begin());
     all.back() = targets.values;
@@ -117,6 +91,13 @@ class Solver {
     static_assert(node >= 0, "loss_value: the network has no loss of this name");
     return losses_[node];
   }
+  /// A statistic of the network's function by its name, or the mean of a loss, over the samples of all steps since the
+  /// last reset; NaN before the first.
+  template <FixedString name>
+  double statistic() const {
+    return tally_.template report<name>();
+  }
+  void reset_statistics() { tally_.reset(); }
   /// The sum of those since the update before the last step, as backward makes them and laid out as Net::parameters();
   /// only where the update is not fused.
   std::span<T const> gradients() const requires(!fused) {
@@ -157,8 +138,9 @@ class Solver {
   T train(std::array<std::span<T const>, n> const& inputs) {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
-    coldpress::check_labels<Net>(inputs);
-    auto const run = net_.start(Program{}, inputs, workspace_, step() + 1);
+    check_labels<typename Net::Graph>(inputs);
+    auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
+    run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, frozen_.data()};
@@ -194,6 +176,7 @@ class Solver {
   Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
   Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
   std::array<T, static_cast<std::size_t>(Net::Graph::size)> losses_{};  // by node
+  [[no_unique_address]] Tally<typename Net::Graph> tally_;
   Progress progress_;
   std::array<bool, Net::Graph::parameter_count> frozen_{};
 };

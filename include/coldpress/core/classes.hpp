@@ -1,0 +1,82 @@
+// Classes along an axis: the softmax of a line, and factors for classes.
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/layer.hpp>
+#include <coldpress/core/pointwise.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace coldpress {
+
+/// The softmax of x[0], x[inner], ..., in plain loops.
+template <class T>
+class LineSoftmax {
+ public:
+  LineSoftmax(T const* x, Along const& a)
+      : x_(x), inner_(a.inner), most_(x[first_maximum(x, a.extent, a.inner) * a.inner]) {
+    log_mass_ = Math<T>::log(sum_over<T>(a.extent, [&](Index k) { return Math<T>::exp(x[k * inner_] - most_); }));
+  }
+  T log(Index k) const { return x_[k * inner_] - most_ - log_mass_; }
+  T operator()(Index k) const { return Math<T>::exp(log(k)); }
+
+ private:
+  T const* x_;
+  Index inner_;
+  T most_, log_mass_;
+};
+
+/// Probabilities count as at least 1e-20 where a loss takes their logarithm; this is that of 1e-20.
+inline constexpr double smallest_log = -46.051701859880914;
+
+/// How the factors of classes are scaled: so that their sum is the number of classes, or not at all. Mocha tells local
+/// from global by where factors differ between positions; factors of classes are the same everywhere.
+enum class ClassNormalization { local, global, none };
+constexpr auto spellings(ClassNormalization) { return std::array<std::string_view, 3>{"local", "global", "none"}; }
+
+/// A factor for each class of a loss: {1, 2, 0.5f}; ClassWeights{}: 1 for all.
+struct ClassWeights {
+  static constexpr int max = 32;  // classes
+  float factors[max] = {};
+  int count = 0;
+  constexpr ClassWeights() = default;
+  template <class... More>
+  constexpr ClassWeights(float first, More... more)
+      : factors{first, static_cast<float>(more)...}, count(1 + static_cast<int>(sizeof...(More))) {
+    static_assert(sizeof...(More) < max, "class_weights: at most 32 classes can be weighed");
+  }
+  bool operator==(ClassWeights const&) const = default;
+
+  /// Throws ShapeError unless these can be the factors of so many classes.
+  constexpr void check(Index classes) const {
+    require(count == 0 || count == classes, "class_weights: there must be one for each class, or none at all");
+    float sum = 0;
+    for (int k = 0; k < count; ++k) {
+      require(factors[k] >= 0 && is_finite(factors[k]), "class_weights: must be finite numbers of at least 0");
+      sum += factors[k];
+    }
+    require(count == 0 || (sum > 0 && is_finite(sum)), "class_weights: must have a sum above 0, and no infinite one");
+  }
+  /// What the factors are multiplied with.
+  template <class T>
+  T scale(ClassNormalization normalize) const {
+    if (count == 0 || normalize == ClassNormalization::none) return 1;
+    T sum{};
+    for (int k = 0; k < count; ++k) sum += factors[k];
+    return static_cast<T>(count) / sum;
+  }
+  template <class T>
+  T factor(Index label) const {
+    return count == 0 ? T{1} : static_cast<T>(factors[label]);
+  }
+};
+
+inline std::string to_string(ClassWeights const& weights) {
+  std::string text = "{";
+  for (int k = 0; k < weights.count; ++k) text.append(k ? ", " : "").append(std::to_string(weights.factors[k]));
+  return text + "}";
+}
+
+}  // namespace coldpress

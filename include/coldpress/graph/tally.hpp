@@ -1,0 +1,48 @@
+// What the losses and statistics of a static network gather from call to call.
+#pragma once
+
+#include <coldpress/graph/name.hpp>
+#include <coldpress/graph/node.hpp>
+
+#include <array>
+#include <utility>
+
+namespace coldpress {
+
+template <class Graph>
+class Tally {
+ public:
+  double* sums() { return sums_.data(); }
+  void reset() { sums_.fill(0); }
+  /// A statistic, or the mean of a loss, by its name in the network's function; NaN before the first sample.
+  template <FixedString name>
+  double report() const {
+    constexpr int node = [] {
+      for (int i = 0; i < Graph::size; ++i) {
+        auto const at = static_cast<std::size_t>(i);
+        if (Graph::nodes[at].sums >= 0 && Graph::names[at].view() == name.view()) return i;
+      }
+      return -1;
+    }();
+    static_assert(node >= 0, "statistic: the network has no statistic and no loss of this name");
+    return report_at<node>();
+  }
+  /// f(name, report) for each, in their order.
+  template <class F>
+  void for_each(F f) const {
+    auto const one = [&](auto node) {
+      if constexpr (Graph::nodes[node].sums >= 0) f(Graph::names[node].view(), report_at<node>());
+    };
+    [&]<int... i>(std::integer_sequence<int, i...>) { (one(std::integral_constant<int, i>{}), ...); }
+    (std::make_integer_sequence<int, Graph::size>{});
+  }
+
+ private:
+  template <int node>
+  double report_at() const {
+    return report_of(Graph::template layer<node>, sums_.data() + Graph::nodes[node].sums);
+  }
+  std::array<double, Graph::sums> sums_{};
+};
+
+}  // namespace coldpress

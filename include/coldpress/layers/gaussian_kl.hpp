@@ -1,0 +1,37 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// The Kullback-Leibler divergence of normal distributions from the standard one, Σ (μ² + σ² - 2 log σ - 1) / 2 over
+/// the batch's size; Mocha's. It reads the means μ and, as its targets, the deviations σ > 0. Gradients: μ, and σ -
+/// 1/σ.
+struct GaussianKL {
+  static constexpr std::string_view name = "gaussian_kl";
+  float loss_weight = 1;  // a factor of value and gradients
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    return in;
+  }
+  static constexpr Target target = Target::value;
+  template <class T>
+  __attribute__((always_inline)) T value(T mean, T deviation) const {
+    T const squares = Math<T>::fma(mean, mean, Math<T>::fma(deviation, deviation, Math<T>::number(-1)));
+    return (squares - 2 * Math<T>::log(deviation)) * (loss_weight / 2);
+  }
+  template <class T>
+  __attribute__((always_inline)) T gradient(T mean, T) const {
+    return mean * loss_weight;
+  }
+  template <class T>
+  __attribute__((always_inline)) T target_gradient(T, T deviation) const {
+    return (deviation - 1 / deviation) * loss_weight;
+  }
+  bool operator==(GaussianKL const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::GaussianKL, loss_weight);

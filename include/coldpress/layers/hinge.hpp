@@ -1,0 +1,42 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// Σ max(0, 1 - t y) over the batch's size, for targets of 1 and -1; Mocha's, but for its weight, which acts on the
+/// value too. Gradients where 1 - t y > 0: -t, and -y with respect to the targets; elsewhere 0.
+struct Hinge {
+  static constexpr std::string_view name = "hinge";
+  float loss_weight = 1;  // a factor of value and gradients
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    return in;
+  }
+  static constexpr Target target = Target::value;
+  template <class T>
+  __attribute__((always_inline)) T value(T y, T t) const {
+    T const m = margin(y, t);
+    return (m < T{} ? T{} : m) * loss_weight;
+  }
+  template <class T>
+  __attribute__((always_inline)) T gradient(T y, T t) const {
+    return margin(y, t) <= T{} ? T{} : -t * loss_weight;
+  }
+  template <class T>
+  __attribute__((always_inline)) T target_gradient(T y, T t) const {
+    return margin(y, t) <= T{} ? T{} : -y * loss_weight;
+  }
+  bool operator==(Hinge const&) const = default;
+
+ private:
+  template <class T>
+  __attribute__((always_inline)) static T margin(T y, T t) {
+    return Math<T>::fma(-t, y, Math<T>::number(1));
+  }
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Hinge, loss_weight);

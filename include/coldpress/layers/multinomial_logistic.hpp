@@ -1,0 +1,44 @@
+#pragma once
+
+#include <coldpress/core/classes.hpp>
+
+namespace coldpress {
+
+/// -Σ w log p[label] over the batch's size and the positions, for probabilities p along one axis, which has the
+/// classes; Mocha's, with the gradient that it lacks. The target is a class, from 0, at each position, w the factor of
+/// that class. p counts as at least 1e-20. The gradient is -w / p[label] at the label, over the positions. On scores:
+/// SoftmaxLoss.
+struct MultinomialLogistic {
+  static constexpr std::string_view name = "multinomial_logistic";
+  ClassWeights class_weights = {};
+  ClassNormalization normalize = ClassNormalization::local;
+  int axis = 0;
+  float loss_weight = 1;  // a factor of value and gradient
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    class_weights.check(classes(in));
+    return with_extent(in, axis, 1);
+  }
+  static constexpr Target target = Target::label;
+  constexpr Index classes(Shape in) const { return in[axis_of(in, axis)]; }
+  template <class T>
+  T sample(Shape in, T const* y, T const* labels, T* dy, T*) const {
+    Along const a{in, axis};
+    T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
+    T total{};
+    std::fill_n(dy, in.size(), T{});
+    for (Index n = 0; n < a.lines(); ++n) {
+      Index const label = static_cast<Index>(labels[n]), place = a.line(n) + label * a.inner;
+      T const p = std::max(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
+      total -= Math<T>::log(p) * weight;
+      dy[place] = -(weight / p);
+    }
+    return total;
+  }
+  bool operator==(MultinomialLogistic const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::MultinomialLogistic, class_weights, normalize, axis, loss_weight);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <coldpress/core/classes.hpp>
+
+namespace coldpress {
+
+/// -Σ w log p[label] over the batch's size and the positions, for p = softmax(y) along one axis, which has the classes;
+/// Mocha's. The target is a class, from 0, at each position, w the factor of that class. p counts as at least 1e-20 in
+/// the value. The gradient is w (p - 1[label]) over the positions.
+struct SoftmaxLoss {
+  static constexpr std::string_view name = "softmax_loss";
+  ClassWeights class_weights = {};
+  ClassNormalization normalize = ClassNormalization::local;
+  int axis = 0;
+  float loss_weight = 1;  // a factor of value and gradient
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    class_weights.check(classes(in));
+    return with_extent(in, axis, 1);
+  }
+  static constexpr Target target = Target::label;
+  constexpr Index classes(Shape in) const { return in[axis_of(in, axis)]; }
+  template <class T>
+  T sample(Shape in, T const* y, T const* labels, T* dy, T*) const {
+    Along const a{in, axis};
+    T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
+    T total{};
+    for (Index n = 0; n < a.lines(); ++n) {
+      Index const start = a.line(n), label = static_cast<Index>(labels[n]);
+      LineSoftmax<T> const p{y + start, a};
+      T const weight = class_weights.factor<T>(label) * share;
+      total -= std::max(p.log(label), static_cast<T>(smallest_log)) * weight;
+      for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
+    }
+    return total;
+  }
+  bool operator==(SoftmaxLoss const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);

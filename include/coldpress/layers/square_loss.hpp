@@ -1,0 +1,34 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// Σ (y - t)² / 2, over the batch's size; Mocha's. Gradients: y - t, and t - y with respect to the targets.
+struct SquareLoss {
+  static constexpr std::string_view name = "square_loss";
+  float loss_weight = 1;  // a factor of value and gradients
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    return in;
+  }
+  static constexpr Target target = Target::value;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T y, T t) const {
+    return (y - t) * (y - t) * (loss_weight / 2);
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T gradient(T y, T t) const {
+    return (y - t) * loss_weight;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T target_gradient(T y, T t) const {
+    return (t - y) * loss_weight;
+  }
+  bool operator==(SquareLoss const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::SquareLoss, loss_weight);

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace coldpress {
+
+/// What it costs to carry one distribution over the values of a sample, the output, to another, the target, over the
+/// batch's size; Mocha's. From place i to place j it costs M = (|i - j| / (n - 1))^power a unit. The plan of transport
+/// is that of Sinkhorn's iterations (Cuturi 2013), u ∘ K ∘ v with K = e^(-lambda M); the larger lambda, the sharper it
+/// is. Gradients: log(u) / lambda, and log(v) / lambda with respect to the targets: those of the cost less the plan's
+/// entropy over lambda, where the masses do not change. u and v count as at least 1e-20 there.
+struct Wasserstein {
+  static constexpr std::string_view name = "wasserstein";
+  static constexpr Index most = 1024;  // values
+  float lambda = 10;
+  Index iterations = 50;
+  float power = 1;
+  float loss_weight = 1;  // a factor of value and gradients
+
+  constexpr Shape target_shape(Shape in) const {
+    check_loss_weight(loss_weight);
+    require(lambda > 0 && lambda <= 100, "wasserstein: lambda must be above 0 and at most 100");
+    require(power > 0 && is_finite(power), "wasserstein: power must be a finite number above 0");
+    require(iterations > 0, "wasserstein: there must be at least one iteration");
+    require(in.size() <= most, "wasserstein: at most 1024 values of a sample can be compared");
+    return in;
+  }
+  static constexpr Target target = Target::value;
+  template <class T>
+  T sample(Shape in, T const* y, T const* t, T* dy, T* dt) const {
+    Index const n = in.size();
+    double cost[most], kernel[most], u[most], v[most];
+    for (Index d = 0; d < n; ++d) {
+      cost[d] = std::pow(static_cast<double>(d) / static_cast<double>(std::max<Index>(n - 1, 1)), double{power});
+      kernel[d] = std::exp(-lambda * cost[d]);
+      u[d] = 1 / static_cast<double>(n);
+    }
+    auto const balance = [&](T const* mass, double const* other, double* factors) {
+      for (Index i = 0; i < n; ++i) {
+        double sum = 0;
+        for (Index j = 0; j < n; ++j) sum += kernel[std::abs(i - j)] * other[j];
+        factors[i] = static_cast<double>(mass[i]) / sum;
+      }
+    };
+    balance(t, u, v);
+    for (Index k = 0; k < iterations; ++k) balance(y, v, u), balance(t, u, v);
+    double total = 0;
+    for (Index i = 0; i < n; ++i) {
+      double carried = 0;
+      for (Index j = 0; j < n; ++j) carried += kernel[std::abs(i - j)] * cost[std::abs(i - j)] * v[j];
+      total += u[i] * carried;
+    }
+    auto const gradient = [&](double factor) {
+      return static_cast<T>(std::log(std::max(factor, 1e-20)) / lambda * loss_weight);
+    };
+    std::transform(u, u + n, dy, gradient);
+    if (dt) std::transform(v, v + n, dt, gradient);
+    return static_cast<T>(total * loss_weight);
+  }
+  bool operator==(Wasserstein const&) const = default;
+};
+
+}  // namespace coldpress
+
+BOOST_HANA_ADAPT_STRUCT(coldpress::Wasserstein, lambda, iterations, power, loss_weight);
