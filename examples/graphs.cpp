@@ -67,7 +67,8 @@ constexpr auto dropout = graph([](auto picture, auto label) {
   auto x = picture | Flatten{} | Dropout{.probability = 0.2f};
   x = x | Linear{.output_size = 1200, .weight = small} | ReLU{} | Dropout{.probability = 0.5f};
   x = x | Linear{.output_size = 1200, .weight = bounded} | ReLU{} | Dropout{.probability = 0.5f};
-  auto scores = x | Linear{.output_size = 10, .weight = {.filler = Constant{0}, .max_norm = {.norm = 4.5f}}} | LogSoftmax{};
+  auto scores =
+      x | Linear{.output_size = 10, .weight = {.filler = Constant{0}, .max_norm = {.norm = 4.5f}}} | LogSoftmax{};
   apply(NegativeLogLikelihood{10}, scores, label) | name("loss");
   return scores;
 });
@@ -139,8 +140,8 @@ bool run(Options const& options) {
           falls;
 
   auto const weights = weights_of(net), others = weights_of(again.network());
-  bool const same =
-      weights.size() == others.size() && std::memcmp(weights.data(), others.data(), weights.size() * sizeof(float)) == 0;
+  bool const same = weights.size() == others.size() &&
+                    std::memcmp(weights.data(), others.data(), weights.size() * sizeof(float)) == 0;
   std::printf("%zu weights, %s\n", weights.size(), same ? "equal to the last bit" : "which differ");
   return same && falls;
 }
@@ -175,7 +176,9 @@ int main(int argc, char** argv) {
     }
     if (options.data.empty() || argc % 2 == 0 || options.epochs < 1) throw std::invalid_argument{"--data"};
   } catch (std::exception const&) {
-    std::fprintf(stderr, "usage: graphs --data DIR [--network NAME] [--config FILE] [--write FILE] [--epochs N] [--samples N]\n");
+    std::fprintf(
+        stderr,
+        "usage: graphs --data DIR [--network NAME] [--config FILE] [--write FILE] [--epochs N] [--samples N]\n");
     return 2;
   }
   try {

@@ -54,7 +54,7 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Dataset c
         throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} +
                          " wants " + to_string(wanted)};
       }
-      check_targets(type, std::span{dataset.targets});
+      check_targets(type, output, std::span{dataset.targets});
     } else {
       throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is no loss"};
     }
@@ -124,8 +124,8 @@ Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset con
     auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target),
                                                       static_cast<std::size_t>(size * target));
     dynamic::Values const both[] = {x, t};
-    auto const y = network.executable().forward(std::span{both}.first(network.input_shapes().size()),
-                                                dynamic::Mode::inference)[0];
+    auto const y =
+        network.executable().forward(std::span{both}.first(network.input_shapes().size()), dynamic::Mode::inference)[0];
     if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
     if (!objective) continue;
     dynamic::SharedTensor const both[] = {tensor(y, size), tensor(t, size)};
