@@ -32,7 +32,7 @@ class ConfigRecorder {
                   .layer = static_cast<int>(config_.layers.size()),
                   .sharing = sharing,
                   .type = L::name};
-    if constexpr (Loss<L>) {
+    if constexpr (!coldpress::Layer<L>) {
       made.shape = {1};
     } else {
       made.shape = output_shape_of(layer, in);
@@ -81,7 +81,8 @@ std::vector<std::string> ConfigRecorder<List>::finish() {
     LayerConfig& layer = config_.layers[static_cast<std::size_t>(node.layer)];
     layer.name = node.name;
     for (int from : node.inputs) layer.inputs.push_back(nodes_[static_cast<std::size_t>(from)].name);
-    if (!std::visit([](auto const& type) { return Loss<std::remove_cvref_t<decltype(type)>>; }, layer.layer_type))
+    if (std::visit([](auto const& type) { return coldpress::Layer<std::remove_cvref_t<decltype(type)>>; },
+                   layer.layer_type))
       layer.outputs.push_back(node.name);
     // Who shares a weight has its name: that of the key, or of the first layer.
     std::size_t owner = i;
