@@ -155,7 +155,8 @@ class Reader : Tree {
       LayerType result = Custom{.type = name, .fields = {}};
       if (name == "custom") return stranger(type.get(*member).as<schema::CustomConfig>());
       if (builtin(name, type, *member, result, BuiltinLayers{}) ||
-          builtin(name, type, *member, result, BuiltinLosses{}))
+          builtin(name, type, *member, result, BuiltinLosses{}) ||
+          builtin(name, type, *member, result, BuiltinStatistics{}))
         return result;
     }
     throw UnsupportedError{"is of a kind that this version of coldpress does not know"};
@@ -251,6 +252,14 @@ class Reader : Tree {
       if (numbers[i] >= Axes::max) throw ConfigError{"there is no axis " + std::to_string(numbers[i])};
       value.order[i] = static_cast<int>(numbers[i]);
     }
+    value.count = static_cast<int>(numbers.size());
+  }
+  void read(DynamicStruct::Reader file, std::string const& field, ClassWeights& value) {
+    auto const numbers = file.get(text_for(field)).as<capnp::List<float>>();
+    if (numbers.size() > ClassWeights::max)
+      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " +
+                        std::to_string(ClassWeights::max) + " classes can be weighed"};
+    for (unsigned i = 0; i < numbers.size(); ++i) check_factor(value.factors[i] = numbers[i]);
     value.count = static_cast<int>(numbers.size());
   }
   // Enumerators are in the same order in the schema.
@@ -446,6 +455,13 @@ class Writer : Tree {
     auto list =
         file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, static_cast<std::uint64_t>(value.order[i]));
+  }
+  void put(DynamicStruct::Builder file, std::string const& field, ClassWeights const& value) {
+    auto list = file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<float>>();
+    for (unsigned i = 0; i < list.size(); ++i) {
+      check_factor(value.factors[i]);
+      list.set(i, value.factors[i]);
+    }
   }
   template <class Value>
   void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {

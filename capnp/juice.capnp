@@ -418,21 +418,38 @@ struct PermuteConfig {
 }
 
 struct MultinomialLogisticConfig {
+  # One for each class, or none.
+  classWeights @0 :List(Float32);
+  normalize @1 :Text = "local";  # or global, or none
+  axis @2 :Int32;
 }
 
 struct SoftmaxLossConfig {
+  # One for each class, or none.
+  classWeights @0 :List(Float32);
+  normalize @1 :Text = "local";  # or global, or none
+  axis @2 :Int32;
 }
 
 struct SoftlabelSoftmaxConfig {
+  axis @0 :Int32;
 }
 
 struct WassersteinConfig {
+  lambda @0 :Float32 = 10;
+  iterations @1 :UInt64 = 50;
+  # Of the distances between places.
+  power @2 :Float32 = 1;
 }
 
 struct AccuracyConfig {
+  axis @0 :Int32;
+  reportError @1 :Bool;
 }
 
 struct BinaryAccuracyConfig {
+  threshold @0 :Float32;
+  reportError @1 :Bool;
 }
 
 struct CustomConfig {

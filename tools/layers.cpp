@@ -59,6 +59,7 @@ std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }
 std::string kind(Shape) { return "extents"; }
 std::string kind(Axes const&) { return "integers, one for each axis"; }
+std::string kind(ClassWeights const&) { return "numbers, one for each class"; }
 std::string kind(PerAxis) { return "integer, or one for each axis"; }
 std::string kind(PoolingMode) { return "max, average"; }
 std::string kind(Rounding) { return "floor, ceil"; }
@@ -109,8 +110,10 @@ template <class Layer>
 std::string line() {
   auto const [layer, in] = example(Layer{});
   std::string const name{Layer::name}, link = "[" + name + "](#" + name + ")";
-  if constexpr (requires { Layer::target; }) {
+  if constexpr (Loss<Layer>) {
     return row({link, chosen(layer), to_string(in), to_string(layer.target_shape(in))});
+  } else if constexpr (Statistic<Layer>) {
+    return row({link, chosen(layer), to_string(in), Labelled<Layer> ? "{1}" : to_string(in)});
   } else {
     auto const all = inputs(layer, in);
     std::string samples;
@@ -154,8 +157,11 @@ std::string layers() {
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
   text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});
   for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += line<Loss>(); });
+  text += "\n" + head({"Statistic", "For instance", "Prediction", "Target"});
+  for_each_type(BuiltinStatistics{}, [&]<class Statistic>() { text += line<Statistic>(); });
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += part<Layer>(); });
   for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += part<Loss>(); });
+  for_each_type(BuiltinStatistics{}, [&]<class Statistic>() { text += part<Statistic>(); });
   return text;
 }
 

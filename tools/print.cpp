@@ -43,6 +43,10 @@ std::string value(Spelled auto choice) {
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
 std::string value(PerAxis const& numbers) { return coldpress::to_string(numbers); }
 std::string value(Axes const& axes) { return coldpress::to_string(axes); }
+std::string value(ClassWeights const& weights) {
+  return joined(std::span{weights.factors}.first(static_cast<std::size_t>(weights.count)), "{", "}",
+                [](float factor) { return shortest(factor); });
+}
 std::string value(PoolingMode mode) { return coldpress::to_string(mode); }
 std::string value(Rounding rounding) { return coldpress::to_string(rounding); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }

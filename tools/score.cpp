@@ -92,8 +92,9 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
 }
 
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
-  return loss ? std::holds_alternative<NegativeLogLikelihood>(loss->layer_type)
-              : targets.size() == 1 && output.size() > 1;
+  if (targets.size() != 1) return false;
+  if (!loss) return output.size() > 1;
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss->layer_type);
 }
 
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,

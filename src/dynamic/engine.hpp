@@ -23,7 +23,9 @@ class Engine final : public Executable {
         parameters_(inference_.program.parameter_size()),
         owners_(graph_->owners()),
         weights_(graph_->weights()),
-        frozen_(std::make_unique<bool[]>(graph_->parameters.size())) {
+        frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
+        trained_sums_(static_cast<std::size_t>(graph_->sums)),
+        evaluated_sums_(trained_sums_) {
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -112,10 +114,9 @@ class Engine final : public Executable {
     if (objective)
       require(static_cast<Index>(targets.size()) == batch * program.target_size(),
               "train_minibatch: the targets must be as many as the samples");
-    program.for_each_loss([&](auto const& loss, int input) {
-      check_targets(loss, input == graph_->inputs() ? targets : inputs[static_cast<std::size_t>(input)]);
-    });
+    check_labels(program, inputs, targets);
     auto run = start(*trained_, inputs, step_ + 1);
+    run.sums = trained_sums_.data();
     run.inputs[inputs.size()] = targets.data();
     float const mean = std::visit(
         [&](auto const& optimizer) {
@@ -137,6 +138,33 @@ class Engine final : public Executable {
     forget();
     if (graph_->force_backward) take_input_gradients(run);
     return mean;
+  }
+  std::span<Values const> evaluate(std::span<Values const> inputs) override {
+    if (!evaluation_) evaluation_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.losses = true}, seed_);
+    samples(evaluation_->program, inputs);
+    check_labels(evaluation_->program, inputs, {});
+    auto run = start(*evaluation_, inputs, 0);
+    run.sums = evaluated_sums_.data();
+    forget();
+    coldpress::forward(run);
+    loss_and_gradient(run, [](int, float) {});
+    return remember(run);
+  }
+  std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
+    std::vector<std::pair<std::string, double>> all;
+    std::vector<double> const& sums = mode == Mode::training ? trained_sums_ : evaluated_sums_;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      std::visit(
+          [&](auto const& part) {
+            if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
+              all.emplace_back(graph_->names[i], report_of(part, sums.data() + graph_->nodes[i].sums));
+          },
+          graph_->layers[i]);
+    }
+    return all;
+  }
+  void reset_statistics(Mode mode) override {
+    std::ranges::fill(mode == Mode::training ? trained_sums_ : evaluated_sums_, 0);
   }
   bool has_losses() const override { return graph_->has_losses(); }
   std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
@@ -196,6 +224,11 @@ class Engine final : public Executable {
     trained_ = std::move(fresh);
     trained_for_ = objective;
   }
+  void check_labels(Program const& program, std::span<Values const> inputs, Values targets) const {
+    program.for_each_labelled([&](auto const& reader, Shape in, int input) {
+      check_targets(reader, in, input == graph_->inputs() ? targets : inputs[static_cast<std::size_t>(input)]);
+    });
+  }
   EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step) {
     Index const batch = samples(space.program, inputs), scratch = space.program.scratch();
     Index workspace = 0;
@@ -247,9 +280,10 @@ class Engine final : public Executable {
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;
-  std::unique_ptr<bool[]> frozen_;          // of each parameter
-  std::vector<HeapMemory<float>> buffers_;  // gradients, then optimizer states
-  std::unique_ptr<Space> trained_;
+  std::unique_ptr<bool[]> frozen_;                     // of each parameter
+  std::vector<double> trained_sums_, evaluated_sums_;  // of losses and statistics
+  std::vector<HeapMemory<float>> buffers_;             // gradients, then optimizer states
+  std::unique_ptr<Space> trained_, evaluation_;
   std::optional<Objective> trained_for_;
   std::vector<std::pair<std::string, float>> losses_;     // of the last step
   std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training

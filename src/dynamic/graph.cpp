@@ -160,7 +160,7 @@ class Builder {
       if (made[i].node >= 0) scope.give_generated(names[i], made[i]);
     }
     auto const last = std::find_if(made.rbegin(), made.rend(), [](Value const& value) { return value.node >= 0; });
-    if (last == made.rend()) throw ConfigError{"a network makes something, beside losses"};
+    if (last == made.rend()) throw ConfigError{"a network makes something, beside losses and statistics"};
     std::vector<Value> results;
     for (std::string const& output : config.outputs) {
       Value const* const inside = scope.find(output);
@@ -207,15 +207,16 @@ class Builder {
           if constexpr (std::is_same_v<L, Custom>) {
             throw UnsupportedError{"this program knows no layer '" + layer.type +
                                    "': the file can be inspected, not run"};
-          } else if constexpr (Loss<L> || Layer<L>) {
+          } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
             made.node = static_cast<int>(graph_.nodes.size());
             check_inputs(layer, in);
             Node node = node_of(layer, inputs, in);
             for (std::size_t k = 0; k < from.size(); ++k) node.closed |= from[k].open ? 0u : 1u << k;
-            if constexpr (Loss<L>) {
-              check_loss(layer, inputs);
+            if constexpr (!coldpress::Layer<L>) {
+              check_labels<L>(inputs);
+              if (!config.params.empty()) throw ConfigError{"params are for layers with weights; it has none"};
+              node.sums = std::exchange(graph_.sums, graph_.sums + sums_of<L>());
               add_node(layer, config.name, config.params, node);
-              if (!config.params.empty()) throw ConfigError{"params are for layers with weights; a loss has none"};
               made.node = -1;
             } else {
               if constexpr (ViewLayer<L>) made.open = from[0].open;
@@ -235,21 +236,23 @@ class Builder {
         throw ConfigError{
             "a loss is the objective of a solver, or reads two values of its network: what it compares, and the "
             "targets"};
+    } else if constexpr (Statistic<L>) {
     } else if constexpr (Source<L>) {
       if (!in.empty()) throw ConfigError{"takes no input"};
     } else if constexpr (OneInput<L>) {
       if (in.size() > 1) throw ConfigError{"takes one input, not several"};
     }
-    if constexpr (Loss<L> || !JoinLayer<L>) {
+    if constexpr (!JoinLayer<L>) {
     } else if (in.size() == 2 && in[0] != in[1]) {
       throw ShapeError{"joins values of shapes " + to_string(in[0]) + " and " + to_string(in[1])};
     }
   }
   template <class L>
-  void check_loss(L const& loss, std::vector<int> const& inputs) const {
-    auto const target = static_cast<std::size_t>(source_of(graph_.nodes, inputs[1]));
-    if (loss.target == Target::label && graph_.nodes[target].kind != Node::Kind::input)
-      throw ConfigError{"the labels of a loss must be an input of the network"};
+  void check_labels(std::vector<int> const& inputs) const {
+    if (!Labelled<L>) return;
+    auto const labels = static_cast<std::size_t>(source_of(graph_.nodes, inputs[1]));
+    if (graph_.nodes[labels].kind != Node::Kind::input)
+      throw ConfigError{"the labels of a loss, or of a statistic, must be an input of the network"};
   }
   static bool is_source(LayerType const& type) {
     return std::visit([](auto const& layer) { return Source<std::remove_cvref_t<decltype(layer)>>; }, type);

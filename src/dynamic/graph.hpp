@@ -15,6 +15,7 @@ struct Graph {
   std::vector<int> first_parameter;  // of each node, and one beyond
   std::vector<int> node_of;          // the node of each parameter,
   std::vector<int> owner;            // and the first parameter that it is the same as
+  int sums = 0;                      // of losses and statistics
   bool force_backward = false;       // the inputs' gradients are wanted in training steps too
 
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.

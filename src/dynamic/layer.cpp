@@ -192,17 +192,36 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
     hold(outputs_, 0, {&mean, 1}, std::array<Index, 1>{1});
     return outputs_;
   }
-  auto const shapes = executable_->input_shapes();
-  for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k].check_samples(shapes[k].size());
+  auto const values = values_of(inputs);
   send_weights();
-  std::array<Values, max_network_inputs> values;
-  for (std::size_t k = 0; k < inputs.size(); ++k) values[k] = inputs[k].read();
   kept_inputs_.clear();
   auto const outputs = executable_->forward({values.data(), inputs.size()}, mode_);
   keep(inputs);
-  Index const batch = inputs[0].size() / shapes[0].size();
+  return hold_outputs(outputs);
+}
+
+std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inputs) {
+  std::size_t const wanted = executable().input_shapes().size();
+  if (inputs.size() != wanted)
+    throw ShapeError{"evaluate: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
+  auto const values = values_of(inputs);
+  send_weights();
+  kept_inputs_.clear();
+  return hold_outputs(executable_->evaluate({values.data(), inputs.size()}));
+}
+
+std::array<Values, max_network_inputs> Layer::values_of(std::span<SharedTensor const> inputs) const {
+  std::array<Values, max_network_inputs> values;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    inputs[k].check_samples(executable_->input_shapes()[k].size());
+    values[k] = inputs[k].read();
+  }
+  return values;
+}
+std::span<SharedTensor const> Layer::hold_outputs(std::span<Values const> outputs) {
+  auto const shapes = executable_->output_shapes();
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    hold(outputs_, k, outputs[k], Extents{batch, executable_->output_shapes()[k]});
+    hold(outputs_, k, outputs[k], Extents{static_cast<Index>(outputs[k].size()) / shapes[k].size(), shapes[k]});
   return outputs_;
 }
 

@@ -129,10 +129,7 @@ class Program {
     auto const with = other(group(g).side);
     return {joins_[static_cast<std::size_t>(g)], with.other, with.pitch, with.columns};
   }
-  Shapes head_inputs(int g) const {
-    auto const node = static_cast<std::size_t>(group(g).head);
-    return Shapes{shapes_}.subspan(first_shape_[node], first_shape_[node + 1] - first_shape_[node]);
-  }
+  Shapes head_inputs(int g) const { return inputs_of(static_cast<std::size_t>(group(g).head)); }
   std::uint64_t head_key(int g, std::uint64_t seed) const {
     auto const node = static_cast<std::size_t>(group(g).head);
     std::uint64_t key = 0;
@@ -151,18 +148,35 @@ class Program {
   }
   template <class F>
   void loss(int g, F f) const {
-    visit_loss(group(g).loss, f);
+    std::visit(
+        [&](auto const& loss) {
+          if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) f(loss);
+        },
+        layers_[static_cast<std::size_t>(group(g).loss)]);
   }
-  /// f(loss, input) for each loss of the network whose targets are an input, with its number. The objective's are the
-  /// input after all others.
   template <class F>
-  void for_each_loss(F f) const {
+  void statistic(int g, F f) const {
+    if (group(g).statistic < 0) return;
+    auto const node = static_cast<std::size_t>(group(g).statistic);
+    std::visit(
+        [&](auto const& layer) {
+          if constexpr (Statistic<std::remove_cvref_t<decltype(layer)>>) f(layer, inputs_of(node));
+        },
+        layers_[node]);
+  }
+  /// Where the sums of a node start; -1: it has none.
+  int sums(int node) const { return node < 0 ? -1 : nodes_[static_cast<std::size_t>(node)].sums; }
+  /// f(reader, in, input) for each loss and statistic that reads labels: the shape it compares them with, and the
+  /// network's input they are. The objective's are the input after all others.
+  template <class F>
+  void for_each_labelled(F f) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].kind != Node::Kind::loss) continue;
-      auto const target = static_cast<std::size_t>(source_of(nodes_, nodes_[i].inputs[1]));
-      if (nodes_[target].kind != Node::Kind::input) continue;
-      int const input = static_cast<int>(target) < graph_.inputs() ? static_cast<int>(target) : graph_.inputs();
-      visit_loss(static_cast<int>(i), [&](auto const& loss) { f(loss, input); });
+      std::visit(
+          [&](auto const& reader) {
+            if constexpr (Labelled<std::remove_cvref_t<decltype(reader)>>)
+              f(reader, inputs_of(i)[0], std::min(source_of(nodes_, nodes_[i].inputs[1]), graph_.inputs()));
+          },
+          layers_[i]);
     }
   }
   /// Values of a sample of the objective's targets.
@@ -170,13 +184,8 @@ class Program {
 
  private:
   int input_node(int k) const { return k < graph_.inputs() ? k : target_; }
-  template <class F>
-  void visit_loss(int node, F f) const {
-    std::visit(
-        [&](auto const& loss) {
-          if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) f(loss);
-        },
-        layers_[static_cast<std::size_t>(node)]);
+  Shapes inputs_of(std::size_t node) const {
+    return Shapes{shapes_}.subspan(first_shape_[node], first_shape_[node + 1] - first_shape_[node]);
   }
   /// The objective's layers, the targets, which are one more input, and the loss.
   void add(Objective const& objective) {

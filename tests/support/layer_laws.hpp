@@ -218,6 +218,16 @@ void backend_law(Index batch, std::uint64_t seed, Violations& violations) {
   compare(real.gradients, exact.gradients, "float reference's gradient");
 }
 
+/// Random targets that suit the loss.
+template <Loss auto loss, class T>
+std::vector<T> targets_of(Random& random, Index batch, Shape output) {
+  auto targets = random.values<T>(batch * loss.target_shape(output).size());
+  if constexpr (loss.target == Target::label) {
+    for (T& label : targets) label = static_cast<T>(random.integer(0, loss.classes(output) - 1));
+  }
+  return targets;
+}
+
 /// What some steps of training leave: losses, outputs and parameters.
 template <class Network, Loss auto loss, SolverOptions options = SolverOptions{}>
 std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int steps = 4) {
@@ -228,10 +238,7 @@ std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int st
   std::vector<T> result;
   for (int step = 0; step < steps; ++step) {
     auto const x = random.values<T>(batch * Network::input_shape.size());
-    auto targets = random.values<T>(batch * solver.target_shape.size());
-    if constexpr (loss.target == Target::label) {
-      for (T& label : targets) label = static_cast<T>(random.integer(0, Network::output_shape.size() - 1));
-    }
+    auto const targets = targets_of<loss, T>(random, batch, Network::output_shape);
     result.push_back(solver.train_minibatch(x, targets));
     result.insert(result.end(), solver.output().begin(), solver.output().end());
   }

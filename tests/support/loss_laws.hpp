@@ -3,17 +3,9 @@
 
 #include "support/layer_laws.hpp"
 
-namespace coldpress::test {
+#include <coldpress/graph/operations.hpp>
 
-/// Random targets that suit the loss.
-template <Loss auto loss, class T>
-std::vector<T> targets_of(Random& random, Index batch, Shape output) {
-  auto targets = random.values<T>(batch * loss.target_shape(output).size());
-  if constexpr (loss.target == Target::label) {
-    for (T& label : targets) label = static_cast<T>(random.integer(0, output.size() - 1));
-  }
-  return targets;
-}
+namespace coldpress::test {
 
 /// The gradients of training are the central differences of N times the reported loss, for every parameter of the
 /// network.
@@ -63,8 +55,12 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
     auto const y = network.forward_training(input, workspace);
     std::vector<T> dy(y.size());
     Index const size = N::output_shape.size();
+    Index const width = static_cast<Index>(wanted.size()) / batch;
     for (Index i = 0; i < batch; ++i) {
-      if constexpr (loss.target == Target::label) {
+      if constexpr (SampleLoss<std::remove_cvref_t<decltype(loss)>>) {
+        loss.sample(N::output_shape, y.sample(i).data(), wanted.data() + i * width, dy.data() + i * size,
+                    static_cast<T*>(nullptr));
+      } else if constexpr (loss.target == Target::label) {
         auto const at = static_cast<std::size_t>(i * size + static_cast<Index>(targets[static_cast<std::size_t>(i)]));
         dy[at] = loss.gradient(y.values[at], T{});
       } else {
@@ -84,6 +80,77 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
            (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
                " times the bound from the reference" + place<Fast>(batch));
   }
+}
+
+/// A network that compares two values of its own.
+template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
+struct Hidden {
+  constexpr auto operator()(auto x) const {
+    auto const h = x | Linear{6} | TanH{};
+    auto const y = h | Linear{values} | tail | name("y");
+    apply(loss, y, h | Linear{values} | target_tail) | name("loss");
+    return y;
+  }
+};
+
+/// What some steps of training with the losses of its function leave: losses and parameters.
+template <class Net>
+std::vector<typename Net::T> trained_on_own_losses(Index batch, std::uint64_t seed) {
+  using T = typename Net::T;
+  auto network = random_network<Net>(seed);
+  Solver<Net, OwnLosses{}, Sgd{.learning_rate = 0.02f}> solver{network};
+  Random random{seed};
+  std::vector<T> result;
+  for (int step = 0; step < 4; ++step)
+    result.push_back(solver.train_minibatch(random.values<T>(batch * Net::input_shape.size())));
+  auto const parameters = canonical(network);
+  result.insert(result.end(), parameters.begin(), parameters.end());
+  return result;
+}
+template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
+void hidden_training_law(Index batch, std::uint64_t seed, Violations& violations) {
+  static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
+  static constexpr Shape in{4};
+  using Fast = Network<Graph<function>, in>;
+  double const by =
+      excess(trained_on_own_losses<Fast>(batch, seed),
+             trained_on_own_losses<Network<Graph<function>, in, AnyBatch, Reference<double>>>(batch, seed),
+             static_cast<double>(std::max({batch, values, Index{6}}))) /
+      4;
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+}
+
+/// Gradients come back through predictions and targets: they are the central differences of N times the reported loss.
+template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
+void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
+  static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
+  using Net = Network<Graph<function>, Shape{4}, AnyBatch, Reference<double>>;
+  auto network = random_network<Net>(seed);
+  Solver<Net, OwnLosses{}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
+  Random random{seed};
+  auto const x = random.values<double>(batch * 4);
+  solver.train_minibatch(x);
+  auto const gradients = copy_of<double>(solver.gradients());
+  demand(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    double& value = network.parameters()[i];
+    double const middle = value, step = 1e-6;
+    auto const objective = [&](double shifted) {
+      value = shifted;
+      return static_cast<double>(batch) * solver.train_minibatch(x);
+    };
+    double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
+    value = middle;
+    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+               ", by differences of N losses " + std::to_string(numeric) + place<Net>(batch));
+  }
+}
+template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
+void hidden_loss_law(Index batch, std::uint64_t seed, Violations& violations) {
+  hidden_gradient_law<loss, values, tail, target_tail>(batch, seed, violations);
+  hidden_training_law<loss, values, tail, target_tail>(batch, seed, violations);
 }
 
 /// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are
@@ -107,6 +174,17 @@ Violations loss_violations() {
   Violations violations;
   (loss_laws_after<Maker, tails>(std::make_integer_sequence<int, 20 / sizeof...(tails)>{}, violations), ...);
   return violations;
+}
+
+/// The laws after one last layer at a few widths, and where it compares two values of the network. For a loss that is
+/// computed as others are.
+template <class Maker, Layer auto tail, Layer auto target_tail>
+void check_own_loss_laws() {
+  Violations violations;
+  loss_laws_after<Maker, tail>(std::make_integer_sequence<int, 3>{}, violations);
+  hidden_loss_law<Maker::make(Shape{5}), 5, tail, target_tail>(3, 1, violations);
+  hidden_loss_law<Maker::make(Shape{19}), 19, tail, target_tail>(7, 2, violations);
+  check_none(violations);
 }
 
 template <class Maker, Layer auto... tails>

@@ -96,13 +96,26 @@ class Adapted final : public Executable {
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
-    if (objective && Net::Graph::has_losses)
-      throw UnsupportedError{"adapt: a static network with losses of its own takes no objective beside them"};
+    if (objective && Net::Graph::sums > 0)
+      throw UnsupportedError{
+          "adapt: a static network with losses or statistics of its own takes no objective beside them"};
     float const mean = objective ? compare(inputs, targets, *objective) : run_losses(inputs);
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress); }, options.optimizer);
     kept_ = passed_back_ = false;
     return mean;
   }
+  std::span<Values const> evaluate(std::span<Values const> inputs) override {
+    net_.evaluate(all(inputs), evaluation_);
+    take_outputs(evaluation_);
+    kept_ = passed_back_ = false;
+    return outputs();
+  }
+  std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
+    std::vector<std::pair<std::string, double>> all;
+    tally(*this, mode).for_each([&](std::string_view name, double value) { all.emplace_back(name, value); });
+    return all;
+  }
+  void reset_statistics(Mode mode) override { tally(*this, mode).reset(); }
   bool has_losses() const override { return Net::Graph::has_losses; }
   std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
   std::span<Values const> outputs() const override { return made_; }
@@ -151,7 +164,8 @@ class Adapted final : public Executable {
   float run_losses(std::span<Values const> inputs) {
     if constexpr (Net::Graph::has_losses) {
       check_labels<typename Net::Graph>(all(inputs));
-      auto const run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
+      auto run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
+      run.sums = trained_.sums();
       losses_.clear();
       coldpress::forward(run);
       float const mean = loss_and_gradient(run, [&](auto g, float value) {
@@ -179,6 +193,12 @@ class Adapted final : public Executable {
     turn.finish(typename Net::Backend{}, sums, Net::Training::slots(), Net::Graph::parameter_count);
     progress = turn.after();
   }
+  template <class Self>
+  static auto& tally(Self& self, Mode mode) {
+    std::conditional_t<std::is_const_v<Self>, Tally<typename Net::Graph> const, Tally<typename Net::Graph>>& evaluated =
+        self.evaluation_;
+    return mode == Mode::training ? self.trained_ : evaluated;
+  }
   float* base(int buffer) {
     if (buffer == data) return net_.parameters().data();
     if (buffer == gradient) return gradients_.data();
@@ -193,6 +213,8 @@ class Adapted final : public Executable {
   typename Net::Workspace inference_;
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
+  typename Net::Evaluation evaluation_;
+  Tally<typename Net::Graph> trained_;  // of training steps
   using OwnLossesProgram = StaticProgram<typename Net::Graph, typename Net::Backend,
                                          PlanOptions{.training = true, .losses = Net::Graph::has_losses}>;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;

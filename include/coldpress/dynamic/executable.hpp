@@ -83,6 +83,12 @@ class Executable {
   virtual float train_minibatch(std::span<Values const> inputs, Values targets,
                                 std::optional<Objective> const& objective, TrainingOptions const& options,
                                 Progress& progress) = 0;
+  /// forward in inference that also looks at the network's losses and statistics.
+  virtual std::span<Values const> evaluate(std::span<Values const> inputs) = 0;
+  /// Each statistic of the network, and the mean of each of its losses, with its name: over the samples of training
+  /// steps, or in inference of evaluate, since the last reset. NaN before the first.
+  virtual std::vector<std::pair<std::string, double>> statistics(Mode mode) const = 0;
+  virtual void reset_statistics(Mode mode) = 0;
   virtual bool has_losses() const = 0;  // in the network itself
   virtual std::vector<std::pair<std::string, float>> const& losses() const = 0;
   virtual std::span<Values const> outputs() const = 0;

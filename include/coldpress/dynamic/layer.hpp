@@ -71,6 +71,17 @@ class Layer {
     return executable().forward(x, Mode::inference);
   }
 
+  /// forward in inference, of all inputs, that also looks at the network's losses and statistics. Throws DataError for
+  /// labels that are no class.
+  std::span<SharedTensor const> evaluate(std::span<SharedTensor const> inputs);
+  std::span<SharedTensor const> evaluate(std::initializer_list<SharedTensor> inputs) {
+    return evaluate(std::span{inputs.begin(), inputs.size()});
+  }
+  /// Each statistic of the network, and the mean of each of its losses, with its name: over the samples of all evaluate
+  /// since the last reset; NaN before the first.
+  std::vector<std::pair<std::string, double>> statistics() const { return executable().statistics(Mode::inference); }
+  void reset_statistics() { executable().reset_statistics(Mode::inference); }
+
   /// The next part of a sequence, in inference: layers with a memory go on where the last call ended. A sample is as
   /// many steps as the input shape says. Throws ShapeError where a layer needs the whole sequence at once, and for
   /// another batch than in the last call.
@@ -122,6 +133,8 @@ class Layer {
   class WeightHome;
   void make_weights();
   void set_frozen(std::string const& name, bool frozen);
+  std::array<Values, max_network_inputs> values_of(std::span<SharedTensor const> inputs) const;
+  std::span<SharedTensor const> hold_outputs(std::span<Values const> outputs);
   void keep(std::span<SharedTensor const> inputs);
   void check_kept() const;
   void hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape);

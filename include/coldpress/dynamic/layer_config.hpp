@@ -69,11 +69,11 @@ struct Custom {
 };
 
 namespace detail {
-template <class, class, class... More>
+template <class, class, class, class... More>
 struct Alternatives;
-template <class... Layers, class... Losses, class... More>
-struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, More...> {
-  using type = std::variant<Layers..., Losses..., More...>;
+template <class... Layers, class... Losses, class... Statistics, class... More>
+struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, TypeList<Statistics...>, More...> {
+  using type = std::variant<Layers..., Losses..., Statistics..., More...>;
 };
 template <class>
 struct VariantOf;
@@ -86,8 +86,8 @@ struct VariantOf<TypeList<Types...>> {
 using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
 using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
-/// Everything a LayerConfig can describe: the built-in layers and losses, a container, or a stranger.
-using LayerType = detail::Alternatives<BuiltinLayers, BuiltinLosses, SequentialConfig, Custom>::type;
+/// Everything a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a stranger.
+using LayerType = detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, SequentialConfig, Custom>::type;
 
 struct LayerConfig {
   std::string name;

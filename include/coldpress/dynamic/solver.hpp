@@ -36,6 +36,12 @@ class Solver {
   /// The same of each loss by its name; that of the objective has none.
   std::vector<std::pair<std::string, float>> const& losses() const { return network_.executable().losses(); }
 
+  /// As Layer's, but of training steps.
+  std::vector<std::pair<std::string, double>> statistics() const {
+    return network_.executable().statistics(Mode::training);
+  }
+  void reset_statistics() { network_.executable().reset_statistics(Mode::training); }
+
   Layer const& network() const { return network_; }
   Layer& mut_network() { return network_; }
   /// As its network's; see Layer::freeze.

@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""Writes losses.txt beside it: losses as PyTorch computes them. The means are over the batch, the gradients those of the
+sum over it: dx with respect to the predictions, dt, where there is one, to the targets."""
+
+import torch
+from torch.nn import functional
+
+from cases import lines, numbers, put, write
+
+
+def case(name, x, target, total):
+    total.backward()
+    lines.append(name)
+    gradients = {"dx": x.grad, "dt": target.grad}
+    for word, values in {"in": x.shape, "x": x, "target": target, "y": total / x.shape[0], **gradients}.items():
+        if values is not None:
+            put(word, torch.as_tensor(values).detach())
+
+
+def between(*shape):
+    """Probabilities: multiples of 1/64 from 1/64 to 63/64."""
+    return (torch.randint(1, 64, shape) / 64).requires_grad_()
+
+
+def distributions(rows, size):
+    """Rows with a sum of 1, of exact numbers above 0."""
+    cuts = torch.stack([torch.randperm(63)[: size - 1].sort().values + 1 for _ in range(rows)])
+    ends = torch.cat([torch.zeros(rows, 1), cuts, torch.full((rows, 1), 64.0)], 1)
+    return (ends.diff(dim=1) / 64).requires_grad_()
+
+
+def transport(a, b, cost, strength, iterations=4000):
+    """The entropic cost of transport (its plan's cost less entropy / strength), by Sinkhorn's iterations on logarithms."""
+    f, g = torch.zeros_like(a), torch.zeros_like(b)
+    for _ in range(iterations):
+        f = a.log() - torch.logsumexp(g[:, None, :] - strength * cost, 2)
+        g = b.log() - torch.logsumexp(f[:, :, None] - strength * cost, 1)
+    plan = (f[:, :, None] + g[:, None, :] - strength * cost).exp()
+    return (plan * cost).sum(), f / strength, g / strength
+
+
+x, t = numbers(3, 5), numbers(3, 5)
+case("square_loss", x, t, 0.5 * functional.mse_loss(x, t, reduction="sum"))
+x, t = between(4, 7), between(4, 7)
+case("binary_cross_entropy", x, t, functional.binary_cross_entropy(x, t, reduction="sum"))
+x, t = numbers(4, 6), (torch.randint(0, 2, (4, 6)) * 2 - 1.0).requires_grad_()
+case("hinge", x, t, (1 - t * x).clamp(min=0).sum())
+x, t = numbers(3, 5), (torch.randint(8, 129, (3, 5)) / 64).requires_grad_()
+normal = torch.distributions.Normal
+case("gaussian_kl", x, t, torch.distributions.kl_divergence(normal(x, t), normal(0.0, 1.0)).sum())
+
+x, t = numbers(4, 6), torch.tensor([5, 0, 3, 3])
+case("softmax_loss", x, t, functional.cross_entropy(x, t, reduction="sum"))
+weights = torch.tensor([0.5, 2, 1, 0.25])
+x, t = numbers(2, 4, 2, 3), torch.randint(0, 4, (2, 2, 3))
+case("softmax_loss_image", x, t, functional.cross_entropy(x, t, weight=weights, reduction="sum") / 6)
+x, t = numbers(3, 2, 4), torch.randint(0, 4, (3, 2))
+scaled = weights * 4 / weights.sum()
+case("softmax_loss_scaled", x, t, functional.cross_entropy(x.mT, t, weight=scaled, reduction="sum") / 2)
+x, t = between(4, 6), torch.tensor([5, 0, 3, 3])
+case("multinomial_logistic", x, t, functional.nll_loss(x.log(), t, reduction="sum"))
+x, t = between(2, 4, 3), torch.randint(0, 4, (2, 3))
+case("multinomial_logistic_scaled", x, t, functional.nll_loss(x.log(), t, weight=scaled, reduction="sum") / 3)
+x, t = numbers(3, 6), distributions(3, 6)
+case("softlabel_softmax", x, t, functional.cross_entropy(x, t, reduction="sum"))
+x, t = numbers(2, 4, 3), between(2, 4, 3)
+case("softlabel_softmax_positions", x, t, functional.cross_entropy(x, t, reduction="sum") / 3)
+
+for name, power, strength in ("wasserstein", 1, 10), ("wasserstein_squares", 2, 5):
+    a, b = distributions(3, 6), distributions(3, 6)
+    places = torch.arange(6.0)
+    cost = ((places[:, None] - places).abs() / 5) ** power
+    value, da, db = transport(a.detach(), b.detach(), cost, strength)
+    lines.append(name)
+    for word, values in {"in": a.shape, "x": a, "target": b, "y": value / 3, "dx": da, "dt": db}.items():
+        put(word, torch.as_tensor(values).detach())
+
+write(__file__)

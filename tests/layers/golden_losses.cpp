@@ -1,0 +1,90 @@
+// Losses give PyTorch's values and gradients, those with respect to targets too: tests/golden/losses.py made them.
+#include <coldpress/graph/operations.hpp>
+
+#include "support/golden_layers.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// A network that is a loss and nothing else.
+template <Loss auto loss>
+struct Alone {
+  constexpr auto operator()(auto y, auto t) const {
+    apply(loss, y, t);
+    return y;
+  }
+};
+
+/// `free`: gradients are those of masses, which are told up to one number for each sample.
+template <Loss auto loss, Shape in, class Backend>
+void check_with(GoldenCase const& golden, bool free) {
+  static constexpr auto function = graph(Alone<loss>{});
+  using Net = Network<Graph<function>, Inputs{in, loss.target_shape(in)}, AnyBatch, Backend>;
+  using T = typename Net::T;
+  using Program = StaticProgram<typename Net::Graph, Backend,
+                                PlanOptions{.training = true, .losses = true, .input_gradient = true}>;
+  Net net;
+  typename Net::template BasicWorkspace<Program> workspace;
+  auto const y = copy_of<T>(golden.at("x")), t = copy_of<T>(golden.at("target"));
+  auto const run = net.start(Program{}, std::array{std::span<T const>{y}, std::span<T const>{t}}, workspace, 1);
+  double const margin = sizeof(T) == 8 ? free ? 1e-8 : 1e-12 : 2e-5;
+  forward(run);
+  double const mean = static_cast<double>(loss_and_gradient(run, [](auto, T) {}));
+  CHECK(mean == Approx(golden.at("y")[0]).epsilon(margin).margin(margin));
+  auto const check = [&](int input, char const* word) {
+    INFO(word);
+    Buffer const& buffer = Program::plan().input_gradients[input];
+    REQUIRE(buffer.used() == golden.contains(word));
+    if (!buffer.used()) return;
+    std::vector<double> wanted = golden.at(word);
+    std::vector<double> found(run.at(buffer), run.at(buffer) + wanted.size());
+    for (std::vector<double>* all : {&wanted, &found}) {
+      for (auto sample = all->begin(); free && sample != all->end(); sample += in.size()) {
+        double const middle = std::accumulate(sample, sample + in.size(), 0.0) / static_cast<double>(in.size());
+        std::for_each(sample, sample + in.size(), [&](double& value) { value -= middle; });
+      }
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(found[i] == Approx(wanted[i]).epsilon(margin).margin(margin));
+  };
+  check(0, "dx");
+  check(1, "dt");
+}
+
+template <Loss auto loss, Shape in>
+void check(std::string const& name, bool free = false) {
+  INFO(name);
+  GoldenCase const golden = golden_cases("losses.txt").at(name);
+  check_with<loss, in, Cpu>(golden, free);
+  check_with<loss, in, Reference<double>>(golden, free);
+}
+
+}  // namespace
+
+TEST_CASE("SquareLoss, BinaryCrossEntropy, Hinge and GaussianKL are PyTorch's") {
+  check<SquareLoss{}, Shape{5}>("square_loss");
+  check<BinaryCrossEntropy{}, Shape{7}>("binary_cross_entropy");
+  check<Hinge{}, Shape{6}>("hinge");
+  check<GaussianKL{}, Shape{5}>("gaussian_kl");
+}
+TEST_CASE("SoftmaxLoss and MultinomialLogistic are PyTorch's") {
+  check<SoftmaxLoss{}, Shape{6}>("softmax_loss");
+  check<SoftmaxLoss{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::none}, Shape{4, 2, 3}>(
+      "softmax_loss_image");
+  check<SoftmaxLoss{.class_weights = {0.5f, 2, 1, 0.25f}, .axis = -1}, Shape{2, 4}>("softmax_loss_scaled");
+  check<MultinomialLogistic{}, Shape{6}>("multinomial_logistic");
+  check<MultinomialLogistic{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::global},
+        Shape{4, 3}>("multinomial_logistic_scaled");
+}
+TEST_CASE("SoftlabelSoftmax is PyTorch's") {
+  check<SoftlabelSoftmax{}, Shape{6}>("softlabel_softmax");
+  check<SoftlabelSoftmax{}, Shape{4, 3}>("softlabel_softmax_positions");
+}
+TEST_CASE("Wasserstein is what PyTorch computes with logarithms") {
+  check<Wasserstein{.iterations = 1000}, Shape{6}>("wasserstein", true);
+  check<Wasserstein{.lambda = 5, .iterations = 1000, .power = 2}, Shape{6}>("wasserstein_squares", true);
+}

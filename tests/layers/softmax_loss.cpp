@@ -1,0 +1,54 @@
+#include "support/loss_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+struct Maker {
+  static constexpr SoftmaxLoss make(Shape) { return {.loss_weight = 0.75f}; }
+};
+struct LogisticMaker {
+  static constexpr MultinomialLogistic make(Shape) { return {.loss_weight = 0.75f}; }
+};
+template <class M>
+void check_laws() {
+  test::Violations violations;
+  test::loss_laws_after<M, Sequential<TanH{}, Softmax{}>{}>(std::make_integer_sequence<int, 3>{}, violations);
+  test::check_none(violations);
+}
+static_assert(SoftmaxLoss{.axis = 0}.target_shape({10, 4, 5}) == Shape{1, 4, 5});
+static_assert(SoftmaxLoss{.axis = -1}.classes({10, 4, 5}) == 5);
+}  // namespace
+
+TEST_CASE("SoftmaxLoss keeps the laws of losses") { check_laws<Maker>(); }
+TEST_CASE("MultinomialLogistic keeps the laws of losses") { check_laws<LogisticMaker>(); }
+
+TEST_CASE("factors of classes are scaled to a sum of as many, or left alone") {
+  std::vector<double> const y{0, 0, 0, 0}, label{2};
+  std::vector<double> dy(4);
+  double* const none = nullptr;
+  auto const value = [&](ClassNormalization normalize) {
+    SoftmaxLoss const loss{.class_weights = {1, 2, 4, 1}, .normalize = normalize};
+    return loss.sample(Shape{4}, y.data(), label.data(), dy.data(), none);
+  };
+  CHECK(value(ClassNormalization::none) == Approx(4 * std::log(4.0)));
+  CHECK(dy == std::vector<double>{1, 1, -3, 1});
+  CHECK(value(ClassNormalization::local) == Approx(2 * std::log(4.0)));
+  CHECK(dy == std::vector<double>{0.5, 0.5, -1.5, 0.5});
+  CHECK(value(ClassNormalization::global) == Approx(2 * std::log(4.0)));
+}
+TEST_CASE("wrong factors of classes are errors") {
+  CHECK_THROWS_AS((SoftmaxLoss{.class_weights = {1, 2}}.target_shape({3})), ShapeError);
+  CHECK_THROWS_AS((SoftmaxLoss{.class_weights = {1, -2}}.target_shape({2})), ShapeError);
+  CHECK_THROWS_AS((MultinomialLogistic{.class_weights = {0, 0}}.target_shape({2})), ShapeError);
+  CHECK_THROWS_AS((SoftmaxLoss{.axis = 1}.target_shape({2})), ShapeError);
+}
+TEST_CASE("a probability of 0 has a finite loss") {
+  std::vector<float> const p{0, 1}, y{-1000, 0}, label{0};
+  std::vector<float> dy(2);
+  float* const none = nullptr;
+  double const most = 20 * std::log(10.0);
+  CHECK(MultinomialLogistic{}.sample(Shape{2}, p.data(), label.data(), dy.data(), none) == Approx(most));
+  CHECK(dy == std::vector<float>{-1e20f, 0});
+  CHECK(SoftmaxLoss{}.sample(Shape{2}, y.data(), label.data(), dy.data(), none) == Approx(most));
+  CHECK(dy == std::vector<float>{-1, 1});
+}
