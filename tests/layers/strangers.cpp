@@ -1,6 +1,6 @@
 // Layers of strangers, as docs/adding-a-layer.md has them, in networks of one input and one output.
-#include "support/layer_laws.hpp"
 #include "support/strangers.hpp"
+#include "support/layer_laws.hpp"
 
 using namespace coldpress;
 using namespace stranger;

@@ -16,7 +16,6 @@ using dynamic::Custom;
 using dynamic::custom_of;
 using dynamic::layer_from;
 using dynamic::register_layer;
-using persist::TemporaryFolder;
 using test::error_of;
 using test::sequential;
 
@@ -66,8 +65,7 @@ dynamic::LayerConfig network(dynamic::LayerType layer) {
 template <class E>
 void refuses(Custom const& custom, std::string const& field, std::string const& words) {
   for (std::string const backend : {"cpu", "cpu:reference"}) {
-    Error const error =
-        error_of<E>([&] { dynamic::Layer::from_config(dynamic::Backend{backend}, network(custom)); });
+    Error const error = error_of<E>([&] { dynamic::Layer::from_config(dynamic::Backend{backend}, network(custom)); });
     CHECK(error.layer() == "strange");
     CHECK(error.field() == field);
     CHECK(test::says(error, words));
@@ -97,7 +95,7 @@ TEST_CASE("a stranger's fields come back from data and from a file") {
   for (Everything const& layer : {Everything{}, changed}) {
     CHECK(layer_from<Everything>(custom_of(layer)) == layer);
     persist::Model const model{.name = "net", .config = {"net", layer}, .weights = {}};
-    auto const again = persist::parse_model(persist::format_model(model), "test.juice");
+    auto const again = persist::parse_model(persist::serialize(model), "test.juice");
     CHECK(layer_from<Everything>(std::get<Custom>(again.config.layer_type)) == layer);
   }
 }
@@ -183,10 +181,10 @@ TEST_CASE("types are registered and found by many threads at once") {
 TEST_CASE("a program without the layer reads and writes its file, and refuses to run it") {
   using Net = Network<Sequential<Linear{4}, Jitter{.probability = 0.25f}>, Shape{3}>;  // Jitter is not registered here
   TemporaryFolder folder;
-  persist::write_model(folder / "net.juice", {.name = "net",
-                                              .config = dynamic::to_config(Net{1}),
-                                              .weights = {persist::tensor("linear1-0", {4, 3}),
-                                                          persist::tensor("linear1-0-bias", {1, 4})}});
+  persist::write_model(folder / "net.juice",
+                       {.name = "net",
+                        .config = dynamic::to_config(Net{1}),
+                        .weights = {persist::tensor("linear1-0", {4, 3}), persist::tensor("linear1-0-bias", {1, 4})}});
   auto const model = persist::read_model(folder / "net.juice");
   CHECK(model.config == dynamic::to_config(Net{1}));
   Error const error =

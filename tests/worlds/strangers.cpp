@@ -25,11 +25,10 @@ TEST_CASE("strangers' pointwise layers and views are the same as types, as a con
 }
 TEST_CASE("strangers' computations are the same as types, as a config and in a file") {
   register_all<Reverse, Gains, Mixing, Shrink, Delay>();
-  test::check_worlds<
-      Sequential<Linear{12}, Reshape{Shape{4, 3}}, Delay{}, TanH{}, Reverse{}, Sigmoid{},
-                 Gains{.gain = {.filler = Gaussian{0.5f, 0.125f}, .lr_mult = 0.5f, .max_norm = {2, 3}}}, TanH{},
-                 Mixing{.units = 19, .weight = {.decay_mult = 0}}, Shrink{}, Mixing{2}>,
-      Shape{5}>();
+  test::check_worlds<Sequential<Linear{12}, Reshape{Shape{4, 3}}, Delay{}, TanH{}, Reverse{}, Sigmoid{},
+                                Gains{.gain = {.filler = Gaussian{0.5f, 0.125f}, .lr_mult = 0.5f, .max_norm = {2, 3}}},
+                                TanH{}, Mixing{.units = 19, .weight = {.decay_mult = 0}}, Shrink{}, Mixing{2}>,
+                     Shape{5}>();
 }
 TEST_CASE("strangers' joins, sources and layers of several inputs are the same as types, as a config and in a file") {
   register_all<Gate, Blend, Ramp, Staircase>();

@@ -25,8 +25,8 @@ void gradient_block(void const* op, float const* x, float const* y, float* slope
   for (Index i = 0; i < block.rows; ++i) {
     for (Index j = 0; j < block.columns; j += lanes) {
       Index const c = i * block.pitch + j, left = block.columns - j;
-      Vector const g =
-          f.gradient(x ? load_row(x + c, left) : Vector{}, load_row(y + c, left), At{at.row + i, at.column + j, at.step});
+      Vector const g = f.gradient(x ? load_row(x + c, left) : Vector{}, load_row(y + c, left),
+                                  At{at.row + i, at.column + j, at.step});
       store_row(slope + c, multiply ? load_row(slope + c, left) * g : g, left);
     }
   }
@@ -51,20 +51,21 @@ void for_block(ErasedOp::Block block, F f) {
 /// The same in scalar loops, for the reference.
 template <class Op>
 constexpr ErasedOp scalar_op() {
-  return {nullptr,
-          [](void const* op, float* x, ErasedOp::Block block, At at) {
-            detail::for_block(block, [&](Index i, Index j, Index c) {
-              x[c] = static_cast<Op const*>(op)->value(x[c], At{at.row + i, at.column + j, at.step});
-            });
-          },
-          [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
-            detail::for_block(block, [&](Index i, Index j, Index c) {
-              float const g =
-                  static_cast<Op const*>(op)->gradient(x ? x[c] : 0, y[c], At{at.row + i, at.column + j, at.step});
-              slope[c] = multiply ? slope[c] * g : g;
-            });
-          },
-          Op::needs_input};
+  return {
+      nullptr,
+      [](void const* op, float* x, ErasedOp::Block block, At at) {
+        detail::for_block(block, [&](Index i, Index j, Index c) {
+          x[c] = static_cast<Op const*>(op)->value(x[c], At{at.row + i, at.column + j, at.step});
+        });
+      },
+      [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
+        detail::for_block(block, [&](Index i, Index j, Index c) {
+          float const g =
+              static_cast<Op const*>(op)->gradient(x ? x[c] : 0, y[c], At{at.row + i, at.column + j, at.step});
+          slope[c] = multiply ? slope[c] * g : g;
+        });
+      },
+      Op::needs_input};
 }
 
 }  // namespace coldpress

@@ -118,7 +118,9 @@ void take(Custom::Value const& value, T& field) {
   } else if constexpr (std::is_same_v<T, PerAxis>) {
     auto const all = extents_of(value, PerAxis::max_axes);
     if (all.empty()) throw ConfigError{"has no number"};
-    field = all.size() == 1 ? PerAxis{all[0]} : all.size() == 2 ? PerAxis{all[0], all[1]} : PerAxis{all[0], all[1], all[2]};
+    field = all.size() == 1   ? PerAxis{all[0]}
+            : all.size() == 2 ? PerAxis{all[0], all[1]}
+                              : PerAxis{all[0], all[1], all[2]};
   } else if constexpr (std::is_same_v<T, Axes>) {
     field = {};
     for (Index const axis : extents_of(value, Axes::max)) {
@@ -161,7 +163,8 @@ void take(Custom::Value const& value, T& field) {
 /// is computed.
 template <coldpress::Layer L>
 Custom custom_of(L const& layer, bool weights = true) {
-  static_assert(Described<L>, "a layer in a config or a file has named fields: BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
+  static_assert(Described<L>,
+                "a layer in a config or a file has named fields: BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
   Custom custom{std::string{L::name}, {}};
   for_each_field(layer, [&](std::string_view name, auto const& field) {
     if (!weights && std::is_same_v<decltype(field), Weight const&>) return;

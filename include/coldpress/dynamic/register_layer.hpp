@@ -58,10 +58,10 @@ class Registered final : public AnyLayer {
                     Then<Chain<>, float, Join>{
                         {}, pass.step, nullptr, 0, {layer_.join(), other.data, other.pitch, other.columns}});
       } else if constexpr (ComputeLayer<L> && OneInput<L>) {
-        layer_.forward(backend,
-                       ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, Then<Chain<>, float>,
-                                   float>{pass.in[0], pass.x[0], pass.p, pass.y, pass.then, pass.memory, pass.state,
-                                          pass.key, pass.step});
+        layer_.forward(
+            backend,
+            ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, Then<Chain<>, float>, float>{
+                pass.in[0], pass.x[0], pass.p, pass.y, pass.then, pass.memory, pass.state, pass.key, pass.step});
       } else if constexpr (ComputeLayer<L>) {
         layer_.forward(backend, pass);
       }
@@ -129,10 +129,13 @@ void register_layer() {
   register_type(
       L::name, {.type = typeid(L),
                 .source = Source<L>,
-                .any_steps = requires(L const& layer) { layer.streams(Shape{1}); },
-                .make = [](Custom const& custom) -> std::shared_ptr<AnyLayer const> {
-                  return std::make_shared<Registered<L>>(layer_from<L>(custom));
-                }});
+                .any_steps = requires(L const& layer) { layer.streams(Shape{1});
+}
+, .make = [](Custom const& custom) -> std::shared_ptr<AnyLayer const> {
+  return std::make_shared<Registered<L>>(layer_from<L>(custom));
+}
+}  // namespace coldpress::dynamic
+);
 }
 
 }  // namespace coldpress::dynamic
