@@ -3,38 +3,15 @@
 #include "table.hpp"
 
 #include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/erased.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 namespace {
 
-template <class Op>
-void value_block(void const* op, float* x, ErasedOp::Block block, At at) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      float* const p = x + i * block.pitch + j;
-      store(p, f.value(load(p), At{at.row + i, at.column + j, at.step}));
-    }
-  }
-}
-template <class Op>
-void gradient_block(void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block,
-                    At at) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      Index const c = i * block.pitch + j;
-      Vector const g = f.gradient(x ? load(x + c) : Vector{}, load(y + c), At{at.row + i, at.column + j, at.step});
-      store(slope + c, multiply ? load(slope + c) * g : g);
-    }
-  }
-}
-
 template <class L>
 constexpr OpKernels<L> op_kernels() {
   if constexpr (PointwiseLayer<L>) {
-    using Op = decltype(L{}.op(0));
-    return {{nullptr, value_block<Op>, gradient_block<Op>, Op::needs_input}};
+    return {erased_op<decltype(L{}.op(0))>()};
   } else {
     return {};
   }

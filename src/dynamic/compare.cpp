@@ -48,14 +48,30 @@ std::string text_of(Value const& value) {
   }
 }
 
-/// The first field in which two layers differ, as the rest of a sentence; empty if there is none.
-std::string layer_difference(LayerType const& x, LayerType const& y) {
-  if (type_name(x) != type_name(y)) return " is " + type_name(x) + ", not " + type_name(y);
+/// What a stranger's layer computes: where its type is known, all its fields but for Weights.
+Custom computed(Stranger const& stranger) { return stranger.layer->custom(false); }
+Custom computed(Custom const& custom) { return find_type(custom.type) ? computed(stranger_of(custom)) : custom; }
+
+/// The first field in which two layers, of a config or of a graph, differ, as the rest of a sentence; empty if there is
+/// none.
+template <class Type>
+std::string layer_difference(Type const& x, Type const& y) {
+  auto const type = [](auto const& layer) {
+    if constexpr (requires { computed(layer); }) {
+      return computed(layer).type;
+    } else {
+      return std::string{layer.name};
+    }
+  };
+  std::string const name = std::visit(type, x), other_name = std::visit(type, y);
+  if (name != other_name) return " is " + name + ", not " + other_name;
   std::string found;
   std::visit(
       [&](auto const& left) {
         using L = std::remove_cvref_t<decltype(left)>;
-        if constexpr (std::is_same_v<L, Custom> || std::is_same_v<L, SequentialConfig>) {
+        if constexpr (requires { computed(left); }) {
+          if (!(computed(left) == computed(std::get<L>(y)))) found = " has other fields";
+        } else if constexpr (std::is_same_v<L, SequentialConfig>) {
           if (!(left == std::get<L>(y))) found = " has other fields";
         } else {
           for_each_field(left, [&](std::string_view field, auto const& value) {

@@ -125,7 +125,8 @@ class Engine final : public Executable {
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen_.get()};
           progress = turn.after();
-          bool const fused = turn.fuses() && !run.program.shares() && fuses_update_of<Backend, Optimizer>;
+          bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
+                             fuses_update_of<Backend, Optimizer>;
           losses_.clear();
           return train_step(run, turn, fused ? nullptr : base(gradient), [&](int g, float value) {
             auto const node = static_cast<std::size_t>(program.group(g).loss);

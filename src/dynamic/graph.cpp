@@ -201,29 +201,32 @@ class Builder {
       in.push_back(graph_.nodes[static_cast<std::size_t>(value.node)].shape);
     }
     Value made{};
+    auto const add = [&](auto const& layer) {
+      using L = std::remove_cvref_t<decltype(layer)>;
+      made.node = static_cast<int>(graph_.nodes.size());
+      check_inputs(layer, in);
+      Node node = node_of(layer, inputs, in);
+      for (std::size_t k = 0; k < from.size(); ++k) node.closed |= from[k].open ? 0u : 1u << k;
+      if constexpr (!coldpress::Layer<L>) {
+        check_labels<L>(inputs);
+        if (!config.params.empty()) throw ConfigError{"params are for layers with weights; it has none"};
+        node.sums = std::exchange(graph_.sums, graph_.sums + sums_of<L>());
+        add_node(layer, config.name, config.params, node);
+        made.node = -1;
+      } else {
+        if (node.kind == Node::Kind::view) made.open = from[0].open;
+        checked_size(node.shape);
+        add_node(layer, config.name, config.params, node);
+        add_parameters(parameters_of(layer, Shapes{in}), config.params);
+      }
+    };
     std::visit(
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
           if constexpr (std::is_same_v<L, Custom>) {
-            throw UnsupportedError{"this program knows no layer '" + layer.type +
-                                   "': the file can be inspected, not run"};
+            add(stranger_of(layer));
           } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
-            made.node = static_cast<int>(graph_.nodes.size());
-            check_inputs(layer, in);
-            Node node = node_of(layer, inputs, in);
-            for (std::size_t k = 0; k < from.size(); ++k) node.closed |= from[k].open ? 0u : 1u << k;
-            if constexpr (!coldpress::Layer<L>) {
-              check_labels<L>(inputs);
-              if (!config.params.empty()) throw ConfigError{"params are for layers with weights; it has none"};
-              node.sums = std::exchange(graph_.sums, graph_.sums + sums_of<L>());
-              add_node(layer, config.name, config.params, node);
-              made.node = -1;
-            } else {
-              if constexpr (ViewLayer<L>) made.open = from[0].open;
-              checked_size(node.shape);
-              add_node(layer, config.name, config.params, node);
-              add_parameters(parameters_of(layer, Shapes{in}), config.params);
-            }
+            add(layer);
           }
         },
         config.layer_type);
@@ -255,6 +258,10 @@ class Builder {
       throw ConfigError{"the labels of a loss, or of a statistic, must be an input of the network"};
   }
   static bool is_source(LayerType const& type) {
+    if (auto const* custom = std::get_if<Custom>(&type)) {
+      Registration const* const known = find_type(custom->type);
+      return known && known->source;
+    }
     return std::visit([](auto const& layer) { return Source<std::remove_cvref_t<decltype(layer)>>; }, type);
   }
 
@@ -326,7 +333,7 @@ class Builder {
       }
     }
   }
-  void add_node(LayerType layer, std::string name, std::vector<WeightConfig> weights, Node node) {
+  void add_node(GraphLayer layer, std::string name, std::vector<WeightConfig> weights, Node node) {
     graph_.layers.push_back(std::move(layer));
     graph_.names.push_back(std::move(name));
     graph_.params.push_back(std::move(weights));
@@ -431,6 +438,10 @@ bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
     return std::any_of(container->layers.begin(), container->layers.end(),
                        [&](LayerConfig const& layer) { return other_steps(layer, a, b); });
   }
+  if (auto const* custom = std::get_if<Custom>(&config.layer_type)) {
+    Registration const* const known = find_type(custom->type);
+    return known && known->any_steps;
+  }
   return std::visit(
       [](auto const& layer) {
         return requires { layer.streams(Shape{1}); };
@@ -459,6 +470,12 @@ int Graph::inputs() const {
 
 bool Graph::has_losses() const {
   return std::any_of(nodes.begin(), nodes.end(), [](Node const& node) { return node.kind == Node::Kind::loss; });
+}
+
+bool Graph::has_strange_parameters() const {
+  return std::any_of(node_of.begin(), node_of.end(), [&](int node) {
+    return std::holds_alternative<Stranger>(layers[static_cast<std::size_t>(node)]);
+  });
 }
 
 std::vector<int> Graph::owners() const {

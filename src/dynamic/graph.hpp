@@ -1,13 +1,15 @@
 // A config as nodes, names and parameters: what graph/static_graph.hpp is to a type.
 #pragma once
 
+#include "stranger.hpp"
+
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/node.hpp>
 
 namespace coldpress::dynamic {
 
 struct Graph {
-  std::vector<LayerType> layers;   // layers[i] is node i; those of inputs are Flatten{} and not looked at
+  std::vector<GraphLayer> layers;  // layers[i] is node i; those of inputs are Flatten{} and not looked at
   std::vector<std::string> names;  // likewise
   std::vector<Node> nodes;         // the inputs first
   std::vector<int> outputs;        // nodes
@@ -23,6 +25,8 @@ struct Graph {
 
   int inputs() const;
   bool has_losses() const;
+  /// Whether any layer from outside the library has parameters.
+  bool has_strange_parameters() const;
   /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;

@@ -191,9 +191,9 @@ class Program {
   void add(Objective const& objective) {
     int from = graph_.outputs[0];
     auto const shape = [&] { return nodes_[static_cast<std::size_t>(from)].shape; };
-    auto const push = [&](Node const& node, LayerType type) {
+    auto const push = [&](Node const& node, GraphLayer layer) {
       nodes_.push_back(node);
-      layers_.push_back(std::move(type));
+      layers_.push_back(std::move(layer));
       names_.emplace_back();
       first_parameter_.push_back(first_parameter_.back());
       return static_cast<int>(nodes_.size()) - 1;
@@ -202,7 +202,7 @@ class Program {
       std::visit(
           [&](auto const& layer) {
             if constexpr (OneInput<std::remove_cvref_t<decltype(layer)>>)
-              from = push(node_of(layer, from, shape()), type);
+              from = push(node_of(layer, from, shape()), layer);
           },
           type);
     }
@@ -228,6 +228,10 @@ class Program {
             erased.op = op.get();
             ops_.push_back(erased);
             op_storage_.push_back(std::move(op));
+          } else if constexpr (std::is_same_v<L, Stranger>) {
+            auto op = layer.layer->op(Stranger::is_reference<Backend>, layer_key(layer, seed, names_[node]));
+            ops_.push_back(op.erased);
+            op_storage_.push_back(std::move(op.owner));
           }
         },
         layers_[node]);
@@ -249,7 +253,7 @@ class Program {
   }
 
   Graph const& graph_;
-  std::vector<LayerType> layers_;
+  std::vector<GraphLayer> layers_;
   std::vector<Node> nodes_;
   std::vector<std::string> names_;
   std::vector<int> first_parameter_;

@@ -1,52 +1,7 @@
-// Random numbers for tests: the same on every machine, and floats even where they are given as doubles.
 #pragma once
 
-#include <coldpress/core/random.hpp>
-#include <coldpress/core/shape.hpp>
-
-#include <vector>
+#include <coldpress/testing/random.hpp>
 
 namespace coldpress::test {
-
-class Random {
- public:
-  explicit constexpr Random(std::uint64_t seed) : stream_{seed, 0, "test"} {}
-
-  /// In [low, high].
-  constexpr Index integer(Index low, Index high) {
-    return low + static_cast<Index>(next() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  /// In [low, high), a float.
-  constexpr float uniform(float low = -1, float high = 1) {
-    return low + (high - low) * static_cast<float>(next() >> 8) * 0x1p-24f;
-  }
-  template <class T>
-  std::vector<T> values(Index count, float low = -1, float high = 1) {
-    std::vector<T> result(static_cast<std::size_t>(count));
-    for (T& value : result) value = static_cast<T>(uniform(low, high));
-    return result;
-  }
-
- private:
-  constexpr std::uint32_t next() { return stream_.block(position_++).words[0]; }
-  Stream stream_;
-  std::uint64_t position_ = 0;
-};
-
-/// The shape of number `index`: rank 1 to 3, extents 1, odd, prime and a few beyond a vector. At most `most` values.
-constexpr Shape law_shape(int index, Index most = 60) {
-  constexpr Index extents[] = {1, 2, 3, 5, 7, 11, 13, 16, 17, 19, 23};
-  Random random{static_cast<std::uint64_t>(index)};
-  Shape shape{};
-  int const rank = 1 + index % 3;
-  for (Index size = 1; int axis : {0, 1, 2}) {
-    if (axis == rank) break;
-    Index extent = extents[random.integer(0, 10)];
-    while (size * extent > most) extent = extents[random.integer(0, 4)];
-    while (size * extent > most) --extent;
-    size *= shape.extents[axis] = extent;
-  }
-  return shape;
+using namespace testing;
 }
-
-}  // namespace coldpress::test

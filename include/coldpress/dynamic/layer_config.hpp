@@ -1,6 +1,7 @@
 // A network as run-time data: Juice's LayerConfig, with its names.
 #pragma once
 
+#include <coldpress/dynamic/custom.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/learning_rate.hpp>
 #include <coldpress/optim/optimizers.hpp>
@@ -60,14 +61,6 @@ struct SequentialConfig {
   bool operator==(SequentialConfig const&) const = default;
 };
 
-/// A layer this program knows only by name and fields: it can be inspected and written again, not run.
-struct Custom {
-  using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::uint64_t>>;
-  std::string type;
-  std::vector<std::pair<std::string, Value>> fields;
-  bool operator==(Custom const&) const = default;
-};
-
 namespace detail {
 template <class, class, class, class... More>
 struct Alternatives;
@@ -98,6 +91,10 @@ struct LayerConfig {
   std::vector<bool> propagate_down = {};
 
   LayerConfig(std::string given_name, LayerType type) : name(std::move(given_name)), layer_type(std::move(type)) {}
+  /// A layer of the user's own.
+  template <coldpress::Layer L>
+  requires(!std::is_constructible_v<LayerType, L const&>) LayerConfig(std::string given_name, L const& layer)
+      : LayerConfig(std::move(given_name), custom_of(layer)) {}
   bool operator==(LayerConfig const&) const = default;
 };
 

@@ -74,13 +74,16 @@ constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
     if constexpr (!op.needs_inputs) node.passes_on = op.first(0.0f, 0.0f) == 1.0f;
   } else {
     static_assert(
+        requires(detail::Anything const& any) { layer.forward(any, any); },
+        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or is_view, or "
+        "forward");
+    static_assert(
         !propagates<L> ||
             requires {
               L::backward_reads_input;
               L::backward_reads_output;
             },
-        "layer: needs op(key) that gives a Pointwise operation, or join(), or is_view, or forward; and where it has "
-        "backward_input, backward_reads_input and backward_reads_output");
+        "layer: where it has backward_input, it says backward_reads_input and backward_reads_output");
     node.kind = Node::Kind::compute;
     if constexpr (requires { L::backward_reads_input; }) node.reads_input = L::backward_reads_input;
     if constexpr (requires { L::backward_reads_output; }) node.reads_output = L::backward_reads_output;

@@ -1,0 +1,203 @@
+// Layers from outside the library as data: the name of a type, and fields that a file can hold.
+#pragma once
+
+#include <coldpress/core/fields.hpp>
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
+#include <coldpress/layers/permute.hpp>
+
+#include <boost/hana/concept/struct.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coldpress::dynamic {
+
+/// A layer by its type's name and fields. One whose type is registered (register_layer.hpp) runs; any can be inspected
+/// and written again.
+struct Custom {
+  using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::uint64_t>>;
+  std::string type;
+  std::vector<std::pair<std::string, Value>> fields;
+  bool operator==(Custom const&) const = default;
+};
+
+/// A layer whose fields have names.
+template <class L>
+concept Described = coldpress::Layer<L> && boost::hana::Struct<L>::value;
+
+namespace detail {
+
+/// Calls f(name, value) for all that a field consists of: "weight" and "weight.lr_mult" are of a Weight.
+template <class Field, class F>
+void for_each_value(std::string const& name, Field& field, F const& f) {
+  using T = std::remove_const_t<Field>;
+  if constexpr (std::is_same_v<T, Weight>) {
+    for_each_value(name, field.filler, f);
+    f(name + ".lr_mult", field.lr_mult), f(name + ".decay_mult", field.decay_mult);
+    f(name + ".regularizer", field.regularizer);
+    for_each_value(name + ".max_norm", field.max_norm, f);
+  } else if constexpr (std::is_same_v<T, Filler>) {
+    f(name, field.kind), f(name + ".a", field.a), f(name + ".b", field.b);
+  } else if constexpr (std::is_same_v<T, MaxNorm>) {
+    f(name, field.norm), f(name + ".every", field.every);
+  } else {
+    f(name, field);
+  }
+}
+
+/// The texts of an enumeration: its spellings, or those of a Weight's.
+template <class Enum>
+constexpr auto texts(Enum value) {
+  if constexpr (std::is_same_v<Enum, Filler::Kind>) {
+    return std::array<std::string_view, 7>{"own",      "constant",   "glorot",    "xavier",
+                                           "gaussian", "juice_bias", "orthogonal"};
+  } else if constexpr (std::is_same_v<Enum, Regularizer>) {
+    return std::array<std::string_view, 3>{"own", "l2", "l1"};
+  } else {
+    static_assert(Spelled<Enum>, "register_layer: a field that is an enumeration needs spellings(value), its texts");
+    return spellings(value);
+  }
+}
+
+template <class T>
+inline constexpr bool is_extents = std::is_same_v<T, Shape> || std::is_same_v<T, PerAxis> || std::is_same_v<T, Axes>;
+
+template <class T>
+Custom::Value value_of(T const& field) {
+  if constexpr (std::is_same_v<T, Shape>) {
+    return std::vector<std::uint64_t>(field.extents, field.extents + field.rank());
+  } else if constexpr (std::is_same_v<T, PerAxis>) {
+    return std::vector<std::uint64_t>(field.values, field.values + field.count);
+  } else if constexpr (std::is_same_v<T, Axes>) {
+    return std::vector<std::uint64_t>(field.order, field.order + field.count);
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::string{texts(field)[static_cast<std::size_t>(field)]};
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+    return field;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return double{field};
+  } else {
+    static_assert(std::is_integral_v<T>,
+                  "register_layer: a field is a number, bool, string, enumeration, Shape, PerAxis, Axes or Weight");
+    if constexpr (std::is_signed_v<T>) {
+      return std::int64_t{field};
+    } else {
+      return std::uint64_t{field};
+    }
+  }
+}
+
+template <class T>
+void check_kind(T const* found, char const* kind) {
+  if (!found) throw ConfigError{std::string{"must be "} + kind};
+}
+inline std::vector<Index> extents_of(Custom::Value const& value, std::size_t most) {
+  auto const* const extents = std::get_if<std::vector<std::uint64_t>>(&value);
+  check_kind(extents, "a list of extents");
+  if (extents->size() > most) throw ConfigError{"has more than " + std::to_string(most) + " extents"};
+  for (std::uint64_t const extent : *extents) {
+    if (extent > std::uint64_t{1} << 40) throw ConfigError{"has an extent above 2^40"};
+  }
+  return {extents->begin(), extents->end()};
+}
+/// Throws ConfigError where the value is of another kind, or not one of the field's.
+template <class T>
+void take(Custom::Value const& value, T& field) {
+  if constexpr (std::is_same_v<T, Shape>) {
+    auto const extents = extents_of(value, Shape::max_rank);
+    field = {};
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i] < 1) throw ConfigError{"an extent must be at least 1"};
+      field.extents[i] = extents[i];
+    }
+  } else if constexpr (std::is_same_v<T, PerAxis>) {
+    auto const all = extents_of(value, PerAxis::max_axes);
+    if (all.empty()) throw ConfigError{"has no number"};
+    field = all.size() == 1   ? PerAxis{all[0]}
+            : all.size() == 2 ? PerAxis{all[0], all[1]}
+                              : PerAxis{all[0], all[1], all[2]};
+  } else if constexpr (std::is_same_v<T, Axes>) {
+    field = {};
+    for (Index const axis : extents_of(value, Axes::max)) {
+      if (axis >= Axes::max) throw ConfigError{"there is no axis " + std::to_string(axis)};
+      field.order[field.count++] = static_cast<int>(axis);
+    }
+  } else if constexpr (std::is_enum_v<T>) {
+    auto const* const text = std::get_if<std::string>(&value);
+    check_kind(text, "a text");
+    std::string known;
+    for (std::size_t i = 0; i < texts(field).size(); ++i) {
+      if (texts(field)[i] == *text) return static_cast<void>(field = static_cast<T>(i));
+      known.append(i ? ", " : "").append(texts(field)[i]);
+    }
+    throw ConfigError{"'" + *text + "' is none of " + known};
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+    auto const* const found = std::get_if<T>(&value);
+    check_kind(found, std::is_same_v<T, bool> ? "a flag" : "a text");
+    field = *found;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    auto const* const number = std::get_if<double>(&value);
+    check_kind(number, "a number");
+    if (!(std::abs(*number) <= double{std::numeric_limits<T>::max()})) throw ConfigError{"must be a finite number"};
+    field = static_cast<T>(*number);
+  } else {
+    auto const assign = [&](auto const* whole) {
+      if (!whole) return false;
+      if (!std::in_range<T>(*whole)) throw ConfigError{"is out of range: " + std::to_string(*whole)};
+      field = static_cast<T>(*whole);
+      return true;
+    };
+    if (!assign(std::get_if<std::int64_t>(&value)) && !assign(std::get_if<std::uint64_t>(&value)))
+      throw ConfigError{"must be a whole number"};
+  }
+}
+
+}  // namespace detail
+
+/// The layer as data; exactly, for layer_from. `weights`: with its Weights, which say how to start and learn, not what
+/// is computed.
+template <coldpress::Layer L>
+Custom custom_of(L const& layer, bool weights = true) {
+  static_assert(Described<L>,
+                "a layer in a config or a file has named fields: BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
+  Custom custom{std::string{L::name}, {}};
+  for_each_field(layer, [&](std::string_view name, auto const& field) {
+    if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
+    detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto const& value) {
+      custom.fields.emplace_back(part, detail::value_of(value));
+    });
+  });
+  return custom;
+}
+
+/// The layer that it describes: what is missing is as in L{}. Throws ConfigError, which names the field, for one that L
+/// does not have, and for a value that is none of it.
+template <Described L>
+L layer_from(Custom const& custom) {
+  L layer{};
+  std::vector<bool> known(custom.fields.size());
+  auto const in_field = [](std::string const& name, auto const& action) {
+    coldpress::with_context(action, [&](Error& error) { error.in_field(name); });
+  };
+  for_each_field(layer, [&](std::string_view name, auto& field) {
+    detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto& value) {
+      for (std::size_t i = 0; i < known.size(); ++i) {
+        if (custom.fields[i].first != part) continue;
+        known[i] = true;
+        in_field(part, [&] { detail::take(custom.fields[i].second, value); });
+      }
+    });
+  });
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (!known[i])
+      in_field(custom.fields[i].first, [&] { throw ConfigError{"a layer '" + custom.type + "' has no such field"}; });
+  }
+  return layer;
+}
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,333 @@
+// The laws that every layer keeps, whatever it computes, for the tests of whoever writes one:
+// coldpress::testing::violations<Snake{0.5f}>() is empty, or says what is wrong. A law looks at one network and adds a
+// sentence for every violation.
+#pragma once
+
+#include <coldpress/backend/reference.hpp>
+#include <coldpress/coldpress.hpp>
+#include <coldpress/graph/operations.hpp>
+#include <coldpress/testing/compare.hpp>
+#include <coldpress/testing/random.hpp>
+
+#include <string>
+#include <vector>
+
+namespace coldpress::testing {
+
+using Violations = std::vector<std::string>;
+
+inline void demand(bool holds, Violations& violations, std::string const& sentence) {
+  if (!holds && violations.size() < 20) violations.push_back(sentence);
+}
+template <class Net>
+std::string place(Index batch) {
+  return " (sample " + to_string(Net::input_shape) + ", batch " + std::to_string(batch) + ")";
+}
+
+/// A network with random parameters, the same for every backend: values keep their size from layer to layer. Statistics
+/// may be variances.
+template <class Network>
+Network random_network(std::uint64_t seed) {
+  Network network{seed};
+  Random random{seed + 1};
+  for (int i = 0; i < Network::weight_count; ++i) {
+    Shape const shape = Network::weight_shape(i);
+    Index const terms = shape.rank() > 1 ? Network::Graph::parameters.list[i].fan_in : shape.size();
+    float const range = std::sqrt(3 / static_cast<float>(terms));
+    bool const statistic = Network::weight(i).is_statistic();
+    network.write_weight(
+        i, random.values<typename Network::T>(shape.size(), statistic ? 0.5f : -range, statistic ? 1.5f : range));
+  }
+  return network;
+}
+/// All parameters, or what is laid out like them, in canonical order.
+template <class Network>
+auto canonical(std::span<typename Network::T const> buffer) {
+  using T = typename Network::T;
+  std::vector<T> all;
+  for (int i = 0; i < Network::weight_count; ++i) {
+    std::vector<T> weight(static_cast<std::size_t>(Network::weight_shape(i).size()));
+    Network::read(buffer.data(), i, weight);
+    all.insert(all.end(), weight.begin(), weight.end());
+  }
+  return all;
+}
+template <class Network>
+auto canonical(Network const& network) {
+  return canonical<Network>(network.parameters());
+}
+
+/// A pass forward and back, with everything it made.
+template <class T>
+struct Pass {
+  std::vector<T> output, input_gradient, gradients;
+};
+template <class Network>
+Pass<typename Network::T> pass(Network const& network, Index batch, std::uint64_t seed) {
+  using T = typename Network::T;
+  Random random{seed};
+  auto const x = random.values<T>(batch * Network::input_shape.size()),
+             dy = random.values<T>(batch * Network::output_shape.size());
+  typename Network::TrainingWorkspace workspace;
+  Pass<T> made;
+  made.output = copy_of<T>(network.forward_training(x, workspace));
+  made.input_gradient = copy_of<T>(network.backward(dy, workspace));
+  made.gradients = canonical<Network>(workspace.gradients());
+  return made;
+}
+
+/// Gradients are those of central differences: of Σ dy y with respect to each value of the input and of the parameters,
+/// but for statistics, which have none.
+template <class Net, Shape in>
+void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using N = Network<Net, in, AnyBatch, Reference<double>>;
+  auto network = random_network<N>(seed);
+  Random random{seed + 2};
+  auto x = random.values<double>(batch * in.size());
+  auto const dy = random.values<double>(batch * N::output_shape.size());
+  typename N::TrainingWorkspace workspace, other;
+  network.forward_training(x, workspace);
+  auto const dx = copy_of<double>(network.backward(dy, workspace));
+
+  auto const difference = [&](double& value) {
+    double const middle = value, step = 1e-6;
+    auto const objective = [&](double shifted) {
+      value = shifted;
+      double sum = 0;
+      auto const y = network.forward_training(x, other);
+      for (std::size_t i = 0; i < dy.size(); ++i) sum += dy[i] * y.values[i];
+      return sum;
+    };
+    double const slope = (objective(middle + step) - objective(middle - step)) / (2 * step);
+    value = middle;
+    return slope;
+  };
+  auto const compare = [&](std::span<double> values, std::span<double const> gradient, std::string const& of) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      double const numeric = difference(values[i]);
+      demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+             "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
+                 ", by differences " + std::to_string(numeric) + place<N>(batch));
+    }
+  };
+  compare(x, dx, "input");
+  for (int i = 0; i < N::weight_count; ++i) {
+    if (N::weight(i).is_statistic()) continue;
+    Slot const& slot = N::Training::memory.slots[static_cast<std::size_t>(N::Graph::weights[i])];
+    auto const first = static_cast<std::size_t>(slot.offset), size = static_cast<std::size_t>(slot.size);
+    compare(network.parameters().subspan(first, size), workspace.gradients().subspan(first, size), "parameter");
+  }
+}
+
+/// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.
+template <class Net, Shape in, class Backend>
+void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using N = Network<Net, in, AnyBatch, Backend>;
+  using T = typename N::T;
+  auto network = random_network<N>(seed);
+  std::vector<T> const poison(static_cast<std::size_t>((batch + 1) * in.size()), std::numeric_limits<T>::quiet_NaN());
+  typename N::TrainingWorkspace workspace;
+  auto x = Random{seed}.values<T>(batch * in.size());
+  auto const inferred = copy_of<T>(network.forward(x)), trained = copy_of<T>(network.forward_training(x, workspace));
+  network.forward(poison);
+  network.forward_training(poison, workspace);
+  network.backward(std::vector<T>(static_cast<std::size_t>((batch + 1) * N::output_shape.size()), poison[0]),
+                   workspace);
+  demand(static_cast<Index>(inferred.size()) == batch * N::output_shape.size(), violations,
+         "wrong output size" + place<N>(batch));
+  demand(same_bits(inferred, network.forward(x)), violations,
+         "forward reads what an earlier pass left" + place<N>(batch));
+  demand(same_bits(trained, network.forward_training(x, workspace)), violations,
+         "forward_training reads what an earlier pass left" + place<N>(batch));
+  auto const dy = Random{seed + 1}.values<T>(batch * N::output_shape.size());
+  auto const dx = network.backward(dy, workspace);
+  demand(static_cast<Index>(dx.size()) == batch * in.size(), violations,
+         "wrong size of the input gradient" + place<N>(batch));
+  for (T const value : dx)
+    demand(std::isfinite(value), violations, "an input gradient is not written" + place<N>(batch));
+  for (T const value : workspace.gradients()) {
+    demand(std::isfinite(value), violations, "a gradient is not written" + place<N>(batch));
+  }
+}
+
+/// Layers computed in one pass give the bits of the same layers one by one: forward and back.
+template <Layer auto layer, Shape in>
+void fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
+  static constexpr Linear before{in.size()}, after{3};
+  static constexpr Shape inner{5}, out = layer.output_shape(in);
+  auto const whole = random_network<Network<Sequential<before, Reshape{in}, layer, after>, inner>>(seed);
+  Network<Sequential<before, Reshape{in}>, inner> first{seed};
+  Network<Sequential<layer>, in> second{seed};
+  Network<Sequential<after>, out> third{seed};
+  int from = 0;
+  auto const take = [&](auto& part) {
+    for (int i = 0; i < part.weight_count; ++i, ++from) {
+      std::vector<float> weight(static_cast<std::size_t>(part.weight_shape(i).size()));
+      whole.read_weight(from, weight);
+      part.write_weight(i, weight);
+    }
+  };
+  take(first), take(second), take(third);
+
+  Random random{seed};
+  auto const x = random.values<float>(batch * inner.size()), dy = random.values<float>(batch * 3);
+  auto const text = place<Network<Sequential<layer>, in>>(batch);
+  typename decltype(whole)::Workspace inference;
+  auto const inferred = copy_of<float>(whole.forward(x, inference));
+  demand(same_bits(inferred, third.forward(second.forward(first.forward(x)))), violations,
+         "fused inference differs" + text);
+
+  typename decltype(whole)::TrainingWorkspace all;
+  typename decltype(first)::TrainingWorkspace one;
+  typename decltype(second)::TrainingWorkspace two;
+  typename decltype(third)::TrainingWorkspace three;
+  auto const y = copy_of<float>(whole.forward_training(x, all, 7));
+  demand(same_bits(
+             y, third.forward_training(second.forward_training(first.forward_training(x, one, 7), two, 7), three, 7)),
+         violations, "fused forward_training differs" + text);
+  auto const dx = copy_of<float>(whole.backward(dy, all));
+  demand(same_bits(dx, first.backward(second.backward(third.backward(dy, three), two), one)), violations,
+         "fused backward differs" + text);
+  auto parts = canonical<decltype(first)>(one.gradients());
+  for (auto const& gradients :
+       {canonical<decltype(second)>(two.gradients()), canonical<decltype(third)>(three.gradients())}) {
+    parts.insert(parts.end(), gradients.begin(), gradients.end());
+  }
+  demand(same_bits(canonical<decltype(whole)>(all.gradients()), parts), violations, "fused gradients differ" + text);
+}
+
+/// The CPU's numbers are the reference's, in float and double, within 8 eps sqrt(terms).
+template <class Net, Shape in>
+void backend_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using Fast = Network<Net, in>;
+  auto const fast = pass(random_network<Fast>(seed), batch, seed);
+  auto const real = pass(random_network<Network<Net, in, AnyBatch, Reference<float>>>(seed), batch, seed);
+  auto const exact = pass(random_network<Network<Net, in, AnyBatch, Reference<double>>>(seed), batch, seed);
+  Index terms = batch;
+  for (Node const& node : Fast::Graph::nodes) terms = std::max(terms, node.shape.size());
+  auto const compare = [&](auto const& values, auto const& reference, std::string const& what) {
+    double const by = excess(values, reference, static_cast<double>(terms));
+    demand(by <= 1, violations,
+           what + " is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  };
+  compare(fast.output, exact.output, "output");
+  compare(fast.input_gradient, exact.input_gradient, "input gradient");
+  compare(fast.gradients, exact.gradients, "gradient");
+  compare(real.output, exact.output, "float reference's output");
+  compare(real.input_gradient, exact.input_gradient, "float reference's input gradient");
+  compare(real.gradients, exact.gradients, "float reference's gradient");
+}
+
+/// Random targets that suit the loss.
+template <Loss auto loss, class T>
+std::vector<T> targets_of(Random& random, Index batch, Shape output) {
+  auto targets = random.values<T>(batch * loss.target_shape(output).size());
+  if constexpr (loss.target == Target::label) {
+    for (T& label : targets) label = static_cast<T>(random.integer(0, loss.classes(output) - 1));
+  }
+  return targets;
+}
+
+/// What some steps of training leave: losses, outputs and parameters.
+template <class Network, Loss auto loss, SolverOptions options = SolverOptions{}>
+std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int steps = 4) {
+  using T = typename Network::T;
+  auto network = random_network<Network>(seed);
+  Solver<Network, loss, Sgd{.learning_rate = 0.02f, .momentum = 0.5f}, options> solver{network};
+  Random random{seed};
+  std::vector<T> result;
+  for (int step = 0; step < steps; ++step) {
+    auto const x = random.values<T>(batch * Network::input_shape.size());
+    auto const targets = targets_of<loss, T>(random, batch, Network::output_shape);
+    result.push_back(solver.train_minibatch(x, targets));
+    result.insert(result.end(), solver.output().begin(), solver.output().end());
+  }
+  auto const parameters = canonical(network);
+  result.insert(result.end(), parameters.begin(), parameters.end());
+  return result;
+}
+
+/// Training is the same with and without fusion of the update, the same when repeated, and the reference's within the
+/// bound.
+template <class Net, Shape in, Loss auto loss>
+void training_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using Fast = Network<Net, in>;
+  int constexpr steps = 4;
+  auto const fused = trained<Fast, loss>(batch, seed, steps);
+  demand(same_bits(fused, trained<Fast, loss>(batch, seed, steps)), violations,
+         "training is not repeatable" + place<Fast>(batch));
+  demand(same_bits(fused, trained<Fast, loss, SolverOptions{.keep_gradients = true}>(batch, seed, steps)), violations,
+         "the fused update differs" + place<Fast>(batch));
+  auto const exact = trained<Network<Net, in, AnyBatch, Reference<double>>, loss>(batch, seed, steps);
+  Index terms = batch;
+  for (Node const& node : Fast::Graph::nodes) terms = std::max(terms, node.shape.size());
+  double const by = excess(fused, exact, static_cast<double>(terms)) / steps;
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+}
+
+/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones. A new law
+/// is one more line.
+template <Layer auto layer, Shape in>
+void laws_at(std::uint64_t seed, Violations& violations) {
+  static constexpr Linear before{in.size()};
+  using Inside = Sequential<before, Reshape{in}, layer, Linear{3}>;
+  Random random{seed};
+  for (Index number = 0; number < 10; ++number, ++seed) {
+    Index const batch = number < 4 ? number + 1 : random.integer(5, 40);
+    if (number < 2) gradient_law<Inside, Shape{5}>(batch, seed, violations);
+    shape_law<Inside, Shape{5}, Cpu>(batch, seed, violations);
+    fusion_law<layer, in>(batch, seed, violations);
+    backend_law<Inside, Shape{5}>(batch, seed, violations);
+    backend_law<Sequential<layer>, in>(batch, seed, violations);
+    training_law<Inside, Shape{5}, MeanSquaredError{}>(batch, seed, violations);
+  }
+}
+
+/// A layer of several inputs, or of none, inside a network of one input: what it reads are products of that, of these
+/// shapes; what a source makes is added to one.
+template <Layer auto layer, Shape... shapes>
+constexpr auto between() {
+  using L = std::remove_cvref_t<decltype(layer)>;
+  return graph<L>([](auto x) {
+    if constexpr (Source<L>) {
+      return ((x | Linear{layer.output_shape().size()} | Reshape{layer.output_shape()}) + source(layer, x)) | Linear{3};
+    } else {
+      return apply(layer, (x | Linear{shapes.size()} | Reshape{shapes})...) | Linear{3};
+    }
+  });
+}
+template <Layer auto layer, Shape... shapes>
+void laws_between(std::uint64_t seed, Violations& violations) {
+  using Net = Graph<between<layer, shapes...>()>;
+  for (Index batch : {1, 2, 3, 17, 31}) {
+    if (batch < 3) gradient_law<Net, Shape{5}>(batch, seed, violations);
+    shape_law<Net, Shape{5}, Cpu>(batch, seed, violations);
+    backend_law<Net, Shape{5}>(batch, seed, violations);
+    training_law<Net, Shape{5}, MeanSquaredError{}>(batch, seed++, violations);
+  }
+}
+
+/// What the layer does wrong. Of one input: gradients over twenty random shapes, all laws on two of them, of rank 1 and
+/// 3 and longer than a tile is wide; or, where it does not take every shape, all laws on each of those that are given.
+/// Of several inputs: all laws on inputs of the shapes that are given.
+template <Layer auto layer, Shape... shapes>
+Violations violations() {
+  Violations found;
+  if constexpr (!OneInput<std::remove_cvref_t<decltype(layer)>>) {
+    laws_between<layer, shapes...>(400, found);
+  } else if constexpr (sizeof...(shapes) > 0) {
+    std::uint64_t seed = 300;
+    (laws_at<layer, shapes>(seed += 50, found), ...);
+  } else {
+    [&]<int... n>(std::integer_sequence<int, n...>) {
+      (gradient_law<Sequential<layer>, law_shape(n)>(1 + n % 4 * 2, n, found), ...);
+    }
+    (std::make_integer_sequence<int, 20>{});
+    laws_at<layer, Shape{71}>(100, found);
+    laws_at<layer, Shape{2, 3, 5}>(200, found);
+  }
+  return found;
+}
+
+}  // namespace coldpress::testing

@@ -1,0 +1,68 @@
+// What stands for a stranger's layer among the layers of a graph: one that computes on several inputs.
+#pragma once
+
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/dynamic/any_layer.hpp>
+#include <coldpress/dynamic/layer_config.hpp>
+
+namespace coldpress::dynamic {
+
+struct Stranger {
+  static constexpr std::string_view name = "custom";
+  std::shared_ptr<AnyLayer const> layer;
+
+  Shape output_shape(Shapes in) const { return layer->output_shape(in); }
+  std::vector<Parameter> parameters(Shapes in) const { return layer->parameters(in); }
+  Index flops(Shapes in) const { return layer->flops(in); }
+  template <class Backend>
+  Index scratch(Shapes in, Extent extent) const {
+    return layer->scratch(is_reference<Backend>, in, extent);
+  }
+  void forward(auto const& backend, auto const& pass) const {
+    layer->forward(primitives(backend),
+                   {pass.in, pass.x, pass.p, pass.y, {}, pass.memory, pass.state, pass.key, pass.step});
+  }
+  void backward(auto const& backend, auto const& pass) const {
+    with(pass, [&](AnyLayer::Backward const& all) { layer->backward(primitives(backend), all); });
+  }
+  void backward_input(auto const& backend, auto const& pass) const {
+    with(pass, [&](AnyLayer::Backward const& all) { layer->backward_input(primitives(backend), all); });
+  }
+  void backward_parameters(auto const& backend, auto const& pass) const {
+    with(pass, [&](AnyLayer::Backward const& all) { layer->backward_parameters(primitives(backend), all); });
+  }
+  bool operator==(Stranger const&) const = default;
+
+  template <class Backend>
+  static constexpr bool is_reference = !std::is_base_of_v<cpu::Layout, Backend>;
+
+ private:
+  template <class Backend>
+  static AnyLayer::Primitives primitives(Backend const& backend) {
+    return {is_reference<Backend>, backend.scratch};
+  }
+  /// f(pass). Gradients go to memory: the engine fuses no update where strangers have weights. So there is nothing to
+  /// do for other sinks.
+  template <class Pass, class F>
+  static void with(Pass const& pass, F f) {
+    if constexpr (std::is_same_v<decltype(pass.sinks), GradientSinks<float>>) {
+      f({pass.in, pass.x, pass.p, pass.y, pass.dy, pass.dx, {}, pass.sinks, pass.memory, pass.key, pass.step});
+    }
+  }
+};
+
+inline Node node_of(Stranger const& stranger, std::span<int const> inputs, Shapes in) {
+  return stranger.layer->node(inputs, in);
+}
+inline std::uint64_t layer_key(Stranger const& stranger, std::uint64_t seed, std::string_view layer_name) {
+  return stranger.layer->key(seed, layer_name);
+}
+
+/// The layer that a config means. Throws UnsupportedError where no type of this name is registered, ConfigError for a
+/// field that it does not have.
+Stranger stranger_of(Custom const& custom);
+
+/// What a node of a graph can be.
+using GraphLayer = detail::Alternatives<BuiltinLayers, BuiltinLosses, Stranger>::type;
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,78 @@
+// Layers of strangers as types, as a config and from a file, once they are registered: the same bits.
+#include <coldpress/dynamic/register_layer.hpp>
+#include <coldpress/graph/operations.hpp>
+
+#include "support/strangers.hpp"
+#include "support/worlds.hpp"
+
+using namespace coldpress;
+using namespace stranger;
+
+namespace {
+
+template <class... Layers>
+void register_all() {
+  (dynamic::register_layer<Layers>(), ...);
+}
+
+}  // namespace
+
+TEST_CASE("strangers' pointwise layers and views are the same as types, as a config and in a file") {
+  register_all<Snake, Jitter, Column>();
+  test::check_worlds<Sequential<Linear{71}, Snake{0.3f}, Snake{}, Column{}, Linear{5}, ReLU{}, Snake{0.1f},
+                                Jitter{.seed = 9}, Linear{3}>,
+                     Shape{6}>();
+}
+TEST_CASE("strangers' computations are the same as types, as a config and in a file") {
+  register_all<Reverse, Gains, Mixing, Shrink, Delay>();
+  test::check_worlds<Sequential<Linear{12}, Reshape{Shape{4, 3}}, Delay{}, TanH{}, Reverse{}, Sigmoid{},
+                                Gains{.gain = {.filler = Gaussian{0.5f, 0.125f}, .lr_mult = 0.5f, .max_norm = {2, 3}}},
+                                TanH{}, Mixing{.units = 19, .weight = {.decay_mult = 0}}, Shrink{}, Mixing{2}>,
+                     Shape{5}>();
+}
+TEST_CASE("strangers' joins, sources and layers of several inputs are the same as types, as a config and in a file") {
+  register_all<Gate, Blend, Ramp, Staircase>();
+  static constexpr auto function = graph<Gate, Blend, Ramp, Staircase>([](auto x) {
+    auto const a = x | Linear{6} | TanH{}, b = x | Linear{6};
+    auto const gated = apply(Gate{}, a, b) | ReLU{};
+    auto const blended = apply(Blend{0.3f}, gated | Linear{6}, a) | Sigmoid{};
+    auto const all = apply(Staircase{}, blended, a, source(Ramp{.shape = {6}}, x));
+    return all | TanH{} | Linear{2};
+  });
+  test::check_worlds<Graph<function>, Shape{5}>();
+}
+
+TEST_CASE("a registered layer runs on every backend of the machine, close to the reference") {
+  register_all<Snake, Gains, Mixing, Gate>();
+  using Net = Network<Sequential<Linear{37}, Snake{0.3f}, Gains{}, Mixing{.units = 5}>, Shape{6}>;
+  Net const net{3};
+  auto const config = dynamic::to_config(net);
+  auto const x = test::Random{1}.values<float>(7 * 6);
+  auto const expected = net.forward(x);
+  for (std::string const name : {"cpu:v2", "cpu:v3", "cpu:v4", "cpu:reference"}) {
+    INFO(name);
+    try {
+      auto layer = dynamic::Layer::from_config(dynamic::Backend{name}, config, {}, 3);
+      auto const y = layer.predict(x);
+      for (Index i = 0; i < expected.size(); ++i)
+        CHECK(y[static_cast<std::size_t>(i)] == Approx(expected.values[static_cast<std::size_t>(i)]).margin(1e-5));
+    } catch (UnsupportedError const& error) {
+      WARN(name << " is skipped: " << error.what());
+    }
+  }
+}
+
+TEST_CASE("the step of a registered layer that streams is that of the static network") {
+  register_all<Delay>();
+  using Net = Network<Sequential<Delay{}, TanH{}>, Shape{2, 3}>;
+  Net const net{1};
+  Net::State state;
+  Net::Workspace workspace;
+  auto layer = dynamic::Layer::from_config(dynamic::Backend::like_static(), dynamic::to_config(net), {}, 1);
+  test::Random random{4};
+  for (int call = 0; call < 3; ++call) {
+    auto const x = random.values<float>(2 * 2 * 3);
+    dynamic::Values const inputs[] = {x};
+    CHECK(test::same_bits(net.step(x, state, workspace), layer.executable().stream(inputs)[0]));
+  }
+}
