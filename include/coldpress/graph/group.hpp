@@ -143,10 +143,11 @@ class Grouping {
       at(groups_, g).join = self;
     } else if (node.kind == Node::Kind::loss) {
       Group const* const maker = goes_on(node, 0, true);
-      bool const joins = maker && normalizes(*maker) && maker->chain_length == 0 && maker->join < 0;
-      g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
+      int const made = at(group_of_, node.inputs[0]), targets = at(group_of_, node.inputs[1]);
+      bool const joins = maker && normalizes(*maker) && maker->chain_length == 0 && maker->join < 0 && targets < made;
+      g = joins ? made : fresh(node);
       Group& group = at(groups_, g);
-      if (joins) group.add(at(group_of_, node.inputs[1]), node.open(1));
+      if (joins) group.add(targets, node.open(1));
       group.loss = self;
       return g;
     } else {

@@ -174,7 +174,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
     int const seed = group.seeded ? count : -1;
     if (group.needs_gradient && (group.head >= 0 || group.join >= 0) && group.chain_needs_input)
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
-    if (group.needs_gradient && group.output >= 0)
+    if (group.needs_gradient && group.loss < 0)
       group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
     if (group.needs_gradient && group.chain_length > 0) group.value.last = std::max(group.value.last, seed);
     if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
