@@ -49,7 +49,9 @@ struct Group {
   bool seeded = false;          // the user gives the gradient of this value,
   bool seed_finishes = false;   // and nothing else adds to it
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
-  Index state = 0;  // where its state starts, in values a sample
+  Index state = 0;        // where its state starts, in values a sample
+  int readers = 0;        // while planning: of its value, through all views,
+  int last_arrival = -1;  //   and where the last gradient of it came from: group * max_edges + edge
 
   constexpr bool passes_gradient() const {
     for (int k = 0; k < edge_count; ++k) {
@@ -80,6 +82,7 @@ class Grouping {
 
   constexpr int run() {
     int inputs = 0;
+    count_readers();
     for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
       Node const& node = at(nodes_, i);
       int& group = at(group_of_, i);
@@ -107,24 +110,24 @@ class Grouping {
     }
     return false;
   }
-  constexpr int readers(int value) const {  // of a value through all its views
-    int n = 0;
+  /// Of each value, through all its views: where its group will be.
+  constexpr void count_readers() {
+    for (int& readers : group_of_) readers = 0;
     for (Node const& node : nodes_) {
       if (node.kind == Node::Kind::view || (node.kind == Node::Kind::loss && !losses_)) continue;
-      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) n += source_of(nodes_, node.inputs[k]) == value;
+      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) ++at(group_of_, source_of(nodes_, node.inputs[k]));
     }
-    return n;
   }
   /// The group that makes a node's input k, if it can go on: nothing else reads the value.
   constexpr Group* goes_on(Node const& node, int k, bool may_be_output) const {
     int const maker = at(group_of_, node.inputs[k]), source = source_of(nodes_, node.inputs[k]);
     if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
-    if (readers(source) != 1 || (!may_be_output && is_output(source))) return nullptr;
+    if (at(groups_, maker).readers != 1 || (!may_be_output && is_output(source))) return nullptr;
     return &at(groups_, maker);
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
   constexpr int fresh(Node const& node) {
-    Group& group = at(groups_, count_) = Group{};
+    Group& group = at(groups_, count_);
     for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
     return count_++;
   }
@@ -155,6 +158,7 @@ class Grouping {
       at(groups_, g).head = self;
     }
     at(groups_, g).output = self;
+    at(groups_, g).readers = at(group_of_, self);
     return g;
   }
   /// With the head that makes the later operand, where the gradient of that is the gradient of the sum.
