@@ -87,13 +87,14 @@ TEMPLATE_TEST_CASE("normalize, its gradient and the losses", "", Cpu, Reference<
       f.backend.normalize_gradient(kind, y.rows(), dy.rows(), dx.rows());
       check(dx.values(), gradient, columns, 1);
       CHECK((y.kept_in() && dx.kept_in()));
+      Rows<T> const label_rows{labels.data(), rows, 1, 1}, target_rows{targets.data(), rows, columns, columns};
       auto const tolerance = sizeof(T) == 4 ? 1e-5 : 1e-12;
-      CHECK(static_cast<double>(f.backend.loss(NegativeLogLikelihood{columns}, kind, x.rows(), y.rows(), labels.data(),
+      CHECK(static_cast<double>(f.backend.loss(NegativeLogLikelihood{columns}, kind, x.rows(), y.rows(), label_rows,
                                                dx.rows())) == Approx(nll).epsilon(tolerance).margin(tolerance));
       check(y.values(), wanted, columns);
       check(dx.values(), nll_gradient, columns, 1);
-      CHECK(static_cast<double>(f.backend.loss(MeanSquaredError{}, kind, x.rows(), x.rows(), targets.data(),
-                                               dx.rows())) == Approx(square).epsilon(tolerance));
+      CHECK(static_cast<double>(f.backend.loss(MeanSquaredError{}, kind, x.rows(), x.rows(), target_rows, dx.rows())) ==
+            Approx(square).epsilon(tolerance));
       check(x.values(), wanted, columns);  // in place
       check(dx.values(), square_gradient, columns, 2);
       CHECK(dx.kept_in());

@@ -44,9 +44,11 @@ TEST_CASE("wiring that means nothing is refused") {
   auto const network = [](std::vector<LayerConfig> layers) { return sequential(std::move(layers), Shape{4}); };
   refuses<ConfigError>(network({wired(a, {"nowhere"}, {})}), "a", "'nowhere' is made by no layer");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"y"}, {}), c}), "b", "'y' is made by no layer");
-  refuses<ConfigError>(network({wired(a, {"z"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"z"})}), "a",
-                       "a cycle");
-  refuses<ConfigError>(network({wired(a, {"x"}, {"x"}), b}), "a", "a cycle");
+  refuses<ConfigError>(network({wired(a, {"z"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"z"})}), "network",
+                       "a cycle: 'a' needs 'c', which needs 'b', which needs what 'a' makes");
+  refuses<ConfigError>(network({wired(a, {"x"}, {"x"}), b}), "a", "'x' is made by no layer");
+  refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(c, {"data"}, {"y"})}), "a",
+                       "has weights, but no output of the network and no loss depends on what it makes");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"x"})}), "c",
                        "'x' is made twice");
   refuses<ConfigError>(network({wired(a, {}, {"data"})}), "a", "'data' is made twice");

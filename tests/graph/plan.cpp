@@ -1,46 +1,14 @@
-#include <coldpress/backend/layout.hpp>
-#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/operations.hpp>
 #include <coldpress/graph/static_program.hpp>
-#include <coldpress/layers.hpp>
 
 #include "support/catch.hpp"
-#include "support/random.hpp"
-
-#include <algorithm>
-#include <vector>
+#include "support/random_graph.hpp"
 
 using namespace coldpress;
+using test::plan;
+using test::Planned;
 
 namespace {
-
-struct Planned {
-  std::vector<Node> nodes;
-  std::vector<int> outputs;
-  std::vector<Group> groups;
-  std::vector<int> group_of;
-  PlanSize size;
-  bool training;
-};
-Planned plan(std::vector<Node> nodes, std::vector<int> outputs, PlanOptions options) {
-  Planned p{nodes, outputs, std::vector<Group>(nodes.size()), std::vector<int>(nodes.size()), {}, options.training};
-  if (!options.pitch) options.pitch = cpu::Layout::pitch;
-  p.size = make_plan(p.nodes, p.outputs, options, p.groups, p.group_of);
-  p.groups.resize(static_cast<std::size_t>(p.size.groups));
-  return p;
-}
-/// The last node that is no loss.
-int last_value(std::vector<Node> const& nodes) {
-  return static_cast<int>(nodes.size()) - (nodes.back().kind == Node::Kind::loss ? 2 : 1);
-}
-std::vector<Buffer> buffers(Planned const& p) {
-  std::vector<Buffer> all;
-  for (Group const& group : p.groups) {
-    for (Buffer const& b : {group.value, group.kept, group.memory, group.gradient, group.addend}) {
-      if (b.used()) all.push_back(b);
-    }
-  }
-  return all;
-}
 
 /// Walks through a pass with a workspace where every cell knows whose value it holds: what is read must be what was
 /// written there. And gradients must arrive in order: one that is stored, then those that are added, the slope with the
@@ -52,24 +20,22 @@ class Tracer {
         owner_(static_cast<std::size_t>(planned.size.workspace), none),
         arrived_(planned.groups.size()),
         finished_(planned.groups.size()) {
-    bool loss = false;
     for (int g = 0; g < p_.size.groups; ++g) {
-      if (group(g).loss >= 0 && p_.training) {
-        loss = true;
-      } else if (group(g).needed) {
-        forward(g);
-      }
+      if (p_.group(g).needed && p_.group(g).loss < 0) forward(g);
     }
-    if (p_.training) {
-      for (int g = 0; g < p_.size.groups; ++g) {
-        if (group(g).loss >= 0) compare(g);
-      }
-      for (int output : p_.outputs) {
-        if (!loss) seed(p_.group_of[static_cast<std::size_t>(output)]);
-      }
+    for (int g = 0; g < p_.size.groups; ++g) {
+      if (p_.group(g).loss >= 0) compare(g);
+    }
+    if (p_.options.training && !p_.options.losses) {
+      for (int output : p_.outputs) seed(p_.maker(output));
+    }
+    if (p_.options.training) {
       for (int g = p_.size.groups - 1; g >= 0; --g) backward(g);
     }
-    for (int output : p_.outputs) read(p_.group_of[static_cast<std::size_t>(output)], value);
+    for (int g = 0; p_.options.keep_gradients && g < p_.size.groups; ++g) {
+      if (p_.group(g).needs_gradient) operands(g);
+    }
+    for (int output : p_.outputs) read(p_.maker(output), value);
     for (int k = 0; k < max_network_inputs; ++k) {
       if (p_.size.input_gradients[k].used()) read(-1 - k, gradient);
     }
@@ -77,43 +43,52 @@ class Tracer {
   bool intact() const { return intact_; }
 
  private:
-  enum What { value, kept, memory, gradient, addend, kinds };
+  enum What { value, kept, memory, gradient, addend, kinds = addend + max_edges };
   static constexpr int none = -1000;
 
-  Group const& group(int g) const { return p_.groups[static_cast<std::size_t>(g)]; }
-  Node const& node(int n) const { return p_.nodes[static_cast<std::size_t>(n)]; }
-  Buffer const& buffer(int g, What what) const {
+  Buffer const& buffer(int g, int what) const {
     if (g < 0) return p_.size.input_gradients[-1 - g];
-    Buffer const Group::*members[] = {&Group::value, &Group::kept, &Group::memory, &Group::gradient, &Group::addend};
-    return group(g).*members[what];
+    Buffer const Group::*members[] = {&Group::value, &Group::kept, &Group::memory, &Group::gradient};
+    return what < addend ? p_.group(g).*members[what] : p_.group(g).edges[what - addend].addend;
   }
-  static int tag(int g, What what) { return g < 0 ? g : kinds * g + what; }
+  static int tag(int g, int what) { return g < 0 ? g : kinds * g + what; }
   void demand(bool holds) { intact_ = intact_ && holds; }
-  void write(int g, What what) {
+  void write(int g, int what) {
     Buffer const& b = buffer(g, what);
     demand(b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace);
     for (Index i = 0; intact_ && i < b.size; ++i) owner_[static_cast<std::size_t>(b.offset + i)] = tag(g, what);
   }
-  void read(int g, What what) {
+  void read(int g, int what) {
     if (g < 0 && what == value) return;  // the user's input
     Buffer const& b = buffer(g, what);
     demand(b.used());
     for (Index i = 0; intact_ && i < b.size; ++i)
       demand(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
   }
+  template <class F>
+  void each_edge(int g, F f) {
+    for (int k = 0; k < p_.group(g).edge_count; ++k) f(k, p_.group(g).edges[k]);
+  }
   void forward(int g) {
-    read(group(g).input, value);
+    each_edge(g, [&](int, Edge const& edge) { read(edge.from, value); });
     for (What const what : {kept, memory}) {
       if (buffer(g, what).used()) write(g, what);
     }
     write(g, value);
+    // What is not computed element by element reads on.
+    bool const over = test::writes_over(p_, g);
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (!over || (k > 0 && edge.from != p_.group(g).edges[0].from)) read(edge.from, value);
+    });
   }
   void slope(int g) {  // what the slope of the group's chain is made of
-    if (g < 0 || group(g).chain_length == 0) return;
+    if (g < 0 || p_.group(g).chain_length == 0) return;
     read(g, value);
-    if (!group(g).chain_needs_input) return;
-    group(g).head < 0 ? read(group(g).input, value) : read(g, kept);
+    if (!p_.group(g).chain_needs_input) return;
+    bool const kept_apart = p_.group(g).head >= 0 || p_.group(g).join >= 0;
+    kept_apart ? read(g, kept) : read(p_.group(g).edges[0].from, value);
   }
+  /// One more gradient of what group g makes, stored or added.
   void arrive(int g, bool adds, bool finishes) {
     if (adds) read(g, gradient);
     if (finishes) slope(g);
@@ -126,31 +101,61 @@ class Tracer {
     finished_[i] = finishes;
   }
   void seed(int g) {
-    if (g < 0 ? buffer(g, gradient).used() : group(g).needs_gradient) arrive(g, false, g < 0 || group(g).seed_finishes);
+    if (g < 0 ? buffer(g, gradient).used() : p_.group(g).needs_gradient)
+      arrive(g, false, g < 0 || p_.group(g).seed_finishes);
+  }
+  /// The gradient through an edge to where it is stored, first.
+  void store(int g, int k) {
+    Edge const& edge = p_.group(g).edges[k];
+    edge.adds ? write(g, addend + k) : arrive(edge.from, false, edge.finishes);
+  }
+  void add(int g, int k) {
+    Edge const& edge = p_.group(g).edges[k];
+    if (edge.adds) read(g, addend + k), arrive(edge.from, true, edge.finishes);
   }
   void compare(int g) {
-    read(group(g).input, value);
-    if (group(g).head >= 0) write(g, value);
-    if (group(g).passes_gradient) arrive(group(g).input, group(g).adds, group(g).finishes);
-    if (group(g).head >= 0) read(g, value);
+    Group const& self = p_.group(g);
+    auto const compared = [&] {
+      if (self.head < 0) read(self.edges[0].from, value);
+      if (self.head >= 0) read(g, value);
+      read(self.edges[1].from, value);
+    };
+    read(self.edges[0].from, value);
+    if (self.head >= 0) write(g, value);
+    compared();
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (edge.passes_gradient) store(g, k);
+      if (!edge.passes_gradient && k == 0) write(g, addend);  // written all the same
+    });
+    compared();
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (edge.passes_gradient) add(g, k);
+    });
+    if (self.head >= 0) read(g, value);
+  }
+  /// What the backward pass of a group reads.
+  void operands(int g) {
+    Group const& self = p_.group(g);
+    read(g, gradient);
+    if (self.memory.used()) read(g, memory);
+    each_edge(g, [&](int k, Edge const& edge) {
+      bool const joined = self.join >= 0 && (self.head < 0 || k == self.side);
+      if (joined ? p_.node(self.join).reads_input : self.head >= 0 && p_.node(self.head).reads_input)
+        read(edge.from, value);
+    });
+    if (self.head >= 0 && p_.node(self.head).reads_output) read(g, value);
   }
   void backward(int g) {
-    Group const& self = group(g);
+    Group const& self = p_.group(g);
     if (self.loss >= 0 || !self.needs_gradient) return;
     demand(finished_[static_cast<std::size_t>(g)]);
-    auto const operands = [&] {
-      read(g, gradient);
-      if (self.memory.used()) read(g, memory);
-      if (self.head < 0) return;
-      if (node(self.head).reads_input) read(self.input, value);
-      if (node(self.head).reads_output) read(g, value);
-    };
-    operands();
-    if (self.passes_gradient) {
-      if (self.adds) write(g, addend), operands(), read(g, addend);
-      arrive(self.input, self.adds, self.finishes);
-    }
-    if (self.head >= 0) operands();  // the gradients of parameters come after that of the input
+    operands(g);
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (edge.passes_gradient) store(g, k), operands(g);  // the gradients of parameters come after those of inputs
+    });
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (edge.passes_gradient) add(g, k);
+    });
   }
 
   Planned const& p_;
@@ -159,46 +164,10 @@ class Tracer {
   bool intact_ = true;
 };
 
-Node random_node(test::Random& random, int from, Shape in) {
-  switch (random.integer(0, 9)) {
-    case 0:
-    case 1:
-    case 2: {
-      Node node = node_of(Linear{random.integer(1, 300)}, from, in);
-      if (random.integer(0, 3) == 0) node.memory = random.integer(1, 100);
-      return node;
-    }
-    case 3:
-      return node_of(Softmax{}, from, in);
-    case 4:
-      return node_of(Flatten{}, from, in);
-    case 5:
-      return node_of(Dropout{}, from, in);
-    default: {
-      Node node = node_of(TanH{}, from, in);
-      node.reads_input = random.integer(0, 1) == 1;
-      return node;
-    }
-  }
-}
-bool trainable(std::vector<Node> const& nodes) {
-  return std::any_of(nodes.begin(), nodes.end(), [](Node const& node) { return node.parameters; });
-}
-
-/// A random chain of layers as nodes, ended by a loss or not.
-std::vector<Node> random_chain(test::Random& random, bool loss) {
-  std::vector<Node> nodes{Node{.shape = {random.integer(1, 300)}}};
-  Index const length = random.integer(1, 25);
-  for (int i = 0; i < length; ++i) nodes.push_back(random_node(random, i, nodes.back().shape));
-  if (loss && trainable(nodes)) {
-    nodes.push_back(node_of(MeanSquaredError{}, static_cast<int>(length), nodes.back().shape));
-  }
-  return nodes;
-}
-
 template <class Net, bool training = false, auto loss = NoLoss{}>
 constexpr auto const& planned_program =
-    StaticProgram<StaticGraph<Net, Shape{12}>, cpu::Layout, training, false, loss>::planned;
+    StaticProgram<StaticGraph<Net, Shape{12}>, cpu::Layout,
+                  PlanOptions{.training = training, .losses = Loss<decltype(loss)>}, loss>::planned;
 
 // Which layers are one pass.
 using Classifier = Sequential<Linear{5}, ReLU{}, Linear{3}, LogSoftmax{}>;
@@ -208,7 +177,7 @@ static_assert(planned_program<Classifier>.groups[0].head == 1 &&
 static_assert(planned_program<Classifier>.groups[1].head == 3 &&
               planned_program<Classifier>.groups[1].chain_length == 0);
 constexpr auto& with_loss = planned_program<Classifier, true, NegativeLogLikelihood{3}>;
-static_assert(with_loss.plan.groups == 3 && with_loss.groups[2].head == 4 && with_loss.groups[2].loss == 5);
+static_assert(with_loss.plan.groups == 3 && with_loss.groups[2].head == 4 && with_loss.groups[2].loss == 6);
 
 using Views = Sequential<Reshape{{3, 4}}, Linear{6}, Reshape{{2, 3}}, TanH{}, Flatten{}, Sigmoid{}, Reshape{{3, 2}}>;
 static_assert(planned_program<Views>.plan.groups == 1 && planned_program<Views>.groups[0].chain_length == 2);
@@ -243,70 +212,110 @@ static_assert(planned_program<Deep>.plan.sum == 12 * 32 && planned_program<Deep>
 static_assert(planned_program<Deep, true>.plan.workspace < planned_program<Deep, true>.plan.sum);
 static_assert(planned_program<Sequential<Linear{32}, Softmax{}>>.plan.workspace == 32, "softmax writes over its input");
 
+// A residual sum and its ReLU go where the later operand is made; the earlier one lives until then, and no longer.
+constexpr auto residual = graph([](auto x) {
+  auto const shortcut = x | Linear{32};
+  return ((shortcut | Linear{32} | ReLU{} | Linear{32}) + shortcut) | ReLU{};
+});
+constexpr auto& joined = planned_program<Graph<residual>>;
+static_assert(joined.plan.groups == 3 && joined.groups[2].head == 4 && joined.groups[2].join == 5 &&
+              joined.groups[2].chain_length == 1 && joined.groups[2].edges[joined.groups[2].side].from == 0);
+static_assert(planned_program<Graph<residual>, true>.plan.groups == 3);
+static_assert(joined.plan.workspace == 3 * 32);
+
+// A product has a slope of its own, which needs both operands: in training it is a pass of its own.
+constexpr auto gate = graph([](auto x) { return (x | Linear{32}) * (x | Linear{32}); });
+static_assert(planned_program<Graph<gate>>.plan.groups == 2 && planned_program<Graph<gate>, true>.plan.groups == 3);
+// So has a difference by its second operand, unless that is the earlier one.
+constexpr auto later_first = graph([](auto x) {
+  auto const a = x | Linear{32};
+  return (a | Linear{32}) - a;
+});
+constexpr auto earlier_first = graph([](auto x) {
+  auto const a = x | Linear{32};
+  return a - (a | Linear{32});
+});
+static_assert(planned_program<Graph<later_first>, true>.plan.groups == 2);
+static_assert(planned_program<Graph<earlier_first>, true>.plan.groups == 3);
+
+/// A random chain of layers as nodes, and its loss.
+Planned random_chain_plan(test::Random& random, PlanOptions options) {
+  std::vector<Node> nodes{Node{.shape = {random.integer(1, 300)}}};
+  for (Index i = 0, length = random.integer(1, 25); i < length; ++i) {
+    std::vector<Node> const last{nodes.back()};
+    Node node = test::detail::random_node(random, last);
+    for (int k = 0; k < node.input_count(); ++k) node.inputs[k] = static_cast<int>(nodes.size()) - 1;
+    nodes.push_back(node);
+  }
+  int const last = static_cast<int>(nodes.size()) - 1;
+  if (options.losses) {
+    nodes.push_back({.shape = Shape{nodes.back().shape}});
+    nodes.push_back(test::detail::made(MeanSquaredError{}, nodes, {last, last + 1}));
+  }
+  return plan(nodes, {last}, options);
+}
+
 }  // namespace
 
 TEST_CASE(
     "no value is overwritten while it is still read: inference, training with and without a loss, input gradients") {
   test::Random random{1};
   for (int number = 0; number < 2000; ++number) {
-    bool const training = number % 4 > 0, loss = number % 4 == 2, input_gradient = number % 4 == 3;
-    auto const nodes = random_chain(random, loss);
-    auto const p = plan(nodes, {last_value(nodes)}, {.training = training, .input_gradient = input_gradient});
+    PlanOptions const options{.training = number % 4 > 0, .losses = number % 4 == 2, .input_gradient = number % 4 == 3};
+    auto const p = random_chain_plan(random, options);
     INFO("chain " << number);
     REQUIRE(Tracer(p).intact());
     CHECK(p.size.workspace <= p.size.sum);
   }
 }
 
-TEST_CASE("nor where the network branches, has several inputs and outputs, and gradients stop") {
+TEST_CASE("nor where values are read twice and joined, inputs, outputs and losses are several, and gradients stop") {
   test::Random random{7};
-  int added = 0, unreached = 0;
+  int added = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
   for (int number = 0; number < 4000; ++number) {
-    std::vector<Node> nodes;
-    int const inputs = static_cast<int>(random.integer(1, 3)), length = static_cast<int>(random.integer(1, 25));
-    for (int k = 0; k < inputs; ++k) nodes.push_back({.shape = {random.integer(1, 300)}});
-    for (int i = 0; i < length; ++i) {
-      int const newest = inputs + i - 1;
-      int const from = static_cast<int>(random.integer(std::max(0, newest - 4), newest));
-      nodes.push_back(random_node(random, from, nodes[static_cast<std::size_t>(from)].shape));
-      nodes.back().propagates = random.integer(0, 9) > 0;
-    }
-    std::vector<int> outputs{static_cast<int>(nodes.size()) - 1};
-    bool const loss = number % 4 == 2;
-    if (random.integer(0, 1) == 1 && length > 3) outputs.push_back(inputs + 1);
-    auto const source = [&](int n) {
-      while (nodes[static_cast<std::size_t>(n)].kind == Node::Kind::view)
-        n = nodes[static_cast<std::size_t>(n)].inputs[0];
-      return n;
-    };
-    if (outputs.size() == 2 && source(outputs[0]) == source(outputs[1])) outputs.pop_back();
-    if (loss)
-      nodes.push_back(node_of(MeanSquaredError{}, outputs[0], nodes[static_cast<std::size_t>(outputs[0])].shape));
-    PlanOptions const options{
-        .training = number % 4 > 0, .input_gradient = number % 4 == 3, .keep_gradients = number % 8 == 3};
-    auto const p = plan(nodes, outputs, options);
+    auto const p = test::random_plan(random, number, 40);
     INFO("network " << number);
     REQUIRE(Tracer(p).intact());
-    for (Group const& group : p.groups) added += group.adds, unreached += options.training && !group.needs_gradient;
+    CHECK(p.size.workspace <= p.size.sum);
+    for (Group const& group : p.groups) {
+      unreached += p.options.training && !group.needs_gradient;
+      joins += group.head >= 0 && group.join >= 0;
+      losses += group.loss >= 0;
+      many += group.edge_count == max_edges;
+      twice += group.join >= 0 && group.edges[0].from == group.edges[group.side].from;
+      for (int k = 0; k < group.edge_count; ++k) added += group.edges[k].adds;
+    }
   }
-  CHECK(added > 200);
+  CHECK(added > 2000);
   CHECK(unreached > 1000);
+  CHECK(joins > 500);
+  CHECK(losses > 2000);
+  CHECK(many > 5);
+  CHECK(twice > 100);
 }
 
-TEST_CASE("every node that is no view is in exactly one group, in order") {
+TEST_CASE("every node that is no view is in exactly one group, after what it reads") {
   test::Random random{2};
-  for (int number = 0; number < 300; ++number) {
-    auto const nodes = random_chain(random, number % 2 == 0);
-    auto const p = plan(nodes, {last_value(nodes)}, {.training = true, .input_gradient = true});
+  for (int number = 0; number < 1000; ++number) {
+    auto const p = test::random_plan(random, number, 40);
+    INFO("network " << number);
     std::vector<int> found;
-    for (Group const& group : p.groups) {
-      for (int member = 0; member < group.size(); ++member) found.push_back(group.node(member));
+    for (int g = 0; g < p.size.groups; ++g) {
+      Group const& group = p.group(g);
+      for (int member : {group.head, group.join}) {
+        if (member >= 0) found.push_back(member);
+      }
+      found.insert(found.end(), group.chain, group.chain + group.chain_length);
       if (group.loss >= 0) found.push_back(group.loss);
       CHECK(group.chain_length <= max_chain_length);
+      for (int k = 0; k < group.edge_count; ++k) CHECK(group.edges[k].from < g);
     }
+    std::sort(found.begin(), found.end());
     std::vector<int> wanted;
-    for (int i = 1; i < static_cast<int>(nodes.size()); ++i) {
-      if (nodes[static_cast<std::size_t>(i)].kind != Node::Kind::view) wanted.push_back(i);
+    for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
+      auto const kind = p.node(i).kind;
+      bool const computed = kind != Node::Kind::view && kind != Node::Kind::input;
+      if (computed && (kind != Node::Kind::loss || p.options.losses)) wanted.push_back(i);
     }
     CHECK(found == wanted);
   }
@@ -315,8 +324,11 @@ TEST_CASE("every node that is no view is in exactly one group, in order") {
 TEST_CASE("buffers start at whole cache lines, whatever the pitch") {
   test::Random random{3};
   for (int number = 0; number < 300; ++number) {
-    auto const nodes = random_chain(random, false);
-    auto const p = plan(nodes, {last_value(nodes)}, {.training = true, .input_gradient = true});
-    for (Buffer const& b : buffers(p)) CHECK(b.offset % 16 == 0);
+    auto const p = test::random_plan(random, number, 40);
+    for (Group const& group : p.groups) {
+      for (Buffer const& b : {group.value, group.kept, group.memory, group.gradient})
+        CHECK((!b.used() || b.offset % 16 == 0));
+      for (Edge const& edge : group.edges) CHECK((!edge.addend.used() || edge.addend.offset % 16 == 0));
+    }
   }
 }

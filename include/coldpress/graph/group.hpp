@@ -50,7 +50,9 @@ struct Group {
   bool seeded = false;          // the user gives the gradient of this value,
   bool seed_finishes = false;   // and nothing else adds to it
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
-  Index state = 0;  // where its state starts, in values a sample
+  Index state = 0;        // where its state starts, in values a sample
+  int readers = 0;        // while planning: of its value, through all views,
+  int last_arrival = -1;  //   and where the last gradient of it came from: group * max_edges + edge
 
   constexpr bool passes_gradient() const {
     for (int k = 0; k < edge_count; ++k) {
@@ -69,6 +71,7 @@ namespace detail {
 /// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
 /// of the operand that is made last; a loss joins a softmax, whose value statistics may still read.
 class Grouping {
+  static constexpr int a_statistic = 1 << 16;  // among readers
   template <class Span>
   static constexpr auto& at(Span span, int i) {
     return span[static_cast<std::size_t>(i)];
@@ -81,6 +84,7 @@ class Grouping {
 
   constexpr int run() {
     int inputs = 0;
+    count_readers();
     for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
       Node const& node = at(nodes_, i);
       int& group = at(group_of_, i);
@@ -109,26 +113,30 @@ class Grouping {
     }
     return false;
   }
-  constexpr int readers(int value, bool statistics) const {  // of a value through all its views
-    int n = 0;
+  /// Of each value, through all its views: where its group will be. Statistics, which read it in memory, are counted
+  /// apart.
+  constexpr void count_readers() {
+    for (int& readers : group_of_) readers = 0;
     for (Node const& node : nodes_) {
       if (node.kind == Node::Kind::view || (node.kind == Node::Kind::loss && !losses_)) continue;
-      if (node.kind == Node::Kind::statistic && !(losses_ && statistics)) continue;
-      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) n += source_of(nodes_, node.inputs[k]) == value;
+      int const one = node.kind == Node::Kind::statistic ? a_statistic : 1;
+      if (node.kind == Node::Kind::statistic && !losses_) continue;
+      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k)
+        at(group_of_, source_of(nodes_, node.inputs[k])) += one;
     }
-    return n;
   }
   /// The group that makes a node's input k, if it can go on: nothing else reads the value. `stays`: it reaches memory
   /// all the same, so that it may be an output, and statistics may read it.
   constexpr Group* goes_on(Node const& node, int k, bool stays) const {
     int const maker = at(group_of_, node.inputs[k]), source = source_of(nodes_, node.inputs[k]);
     if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
-    if (readers(source, !stays) != 1 || (!stays && is_output(source))) return nullptr;
+    int const readers = at(groups_, maker).readers;
+    if ((stays ? readers % a_statistic : readers) != 1 || (!stays && is_output(source))) return nullptr;
     return &at(groups_, maker);
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
   constexpr int fresh(Node const& node) {
-    Group& group = at(groups_, count_) = Group{};
+    Group& group = at(groups_, count_);
     for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
     return count_++;
   }
@@ -147,10 +155,11 @@ class Grouping {
       at(groups_, g).join = self;
     } else if (node.kind == Node::Kind::loss) {
       Group const* const maker = goes_on(node, 0, true);
-      bool const joins = maker && normalizes(*maker) && maker->chain_length == 0 && maker->join < 0;
-      g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
+      int const made = at(group_of_, node.inputs[0]), targets = at(group_of_, node.inputs[1]);
+      bool const joins = maker && normalizes(*maker) && maker->chain_length == 0 && maker->join < 0 && targets < made;
+      g = joins ? made : fresh(node);
       Group& group = at(groups_, g);
-      if (joins) group.add(at(group_of_, node.inputs[1]), node.open(1));
+      if (joins) group.add(targets, node.open(1));
       group.loss = self;
       return g;
     } else if (node.kind == Node::Kind::statistic) {
@@ -162,6 +171,7 @@ class Grouping {
       at(groups_, g).head = self;
     }
     at(groups_, g).output = self;
+    at(groups_, g).readers = at(group_of_, self);
     return g;
   }
   /// With the head that makes the later operand, where the gradient of that is the gradient of the sum.

@@ -40,17 +40,12 @@ struct Schedule {
   }
   constexpr int backward(Group const& group, int g) const { return group.loss >= 0 ? count : 2 * count - g; }
   constexpr int end() const { return 2 * count + 1; }
-  /// Edges in the order in which gradients come through them.
-  constexpr int rank(Group const& group, int g, int edge) const {
-    return (group.loss >= 0 ? g : 2 * count - g) * max_edges + edge;
-  }
 };
 
 /// Which groups are computed at all, which have a gradient, and in what order gradients of one value arrive.
 constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
                      std::span<Group> groups, std::span<int const> group_of) {
   int const count = static_cast<int>(groups.size());
-  Schedule const schedule{count, options.losses};
   bool const seeds = options.training && !options.losses;
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
   for (int output : outputs) {
@@ -84,26 +79,25 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
       if (edge.passes_gradient) from.seed_finishes = false;
     }
   }
-  for (int g = 0; g < count; ++g) {
+  // In the order in which they come: all but the first, or what comes from the user, are added, the last one finishes.
+  int input_arrival[max_network_inputs + 1] = {};
+  for (int& arrival : input_arrival) arrival = -1;
+  auto const arrive = [&](int g) {
     for (int k = 0; k < at(g).edge_count; ++k) {
       Edge& edge = at(g).edges[k];
       if (!edge.passes_gradient) continue;
-      edge.finishes = true;
-      edge.adds = edge.from >= 0 && at(edge.from).seeded;
+      int& last = edge.from < 0 ? input_arrival[-1 - edge.from] : at(edge.from).last_arrival;
+      edge.finishes = true, edge.adds = last >= 0;
       for (int output : outputs) edge.adds = edge.adds || (seeds && group_of[output] == edge.from);
-      int const rank = schedule.rank(at(g), g, k);
-      for (int c = edge.from < 0 ? 0 : edge.from + 1; c < count; ++c) {
-        for (int m = 0; m < at(c).edge_count; ++m) {
-          Edge const& other = at(c).edges[m];
-          if (other.from != edge.from || !other.passes_gradient || (c == g && m == k)) continue;
-          if (schedule.rank(at(c), c, m) < rank) {
-            edge.adds = true;
-          } else {
-            edge.finishes = false;
-          }
-        }
-      }
+      if (last >= 0) at(last / max_edges).edges[last % max_edges].finishes = false;
+      last = g * max_edges + k;
     }
+  };
+  for (int g = 0; g < count; ++g) {
+    if (at(g).loss >= 0) arrive(g);
+  }
+  for (int g = count - 1; g >= 0; --g) {
+    if (at(g).loss < 0) arrive(g);
   }
 }
 
@@ -117,7 +111,7 @@ constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int 
 }  // namespace detail
 
 /// Plans the nodes, of which `outputs` are the network's results. Writes groups and, for every node, the group that
-/// makes its value (-1 - k for input k); both spans are as long as nodes.
+/// makes its value (-1 - k for input k); both spans are as long as nodes, and groups are as they are by default.
 constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
                              std::span<Group> groups, std::span<int> group_of) {
   PlanSize plan{.groups = detail::Grouping{nodes, outputs, options.training, options.losses, groups, group_of}.run()};
@@ -176,7 +170,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
     int const seed = group.seeded ? count : -1;
     if (group.needs_gradient && (group.head >= 0 || group.join >= 0) && group.chain_needs_input)
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
-    if (group.needs_gradient && group.output >= 0)
+    if (group.needs_gradient && group.loss < 0)
       group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
     if (group.needs_gradient && group.chain_length > 0) group.value.last = std::max(group.value.last, seed);
     if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
