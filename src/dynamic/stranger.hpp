@@ -63,6 +63,6 @@ inline std::uint64_t layer_key(Stranger const& stranger, std::uint64_t seed, std
 Stranger stranger_of(Custom const& custom);
 
 /// What a node of a graph can be.
-using GraphLayer = detail::Alternatives<BuiltinLayers, BuiltinLosses, Stranger>::type;
+using GraphLayer = detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, Stranger>::type;
 
 }  // namespace coldpress::dynamic
