@@ -129,8 +129,8 @@ Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset con
         network.executable().forward(std::span{both}.first(network.input_shapes().size()), dynamic::Mode::inference)[0];
     if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
     if (!objective) continue;
-    dynamic::SharedTensor const both[] = {tensor(y, size), tensor(t, size)};
-    mean_loss.add(objective->forward(both)[0].read()[0], size);
+    dynamic::SharedTensor const compared[] = {tensor(y, size), tensor(t, size)};
+    mean_loss.add(objective->forward(compared)[0].read()[0], size);
   }
   return {loss ? std::optional{mean_loss.value()} : std::nullopt,
           labels ? std::optional{accuracy.value()} : std::nullopt};
