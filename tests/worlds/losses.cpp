@@ -133,10 +133,10 @@ TEST_CASE("every loss is the same objective in a type and in a config") {
 namespace {
 using dynamic::LayerConfig;
 /// A network of tensors {batch, 4} and labels, with one more layer.
-LayerConfig with(LayerConfig last, std::vector<std::string> inputs) {
+LayerConfig with(LayerConfig last, std::vector<std::string> inputs, Index size = 3) {
   dynamic::SequentialConfig config;
   config.add_input("data", {4}).add_input("label", {1});
-  LayerConfig scores{"fc", Linear{3}};
+  LayerConfig scores{"fc", Linear{size}};
   scores.inputs = {"data"}, scores.outputs = {"scores"};
   last.inputs = std::move(inputs);
   config.add_layer(scores).add_layer(std::move(last));
@@ -157,7 +157,8 @@ void check_error(LayerConfig const& config, std::string const& sentence) {
 }  // namespace
 
 TEST_CASE("losses and statistics that cannot be are errors that name the layer") {
-  check_error<ConfigError>(with({"last", Accuracy{}}, {"scores", "scores"}), "must be an input");
+  check_error<ConfigError>(with({"last", Accuracy{}}, {"scores", "scores"}, 1), "must be an input");
+  check_error<ShapeError>(with({"last", Accuracy{}}, {"scores", "scores"}), "one label at each position");
   check_error<ShapeError>(with({"last", Accuracy{}}, {"scores"}), "reads two values");
   check_error<ShapeError>(with({"last", Accuracy{.axis = 1}}, {"scores", "label"}), "no axis");
   check_error<ShapeError>(with({"last", BinaryAccuracy{}}, {"scores", "label"}), "equal size");
