@@ -37,6 +37,7 @@ TEST_CASE("names of layers and losses are different") {
   auto const add = [&]<class... Types>(TypeList<Types...>) { (names.push_back(Types::name), ...); };
   add(BuiltinLayers{});
   add(BuiltinLosses{});
+  add(BuiltinStatistics{});
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) CHECK(names[i] != names[j]);
   }

@@ -30,6 +30,7 @@ void check_round_trips(TypeList<Layers...>) {
 TEST_CASE("every built-in layer and loss comes back from a file") {
   check_round_trips(BuiltinLayers{});
   check_round_trips(BuiltinLosses{});
+  check_round_trips(BuiltinStatistics{});
 }
 
 TEST_CASE("fields that are not at their defaults come back from a file") {
@@ -45,6 +46,14 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(NegativeLogLikelihood{.num_classes = 1});
   check(NegativeLogLikelihood{.num_classes = 3, .loss_weight = 0.5f});
   check(MeanSquaredError{.loss_weight = 2});
+  check(SquareLoss{.loss_weight = 0.5f});
+  check(MultinomialLogistic{{1, 2, 0.5f}, ClassNormalization::global, -1, 3});
+  check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f});
+  check(SoftlabelSoftmax{.axis = 1, .loss_weight = 2});
+  check(BinaryCrossEntropy{.loss_weight = 0});
+  check(Wasserstein{.lambda = 3, .iterations = 7, .power = 2, .loss_weight = 4});
+  check(Accuracy{.axis = -2, .report_error = true});
+  check(BinaryAccuracy{.threshold = -0.5f, .report_error = true});
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});
   for (RnnOutput const output : {RnnOutput::sequence, RnnOutput::last_step, RnnOutput::layers}) {
     check(Rnn{.hidden_size = 3,

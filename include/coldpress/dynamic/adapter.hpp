@@ -100,7 +100,8 @@ class Adapted final : public Executable {
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own takes no objective beside them"};
     float const mean = objective ? compare(inputs, targets, *objective) : run_losses(inputs);
-    std::visit([&](auto const& optimizer) { update(optimizer, options, progress); }, options.optimizer);
+    Slots const slots = objective ? Net::Training::slots() : OwnLossesProgram::slots();  // of what gradients reached
+    std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
     kept_ = passed_back_ = false;
     return mean;
   }
@@ -183,14 +184,14 @@ class Adapted final : public Executable {
     }
   }
   template <class Optimizer>
-  void update(Optimizer const& optimizer, TrainingOptions const& options, Progress& progress) {
+  void update(Optimizer const& optimizer, TrainingOptions const& options, Progress& progress, Slots slots) {
     UpdateSink<Optimizer, float> sink{optimizer, 0, base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
     Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch_, frozen_.data()};
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
     for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
-    turn.finish(typename Net::Backend{}, sums, Net::Training::slots(), Net::Graph::parameter_count);
+    turn.finish(typename Net::Backend{}, sums, slots, Net::Graph::parameter_count);
     progress = turn.after();
   }
   template <class Self>
