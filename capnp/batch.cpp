@@ -87,6 +87,7 @@ class Reading {
 
   template <class L>
   std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const&) {
+    if constexpr (Source<L>) in.reset();  // whatever comes before it
     for_each_field(layer, [&](std::string_view name, auto& field) {
       if constexpr (std::is_same_v<decltype(field), Shape&>)
         with_context([&] { said_ = &(field = split(in, false)); },

@@ -125,7 +125,7 @@ TEST_CASE("a branch that no output depends on is not computed, and passes no gra
 TEST_CASE("values without a name have Juice's") {
   // 0: softmax, 1: in place on it, 2: softmax, 3: last.
   LayerConfig const a{"a", Softmax{}}, b{"b", LogSoftmax{}};
-  auto const reads = [](std::string const& name) {
+  auto const reads = [&](std::string const& name) {
     return container({a, tanh_layer, b, wired(linear("c", 4), {name}, {})}, {{"data", {4}}});
   };
   auto const of = [](LayerConfig const& config) {

@@ -234,8 +234,8 @@ class Adapted final : public Executable {
 
 template <class Net>
 Layer Layer::adapt(Net&& net) {
-  using Network = std::remove_cvref_t<Net>;
-  return {to_config<typename Network::Type, Network::inputs>(), std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
+  using Adaptee = std::remove_cvref_t<Net>;
+  return {to_config<typename Adaptee::Type, Adaptee::inputs>(), std::make_unique<Adapted<Net>>(std::forward<Net>(net))};
 }
 
 }  // namespace coldpress::dynamic

@@ -122,6 +122,25 @@ LayerConfig recorded_config(std::string name, Record record) {
   return network;
 }
 
+/// What the compiler has taken down of a network's function. To run that once more might give its layers another order:
+/// which operand of a + b comes first, C++ leaves open.
+template <class StaticGraph>
+void replay(auto& recorder) {
+  auto const add = [&](auto i) {
+    auto const& node = StaticGraph::nodes[i];
+    if constexpr (i < StaticGraph::inputs) {
+      recorder.add_input(node.shape);
+    } else {
+      recorder.add(StaticGraph::template layer<i>, {node.inputs, static_cast<std::size_t>(node.input_count())},
+                   StaticGraph::recorded.sharing[i]);
+    }
+    recorder.name(i, StaticGraph::names[i].view());
+  };
+  [&]<int... i>(std::integer_sequence<int, i...>) { (add(std::integral_constant<int, i>{}), ...); }
+  (std::make_integer_sequence<int, StaticGraph::size>{});
+  for (int const output : StaticGraph::outputs) recorder.add_output(output);
+}
+
 /// Layers one after the other, in containers as they are nested.
 template <class L>
 constexpr bool is_chain = true;
@@ -177,7 +196,7 @@ LayerConfig to_config(std::string name = "network") {
     return {std::move(name), std::move(config)};
   } else {
     return detail::recorded_config<typename coldpress::detail::LayersOf<Net>::type>(
-        std::move(name), [](auto& recorder) { coldpress::detail::record<Net, in.count>(recorder, in); });
+        std::move(name), [](auto& recorder) { detail::replay<StaticGraph<Net, in>>(recorder); });
   }
 }
 /// The config of a network's function, run now, for inputs of these shapes. Throws ShapeError where they do not fit.

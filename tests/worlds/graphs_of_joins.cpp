@@ -1,0 +1,64 @@
+// Residuals and other operations of two values, as functions, configs and files, fused and not.
+#include "support/graph_worlds.hpp"
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// A layer's result and what passes by, with an activation after the sum whose slope needs its input, or its output.
+template <auto activation, bool all>
+constexpr auto residual = graph([](auto x) {
+  auto const a = x | Linear{21};
+  auto const b = a | TanH{};
+  auto const c = b | Linear{21};
+  auto const d = c + b;
+  auto const e = d | activation;
+  auto const y = e | Linear{3};
+  if constexpr (all) {
+    return outputs(y, a, b, c, d, e);
+  } else {
+    return y;
+  }
+});
+
+/// All four operations; of a value with itself, with an input, and of products with products.
+template <bool all>
+constexpr auto operations = graph([](auto x) {
+  auto const a = x | Linear{9}, c = x | Linear{9};
+  auto const b = c | Sigmoid{};
+  auto const squared = a * a, doubled = x + x;
+  auto const more = b + 1.0f;
+  auto const ratio = squared / more;
+  auto const d = doubled | Linear{9};
+  auto const difference = d - ratio;
+  auto const e = difference | Linear{9};
+  auto const f = e | GELU{};
+  auto const other = ratio - f;
+  auto const product = other * b;
+  auto const last = product - difference;
+  auto const y = last | ReLU{};
+  if constexpr (all) {
+    return outputs(y, a, b, c, squared, doubled, more, ratio, d, difference, e, f, other, product, last);
+  } else {
+    return y;
+  }
+});
+
+}  // namespace
+
+TEST_CASE("a residual is the same as a type, a config and from a file") {
+  check_graph_worlds<Graph<residual<ReLU{}, false>>, Shape{6}>();
+  check_graph_worlds<Graph<residual<GELU{}, false>>, Shape{6}>();
+}
+
+TEST_CASE("a residual is the same in one pass and in many") {
+  check_fusion<residual<ReLU{}, false>, residual<ReLU{}, true>, Shape{6}>();
+  check_fusion<residual<TanH{}, false>, residual<TanH{}, true>, Shape{6}>();
+  check_fusion<residual<GELU{}, false>, residual<GELU{}, true>, Shape{6}>();
+}
+
+TEST_CASE("operations by element are the same in the three worlds, in one pass and in many") {
+  check_graph_worlds<Graph<operations<false>>, Shape{5}>();
+  check_fusion<operations<false>, operations<true>, Shape{5}>();
+}
