@@ -49,6 +49,20 @@ struct UndeclaredInput {
   bool operator==(UndeclaredInput const&) const = default;
 };
 
+/// A join whose slope by its second operand is that by its first.
+struct WrongJoin {
+  static constexpr std::string_view name = "wrong_join";
+  struct Op : MultiplyOp {
+    template <class T>
+    constexpr T second(T, T b) const {
+      return b;
+    }
+  };
+  constexpr Shape output_shape(Shapes in) const { return in[0]; }
+  constexpr Op join() const { return {}; }
+  bool operator==(WrongJoin const&) const = default;
+};
+
 /// Linear whose bias gradient is that of the weights' first column.
 struct WrongParameters : Linear {
   static constexpr std::string_view name = "wrong_parameters";
@@ -101,6 +115,12 @@ TEST_CASE("a wrong slope is caught") {
   test::Violations violations;
   test::gradient_law<Sequential<Linear{4}, WrongSlope{}, Linear{2}>, Shape{3}>(2, 1, violations);
   CHECK(mentions(violations, "gradient of parameter"));
+}
+
+TEST_CASE("a wrong slope of a join is caught") {
+  test::Violations violations;
+  testing::gradient_law<Graph<testing::between<WrongJoin{}, Shape{3}, Shape{3}>()>, Shape{5}>(2, 1, violations);
+  CHECK(mentions(violations, "gradient of input"));
 }
 
 TEST_CASE("a slope that reads an input it did not ask for is caught") {

@@ -1,5 +1,6 @@
 // Layers of strangers where they meet configs and files: their fields, the registry, the adapter, checkpoints, and what
 // is wrong with them.
+#include <coldpress/dynamic/adapter.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/dynamic/register_layer.hpp>
 #include <coldpress/persist.hpp>

@@ -45,7 +45,7 @@ TEST_CASE("strangers' joins, sources and layers of several inputs are the same a
 TEST_CASE("a registered layer runs on every backend of the machine, close to the reference") {
   register_all<Snake, Gains, Mixing, Gate>();
   using Net = Network<Sequential<Linear{37}, Snake{0.3f}, Gains{}, Mixing{.units = 5}>, Shape{6}>;
-  Net const net{3};
+  Net net{3};
   auto const config = dynamic::to_config(net);
   auto const x = test::Random{1}.values<float>(7 * 6);
   auto const expected = net.forward(x);
