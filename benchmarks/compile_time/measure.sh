@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints what T1 and the header alone cost to compile (CPU seconds, best of three) and the stripped size of the program.
+# Prints what T1, the header alone and networks of growing depth cost to compile (CPU seconds, best of three), and the
+# stripped size of T1.
 # Usage: benchmarks/compile_time/measure.sh [COMPILER]     default: c++
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -22,3 +23,10 @@ done
 strip "$folder/t1"
 printf 'stripped                 %s bytes, links\n' "$(stat -c %s "$folder/t1")"
 ldd "$folder/t1"
+
+for nodes in 10 20 50 100 200; do
+  printf '%3d nodes planned        %s s\n' "$nodes" "$(seconds "$compiler" "${flags[@]}" -O2 -D NODES=$nodes -c benchmarks/compile_time/plan.cpp -o "$folder/plan.o")"
+done
+for convolutions in 11 21 51; do
+  printf '%3d convolutions trained %s s\n' "$convolutions" "$(seconds "$compiler" "${flags[@]}" -O2 -D CONVOLUTIONS=$convolutions -c benchmarks/compile_time/residual.cpp -o "$folder/residual.o")"
+done

@@ -1,4 +1,4 @@
-// error: sequential: two layers have the same name
+// error: graph: two layers have the same name
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

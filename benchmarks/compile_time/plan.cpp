@@ -1,0 +1,13 @@
+// NODES nodes of a residual network, described and planned for training; no kernels.
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/graph/operations.hpp>
+#include <coldpress/graph/static_program.hpp>
+
+using namespace coldpress;
+
+constexpr auto net = graph([](auto x) {
+  for (int block = 0; block < NODES / 5; ++block) x = ((x | Linear{16} | ReLU{} | Linear{16}) + x) | ReLU{};
+  return x;
+});
+using Planned = StaticProgram<StaticGraph<Graph<net>, Shape{16}>, cpu::Layout, PlanOptions{.training = true}>;
+static_assert(Planned::planned.plan.groups == NODES / 5 * 2);

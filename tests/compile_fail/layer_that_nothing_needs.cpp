@@ -1,0 +1,11 @@
+// error: graph: a layer has parameters, but no output and no loss depends on what it makes
+#include <coldpress/coldpress.hpp>
+
+using namespace coldpress;
+
+constexpr auto net = graph([](auto x) {
+  x | Linear{5};
+  return x | Linear{3};
+});
+
+int main() { Network<Graph<net>, Shape{4}> network; }
