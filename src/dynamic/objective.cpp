@@ -30,6 +30,8 @@ template <class L>
 constexpr bool has_weights = false;
 template <coldpress::Layer L>
 constexpr bool has_weights<L> = has_parameters<L>;
+template <>
+constexpr bool has_weights<Custom> = true;  // it may have
 
 /// A layer before the loss: reads what the one before makes, and learns nothing.
 void check_layer(LayerConfig const& config, std::string const& targets) {
@@ -41,7 +43,8 @@ void check_layer(LayerConfig const& config, std::string const& targets) {
         if constexpr (Loss<L>) {
           throw ConfigError{"an objective has one loss, at its end"};
         } else if constexpr (std::is_same_v<L, Custom>) {
-          throw UnsupportedError{"this program knows no layer '" + layer.type + "': it cannot run"};
+          throw UnsupportedError{"'" + layer.type +
+                                 "' belongs to the network: the layers of an objective are built in"};
         } else if constexpr (!OneInput<L>) {
           throw ConfigError{"belongs to the network: the layers of an objective have one input"};
         } else if constexpr (has_parameters<L>) {

@@ -211,6 +211,21 @@ TEST_CASE("a static network with a stranger works behind the dynamic API, regist
   CHECK(test::same_bits(layer.predict(x), net.forward(x)));
 }
 
+TEST_CASE("a network whose only weights are a stranger's is no objective, though it ends in a loss") {
+  register_layer<Gains>();
+  auto const config = [] {
+    dynamic::SequentialConfig layers{.layers = {}, .inputs = {{"x", {3}}, {"t", {3}}}};
+    layers.add_layer(test::wired({"gains", Gains{}}, {"x"}, {"y"}))
+        .add_layer(test::wired({"loss", MeanSquaredError{}}, {"y", "t"}, {}));
+    return dynamic::LayerConfig{"network", layers};
+  };
+  auto const layer = dynamic::Layer::from_config(dynamic::Backend{}, config());
+  CHECK(layer.learnable_weights_names() == std::vector<std::string>{"gains-0"});
+  dynamic::SolverConfig solver{.network = network(TanH{}), .objective = config()};
+  CHECK(error_of<UnsupportedError>([&] { dynamic::Solver::from_config(dynamic::Backend{}, solver); }).layer() ==
+        "gains");
+}
+
 TEST_CASE("training with strangers goes on from its checkpoint bit for bit") {
   register_layer<Snake>();
   register_layer<Gains>();

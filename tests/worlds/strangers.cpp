@@ -54,8 +54,7 @@ TEST_CASE("a registered layer runs on every backend of the machine, close to the
     try {
       auto layer = dynamic::Layer::from_config(dynamic::Backend{name}, config, {}, 3);
       auto const y = layer.predict(x);
-      for (Index i = 0; i < expected.size(); ++i)
-        CHECK(y[static_cast<std::size_t>(i)] == Approx(expected.values[static_cast<std::size_t>(i)]).margin(1e-5));
+      for (std::size_t i = 0; i < expected.size(); ++i) CHECK(y[i] == Approx(expected.values[i]).margin(1e-5));
     } catch (UnsupportedError const& error) {
       WARN(name << " is skipped: " << error.what());
     }
