@@ -9,7 +9,7 @@
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/residual.capnp.txt
 // ctest autoencoder: --data @DATA@/mnist-8k --network autoencoder --config @SOURCE@/examples/configs/autoencoder.capnp.txt
 // ctest variational: --data @DATA@/mnist-8k --network variational
-// ctest dropout: --data @DATA@/mnist-8k --network dropout --samples 2000
+// ctest dropout: --data @DATA@/mnist-8k --network dropout
 #include <coldpress/coldpress.hpp>
 #include <coldpress/data/batches.hpp>
 #include <coldpress/data/progress.hpp>

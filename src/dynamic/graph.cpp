@@ -92,8 +92,9 @@ class Builder {
       results = {add_leaf(config, outside, values[0])};
     }
     for (Value const& result : results) {
-      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), result.node) != graph_.outputs.end())
-        throw ConfigError{"two outputs are the same value"};
+      auto const same = [&](int node) { return source_of(graph_.nodes, node) == source_of(graph_.nodes, result.node); };
+      if (std::any_of(graph_.outputs.begin(), graph_.outputs.end(), same))
+        throw ConfigError{"two outputs are the same value, or views of one"};
       graph_.outputs.push_back(result.node);
     }
     check_used();

@@ -39,11 +39,31 @@ constexpr int size_of(TypeList<Layers...>) {
   return sizeof...(Layers);
 }
 
+template <class... Layers>
+constexpr std::string_view type_name_in(int kind, TypeList<Layers...>) {
+  std::string_view const all[] = {Layers::name..., ""};
+  return all[kind];
+}
+
+/// An operand of a join, for the compiler to print.
+struct Operand {
+  char name[Name::capacity + 1] = {};
+  Shape shape = {};
+};
+/// Stops the compiler, which then says who does not fit whom.
+template <Operand first, Operand second>
+struct Joined {
+  static_assert(first.shape == second.shape, "graph: an operation by element joins values of different shapes");
+};
+
 /// The first run: shapes and numbers.
 template <class List>
 struct Counter {
   using Types = List;
   Counts<size_of(List{})> counts = {};
+  int clash[2] = {};  // the first nodes that are joined and have different shapes
+  int kinds[max_nodes] = {};
+  std::string_view given[max_nodes] = {};
   Shape shapes[max_nodes] = {};
   Index input_sizes[max_nodes] = {};
 
@@ -63,8 +83,12 @@ struct Counter {
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
     input_sizes[counts.nodes] = in[0].size();
     counts.sums += sums_of<L>();
+    kinds[counts.nodes] = index_in<L>(List{});
     if constexpr (!Layer<L>) {
       shapes[counts.nodes] = {1};
+    } else if (JoinLayer<L> && inputs.size() == 2 && in[0] != in[1]) {
+      if (clash[0] == clash[1]) clash[0] = inputs[0], clash[1] = inputs[1];
+      shapes[counts.nodes] = in[0];
     } else {
       shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
       counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
@@ -73,7 +97,25 @@ struct Counter {
     return counts.nodes++;
   }
   constexpr void add_output(int) { ++counts.outputs; }
-  constexpr void name(int, std::string_view) {}
+  constexpr void name(int node, std::string_view text) { given[node] = text; }
+
+  /// Operand k of the first join that does not fit; the same twice where all do.
+  constexpr Operand operand(int k) const {
+    Operand operand{};
+    if (clash[0] == clash[1]) return operand;
+    int const node = clash[k];
+    Name name{given[node]};
+    if (given[node].empty() && node < counts.inputs) name = Name{"input"};
+    if (given[node].empty() && node >= counts.inputs) {
+      int number = 1;
+      for (int i = counts.inputs; i < node; ++i) number += given[i].empty() && kinds[i] == kinds[node];
+      name = Name{type_name_in(kinds[node], List{})};
+      name.append(number);
+    }
+    for (int i = 0; i < name.length; ++i) operand.name[i] = name.text[i];
+    operand.shape = shapes[node];
+    return operand;
+  }
 };
 
 template <int kind, class L, int n>
@@ -143,7 +185,10 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
     return node;
   }
   constexpr void add_output(int node) {
-    for (int k = 0; k < output_count; ++k) require(at(outputs, k) != node, "graph: two outputs are the same value");
+    for (int k = 0; k < output_count; ++k) {
+      require(source_of(nodes, at(outputs, k)) != source_of(nodes, node),
+              "graph: two outputs are the same value, or views of one");
+    }
     at(outputs, output_count++) = node;
   }
   constexpr void name(int node, std::string_view text) {
@@ -158,7 +203,7 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
     for (int i = 0; i < size; ++i) given[i] = at(names, i).length > 0;
     for (int i = 0; i < size; ++i) {
       if (given[i] || at(kind, i) < 0) continue;
-      at(names, i) = Name{type_name(at(kind, i))};
+      at(names, i) = Name{type_name_in(at(kind, i), List{})};
       at(names, i).append(++numbers[at(kind, i)]);
     }
     for (int i = 0; i < size; ++i) {
@@ -173,12 +218,6 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
   template <class Array>
   static constexpr auto& at(Array& array, int i) {
     return array[static_cast<std::size_t>(i)];
-  }
-  static constexpr std::string_view type_name(int kind) {
-    return [kind]<class... Layers>(TypeList<Layers...>) {
-      std::string_view const names[] = {Layers::name..., ""};
-      return names[kind];
-    }(List{});
   }
   constexpr void add_parameters(int node, auto const& all) {
     at(first_parameter, node) = parameter_total_;

@@ -9,11 +9,17 @@ namespace coldpress {
 template <class Net, Inputs in>
 struct StaticGraph {
   using Types = typename detail::LayersOf<Net>::type;
-  static constexpr auto counts = [] {
+  struct Counted {
+    decltype(detail::Counter<Types>::counts) counts;
+    detail::Operand first, second;
+  };
+  static constexpr Counted counted = [] {
     detail::Counter<Types> counter{};
     detail::record<Net, in.count>(counter, in);
-    return counter.counts;
+    return Counted{counter.counts, counter.operand(0), counter.operand(1)};
   }();
+  static_assert(sizeof(detail::Joined<counted.first, counted.second>) > 0);
+  static constexpr auto counts = counted.counts;
   static constexpr auto recorded = [] {
     detail::Recording<Types, counts> recording{};
     detail::record<Net, in.count>(recording, in);
