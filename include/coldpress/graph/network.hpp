@@ -165,14 +165,8 @@ class Network {
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
     auto const samples = detail::all_samples<T>(x);
-    static_assert(
-        [] {
-          for (int k = decltype(samples)::count; k < input_count; ++k) {
-            if (Inference::plan().reads[k]) return false;
-          }
-          return true;
-        }(),
-        "forward: the network has more inputs, and its outputs depend on them");
+    static_assert(reads_only<Inference, samples.count>(),
+                  "forward: the network has more inputs, and its outputs depend on them");
     constexpr bool passes_through = [] {
       for (int node : Graph::outputs) {
         if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
@@ -249,7 +243,9 @@ class Network {
             "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
     auto const spans = samples.spans();
     auto const run = start(Training{}, spans, workspace, step);
-    static_assert(samples.count == input_count, "forward_training: takes a value for each input");
+    static_assert(reads_only<Training, samples.count>(),
+                  "forward_training: the network has more inputs, and its outputs depend on them");
+    workspace.inputs_ = {};
     std::copy(spans.begin(), spans.end(), workspace.inputs_.begin());
     workspace.step_ = step;
     coldpress::forward(run);
@@ -338,6 +334,7 @@ class Network {
     Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
     for (std::size_t k = 1; k < given; ++k) {
+      if (samples[k].empty() && !Program::plan().reads[k]) continue;  // only losses read it
       require(static_cast<Index>(samples[k].size()) == count / size * in[static_cast<int>(k)].size(),
               "network: all inputs must have equally many samples");
     }
@@ -361,6 +358,14 @@ class Network {
   }
 
  private:
+  /// Whether a program reads no more than the first inputs.
+  template <class Program, int given>
+  static constexpr bool reads_only() {
+    for (int k = given; k < input_count; ++k) {
+      if (Program::plan().reads[k]) return false;
+    }
+    return true;
+  }
   static constexpr Index place(int i, Index element) {
     return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
   }
