@@ -91,6 +91,7 @@ class Builder {
     } else {
       results = {add_leaf(config, outside, values[0])};
     }
+    if (results[0].node < 0) throw ConfigError{"a network makes something, beside losses and statistics"};
     for (Value const& result : results) {
       auto const same = [&](int node) { return source_of(graph_.nodes, node) == source_of(graph_.nodes, result.node); };
       if (std::any_of(graph_.outputs.begin(), graph_.outputs.end(), same))
@@ -270,24 +271,29 @@ class Builder {
   /// which each comes after those that make what it reads, those that work in place first, as in Mocha.
   static std::vector<std::size_t> order_of(SequentialConfig const& container, Scope const& scope, bool nameless) {
     auto const& layers = container.layers;
+    if (layers.size() > most_layers)
+      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
     std::vector<std::size_t> order;
     std::vector<bool> added(layers.size());
     auto const in_place = [&](std::size_t i) {
       return std::any_of(layers[i].inputs.begin(), layers[i].inputs.end(),
                          [&](std::string const& name) { return contains(layers[i].outputs, name); });
     };
+    std::map<std::string_view, std::vector<std::size_t>> makers;  // but for those that work in place
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      for (std::string const& name : layers[k].outputs) {
+        if (!contains(layers[k].inputs, name)) makers[name].push_back(k);
+      }
+    }
     // The layer that makes what layer i still waits for; its own number if nothing does.
     auto const waits_for = [&](std::size_t i) {
       for (std::string const& name : layers[i].inputs) {
         if (scope.find(name) || (nameless && i == 0)) continue;
-        std::size_t maker = i;
-        for (std::size_t k = 0; k < layers.size(); ++k) {
-          if (!contains(layers[k].outputs, name) || (in_place(k) && contains(layers[k].inputs, name))) continue;
-          maker = k;
-          if (added[k]) break;
-        }
-        bool const made = maker == i ? !contains(layers[i].outputs, name) || in_place(i) : added[maker];
-        if (!made) return std::pair{maker, true};
+        auto const found = makers.find(name);
+        if (found == makers.end()) continue;  // nobody's: an error that comes later
+        auto const& all = found->second;
+        if (std::none_of(all.begin(), all.end(), [&](std::size_t k) { return added[k]; }))
+          return std::pair{all.back(), true};
       }
       bool const implicit = layers[i].inputs.empty() && i > 0 && !is_source(layers[i].layer_type);
       if (implicit && !added[i - 1]) return std::pair{i - 1, true};

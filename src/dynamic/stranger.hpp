@@ -41,13 +41,13 @@ struct Stranger {
   static AnyLayer::Primitives primitives(Backend const& backend) {
     return {is_reference<Backend>, backend.scratch};
   }
-  /// f(pass). Gradients go to memory: the engine fuses no update where strangers have weights. So there is nothing to
-  /// do for other sinks.
+  /// f(pass). Gradients of weights go to memory: the engine fuses no update where strangers have some. So other sinks
+  /// are none at all.
   template <class Pass, class F>
   static void with(Pass const& pass, F f) {
-    if constexpr (std::is_same_v<decltype(pass.sinks), GradientSinks<float>>) {
-      f({pass.in, pass.x, pass.p, pass.y, pass.dy, pass.dx, {}, pass.sinks, pass.memory, pass.key, pass.step});
-    }
+    GradientSinks<float> sinks{};
+    if constexpr (std::is_same_v<decltype(pass.sinks), GradientSinks<float>>) sinks = pass.sinks;
+    f({pass.in, pass.x, pass.p, pass.y, pass.dy, pass.dx, {}, sinks, pass.memory, pass.key, pass.step});
   }
 };
 

@@ -115,10 +115,11 @@ constexpr bool same_order(Parameter const& a, Parameter const& b) {
 /// Where a parameter is in a flat buffer.
 struct Slot {
   Index offset = 0, size = 0;
-  int owner = 0;         // the first parameter that it is the same as, or itself
-  bool shared = false;   // an earlier parameter is the same one
-  bool adds = false;     // in a backward pass another use of it comes before
-  bool reached = false;  // a gradient gets there
+  int owner = 0;          // the first parameter that it is the same as, or itself
+  bool shared = false;    // an earlier parameter is the same one
+  bool adds = false;      // in a backward pass another use of it comes before
+  bool reached = false;   // a gradient gets there
+  bool observes = false;  // by this use itself
 };
 struct Slots {
   Slot const* slots;

@@ -76,12 +76,9 @@ class Adapted final : public Executable {
     std::array<Values, outputs_> gradients;
     std::copy_n(output_gradients.begin(), outputs_, gradients.begin());
     net_.backward(gradients, training_);
-    for (std::size_t k = 0; k < inputs_; ++k) {  // zeros for an input that no gradient reaches
-      Index const size = batch_ * Net::inputs[static_cast<int>(k)].size();
-      input_gradients_[k] = training_.input_gradient(static_cast<int>(k));
-      if (!input_gradients_[k].empty()) continue;
-      zeros_.reserve(size);
-      input_gradients_[k] = {zeros_.data(), static_cast<std::size_t>(size)};
+    for (std::size_t k = 0; k < inputs_; ++k) {
+      Values const dx = training_.input_gradient(static_cast<int>(k));
+      input_gradients_[k] = dx.empty() ? zeros(Net::inputs[static_cast<int>(k)]) : dx;
     }
     passed_back_ = true;
     return input_gradients_;
@@ -100,7 +97,7 @@ class Adapted final : public Executable {
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own takes no objective beside them"};
     float const mean = objective ? compare(inputs, targets, *objective) : run_losses(inputs);
-    Slots const slots = objective ? Net::Training::slots() : OwnLossesProgram::slots();  // of what gradients reached
+    Slots const slots = objective ? FirstOutputProgram::slots() : OwnLossesProgram::slots();  // of what gradients reach
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
     kept_ = passed_back_ = false;
     return mean;
@@ -144,6 +141,14 @@ class Adapted final : public Executable {
   void take_outputs(auto const& workspace) {
     for (std::size_t k = 0; k < outputs_; ++k) made_[k] = workspace.output(static_cast<int>(k));
   }
+  /// A gradient where there is none, of samples of a shape.
+  Values zeros(Shape const& shape) {
+    Index largest = 0;
+    for (Shape const& input : input_shapes()) largest = std::max(largest, input.size());
+    for (Shape const& output : shapes_of_outputs) largest = std::max(largest, output.size());
+    zeros_.reserve(batch_ * largest);
+    return {zeros_.data(), static_cast<std::size_t>(batch_ * shape.size())};
+  }
   /// Both leave gradients in training_.
   float compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
     if (!objective_ || !(objective_->objective() == objective))
@@ -154,10 +159,7 @@ class Adapted final : public Executable {
     float const mean = (*objective_)(typename Net::Backend{}, made_[0], Net::output_shape, targets, batch_);
     std::array<Values, outputs_> gradients;
     gradients[0] = objective_->gradient();
-    for (std::size_t k = 1; k < outputs_; ++k) {
-      zeros_.reserve(batch_ * shapes_of_outputs[k].size());
-      gradients[k] = {zeros_.data(), made_[k].size()};
-    }
+    for (std::size_t k = 1; k < outputs_; ++k) gradients[k] = zeros(shapes_of_outputs[k]);
     backward_input(gradients);
     losses_.assign(1, {"", mean});
     return mean;
@@ -216,6 +218,11 @@ class Adapted final : public Executable {
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
   Tally<typename Net::Graph> trained_;  // of training steps
+  /// An objective is one of the first output alone.
+  struct FirstOutput : Net::Graph {
+    static constexpr std::array outputs{Net::Graph::outputs[0]};
+  };
+  using FirstOutputProgram = StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true}>;
   using OwnLossesProgram = StaticProgram<typename Net::Graph, typename Net::Backend,
                                          PlanOptions{.training = true, .losses = Net::Graph::has_losses}>;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;

@@ -135,6 +135,10 @@ class Grouping {
     return &at(groups_, maker);
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
+  /// Whether what the head makes must be in memory as it is: a row to be normalised, or read again backward.
+  constexpr bool keeps_output(Group const& group) const {
+    return normalizes(group) || (training_ && group.head >= 0 && at(nodes_, group.head).reads_output);
+  }
   constexpr int fresh(Node const& node) {
     Group& group = at(groups_, count_);
     for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
@@ -145,7 +149,7 @@ class Grouping {
     int g = Group::nowhere;
     if (node.kind == Node::Kind::pointwise) {
       Group const* const maker = goes_on(node, 0, false);
-      bool const joins = maker && maker->chain_length < max_chain_length && !normalizes(*maker);
+      bool const joins = maker && maker->chain_length < max_chain_length && !keeps_output(*maker);
       g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
       Group& group = at(groups_, g);
       group.chain_needs_input = group.chain_length > 0 || node.reads_input;
@@ -180,7 +184,7 @@ class Grouping {
     int const main = first > second ? 0 : 1, other = main == 0 ? second : first;
     Group* const maker = main == 0 || node.commutes ? goes_on(node, main, false) : nullptr;
     bool const joins = maker && first != second && maker->head >= 0 && maker->join < 0 && maker->chain_length == 0 &&
-                       !normalizes(*maker) && (!training_ || node.passes_on);
+                       !keeps_output(*maker) && (!training_ || node.passes_on);
     int const g = joins ? (main == 0 ? first : second) : fresh(node);
     Group& group = at(groups_, g);
     group.side = joins ? group.add(other, node.open(1 - main)) : 1;

@@ -166,14 +166,8 @@ class Network {
   Samples<T> forward(X const& x, Workspace& workspace) const {
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
-                  "forward: the network has more inputs, and its outputs depend on them");
-    constexpr bool passes_through = [] {
-      for (int node : Graph::outputs) {
-        if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
-      }
-      return false;
-    }();
-    require(!passes_through || samples.borrowed(), "forward: a network of views needs an array, not an expression");
+                  "forward: takes a value for each input that outputs depend on, and no more");
+    check_borrowed(samples);
     auto const run = start(Inference{}, samples.spans(), workspace, 0);
     coldpress::forward(run);
     return workspace.remember(run);
@@ -227,6 +221,9 @@ class Network {
   Samples<T> step(X const& x, State& state, Workspace& workspace) const {
     static_assert(Inference::plan().streams, "step: a layer of this network needs the whole sequence at once");
     auto const samples = detail::all_samples<T>(x);
+    static_assert(reads_only<Inference, samples.count>(),
+                  "step: takes a value for each input that outputs depend on, and no more");
+    check_borrowed(samples);
     auto run = start(Inference{}, samples.spans(), workspace, 0);
     run.state = state.at(run.batch);
     coldpress::forward(run);
@@ -244,7 +241,7 @@ class Network {
     auto const spans = samples.spans();
     auto const run = start(Training{}, spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
-                  "forward_training: the network has more inputs, and its outputs depend on them");
+                  "forward_training: takes a value for each input that outputs depend on, and no more");
     workspace.inputs_ = {};
     std::copy(spans.begin(), spans.end(), workspace.inputs_.begin());
     workspace.step_ = step;
@@ -272,6 +269,7 @@ class Network {
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
           {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
     }
+    workspace.step_ = 0;  // gradients are now where values were
     return workspace.input_gradients_[0];
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
@@ -358,13 +356,23 @@ class Network {
   }
 
  private:
+  template <class Samples>
+  static void check_borrowed(Samples const& samples) {
+    constexpr bool passes_through = [] {
+      for (int node : Graph::outputs) {
+        if (Inference::planned.group_of[static_cast<std::size_t>(node)] < 0) return true;
+      }
+      return false;
+    }();
+    require(!passes_through || samples.borrowed(), "forward: a network of views needs an array, not an expression");
+  }
   /// Whether a program reads no more than the first inputs.
   template <class Program, int given>
   static constexpr bool reads_only() {
     for (int k = given; k < input_count; ++k) {
       if (Program::plan().reads[k]) return false;
     }
-    return true;
+    return given <= input_count;
   }
   static constexpr Index place(int i, Index element) {
     return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);

@@ -167,7 +167,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
     group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : forward(g)};
     Index const size = padded(group.output);
     // Gradients arrive from `first` to the slope of the chain, which is applied with the last.
-    int const seed = group.seeded ? count : -1;
+    int const seed = !group.seeded ? -1 : options.keep_gradients ? end : count;
     if (group.needs_gradient && (group.head >= 0 || group.join >= 0) && group.chain_needs_input)
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
     if (group.needs_gradient && group.loss < 0)
@@ -188,8 +188,9 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       if (!edge.passes_gradient) continue;
       int const arrives = schedule.backward(reader, c);
       group.gradient.first = std::min(group.gradient.first, arrives);
-      if (group.kept.used()) group.kept.last = std::max(group.kept.last, arrives);
-      if (group.chain_length > 0) group.value.last = std::max(group.value.last, arrives);
+      int const slope = options.keep_gradients ? end : arrives;
+      if (group.kept.used()) group.kept.last = std::max(group.kept.last, slope);
+      if (group.chain_length > 0) group.value.last = std::max(group.value.last, slope);
     }
   }
   if (options.losses) {  // a head that is one pass with its loss is computed with it

@@ -24,7 +24,7 @@ constexpr Index lay_out(std::span<Parameter const> parameters, std::span<int con
       require(same_order(own, parameter) || (Backend::is_canonical(own) && Backend::is_canonical(parameter)),
               "weights of different kinds are shared, but this backend keeps them in different orders");
     }
-    slots[i].adds = false, slots[i].reached = reached(i);
+    slots[i].adds = false, slots[i].reached = slots[i].observes = reached(i);
   }
   for (int i = 0; i < count; ++i) {
     for (int other = 0; other < count; ++other) {

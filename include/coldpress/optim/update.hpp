@@ -94,7 +94,7 @@ class Turn {
     for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
       if (sink.average > 0) {  // each use of it has observed
         sink.scale /= static_cast<float>(std::count_if(slots.slots, slots.slots + count,
-                                                       [&](Slot const& use) { return use.owner == i && use.reached; }));
+                                                       [&](Slot const& use) { return use.owner == i && use.observes; }));
       }
       backend.hand_over(gradients + slot.offset, slot.size, sink);
     });
