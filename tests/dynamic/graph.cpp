@@ -167,3 +167,10 @@ TEST_CASE("no memory is asked for that no machine has") {
   refuses<ShapeError>(sequential({{"a", Linear{2}}, {"b", Linear{Index{1} << 39}}}, Shape{1}), "b", "");
   refuses<ShapeError>(sequential({{"a", Linear{huge}}, {"b", Linear{huge}}}, Shape{huge}), "network", "2^40");
 }
+
+TEST_CASE("a loss or a statistic alone is no network") {
+  LayerConfig statistic{"s", BinaryAccuracy{}}, loss{"l", MeanSquaredError{}};
+  statistic.inputs = loss.inputs = {"a", "a"};
+  CHECK_THROWS_AS(Net::from_config(Backend{}, statistic, Shape{3}), ConfigError);
+  CHECK_THROWS_AS(dynamic::describe(loss, Shape{3}), ConfigError);
+}

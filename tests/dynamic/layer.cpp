@@ -446,3 +446,20 @@ TEST_CASE("a layer that was moved from says so") {
   Net const other = std::move(net);
   error_of<UnsupportedError>([&] { net.forward(noise({1, 3}, 1)); });
 }
+
+// Readers that do not read their input again let go of it, but the slope of its chain still needs it.
+TEST_CASE("a second backward finds the slopes of chains before slices and poolings") {
+  for (std::string const name : {"cpu", "cpu:reference"}) {
+    Net net = Net::from_config(Backend{name}, sequential({{"a", Linear{40}},
+                                                          {"t", TanH{}},
+                                                          {"b", Linear{40}},
+                                                          {"u", Sigmoid{}},
+                                                          {"s", Slice{.begin = 3, .end = 33}},
+                                                          {"c", Linear{2}}},
+                                                         Shape{7}));
+    net.forward(noise({6, 7}, 1));
+    Floats const dx = values_of(net.backward(noise({6, 2}, 2)));
+    net.backward(noise({6, 2}, 3));
+    CHECK(same_bits(values_of(net.backward(noise({6, 2}, 2))), dx));
+  }
+}

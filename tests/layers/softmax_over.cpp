@@ -7,6 +7,14 @@ TEST_CASE("SoftmaxOver keeps the laws of layers: logarithms of the last axis") {
   test::check_laws_at<SoftmaxOver{.axis = -1, .logarithm = true}, Shape{3, 17}>();
 }
 
+// Its gradient reads what it made, so what follows must not be written over that.
+TEST_CASE("the gradient is right before a chain and before a join") {
+  using Chained = Sequential<Linear{6}, Reshape{{2, 3}}, SoftmaxOver{.axis = -1}, TanH{}, Power{.scale = 2}>;
+  test::Violations violations;
+  testing::gradient_law<Chained, Shape{4}>(3, 1, violations);
+  test::check_none(violations);
+}
+
 TEST_CASE("over the only axis it is Softmax") {
   auto const x = test::Random{1}.values<float>(3 * 71);
   Network<Sequential<Softmax{}>, Shape{71}> whole;

@@ -30,6 +30,12 @@ TEST_CASE("strangers' computations are the same as types, as a config and in a f
                                 TanH{}, Mixing{.units = 19, .weight = {.decay_mult = 0}}, Shrink{}, Mixing{2}>,
                      Shape{5}>();
 }
+// Alone among built-in layers, so that updates end in gradients' tiles.
+TEST_CASE("a stranger without weights is the same in all worlds where the update is fused") {
+  dynamic::register_layer<Reverse>();
+  test::check_worlds<Sequential<Linear{5}, TanH{}, Reverse{}, Linear{3}>, Shape{4}>();
+}
+
 TEST_CASE("strangers' joins, sources and layers of several inputs are the same as types, as a config and in a file") {
   register_all<Gate, Blend, Ramp, Staircase>();
   static constexpr auto function = graph<Gate, Blend, Ramp, Staircase>([](auto x) {
