@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""Writes joins.txt beside it: layers of several inputs and blocks of them, as PyTorch computes them. Beside y, gradients of
+Σ dy y: da and db of the inputs, d0, d1, ... of the parameters p0, p1, ..."""
+
+import torch
+from torch.nn import functional
+
+from cases import lines, numbers, put, write
+
+
+def case(name, y, inputs, parameters=()):
+    dy = torch.randint(-128, 129, y.shape) / 64
+    y.backward(dy)
+    lines.append(name)
+    for word, values in {"dy": dy, "y": y, **inputs, **{"d" + word: v.grad for word, v in inputs.items()}}.items():
+        put(word, values.detach())
+    for k, values in enumerate(parameters):
+        put(f"p{k}", values.detach())
+        put(f"d{k}", values.grad)
+
+
+def two(name, a_shape, b_shape, function):
+    a, b = numbers(*a_shape), numbers(*b_shape)
+    case(name, function(a, b), {"a": a, "b": b})
+
+
+two("add", (3, 2, 9), (3, 2, 9), lambda a, b: a + b)
+two("subtract", (3, 18), (3, 18), lambda a, b: a - b)
+two("multiply", (3, 18), (3, 18), lambda a, b: a * b)
+a, b = numbers(3, 18), (torch.randint(16, 129, (3, 18)) / 64).requires_grad_()
+case("divide", a / b, {"a": a, "b": b})
+two("concat_first", (2, 3, 5), (2, 4, 5), lambda a, b: torch.cat([a, b], 1))
+two("concat_last", (2, 3, 5), (2, 3, 2), lambda a, b: torch.cat([a, b], 2))
+two("product", (2, 3, 4, 5), (2, 3, 5, 6), lambda a, b: a @ b)
+two("product_transposed", (2, 4, 5), (2, 6, 5), lambda a, b: 0.5 * a @ b.transpose(1, 2))
+
+x = numbers(2, 3, 4, 5)
+case("permute", x.permute(0, 3, 1, 2), {"a": x})
+
+x, w, b, back = numbers(3, 7), numbers(4, 7), numbers(4), numbers(7)
+case("tied", functional.linear(torch.sigmoid(functional.linear(x, w, b)), w.t(), back), {"a": x}, [w, b, back])
+
+x = numbers(2, 5, 6)
+attention = torch.nn.MultiheadAttention(6, 2, batch_first=True)
+parameters = [attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias]
+with torch.no_grad():
+    for parameter in parameters:
+        parameter.copy_(torch.randint(-64, 65, parameter.shape) / 64)
+case("attention", attention(x, x, x)[0], {"a": x}, parameters)
+
+x, w1, b1, w2, b2 = numbers(2, 2, 4, 5), numbers(2, 2, 3, 3), numbers(2), numbers(2, 2, 3, 3), numbers(2)
+y = functional.conv2d(functional.relu(functional.conv2d(x, w1, b1, padding=1)), w2, b2, padding=1)
+case("residual", functional.relu(y + x), {"a": x}, [w1, b1, w2, b2])
+
+write(__file__)

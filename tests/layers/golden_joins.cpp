@@ -1,0 +1,87 @@
+// Layers of several inputs, and blocks of them, give PyTorch's values, forward and backward.
+#include <coldpress/backend/reference.hpp>
+#include <coldpress/coldpress.hpp>
+
+#include "support/compare.hpp"
+#include "support/golden_file.hpp"
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+template <auto function, Inputs in, class Backend>
+void check_with(GoldenCase const& golden) {
+  using Net = Network<Graph<function>, in, AnyBatch, Backend>;
+  using T = typename Net::T;
+  Net net;
+  auto const numbers = [&](std::string const& word) { return copy_of<T>(golden.at(word)); };
+  auto const check = [&](auto const& values, std::string const& word) {
+    INFO(word);
+    std::vector<double> const& wanted = golden.at(word);
+    REQUIRE(std::size(values) == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      CHECK(static_cast<double>(values[i]) == Approx(wanted[i]).epsilon(sizeof(T) == 8 ? 1e-6 : 2e-5).margin(1e-5));
+  };
+  for (int i = 0; i < Net::weight_count; ++i) net.write_weight(i, numbers("p" + std::to_string(i)));
+  std::vector<T> const a = numbers("a"), b = in.count > 1 ? numbers("b") : std::vector<T>{}, dy = numbers("dy");
+  typename Net::TrainingWorkspace workspace;
+  auto const all = [&] {
+    if constexpr (in.count > 1) {
+      return std::tie(a, b);
+    } else {
+      return std::tie(a);
+    }
+  }();
+  typename Net::Workspace inference;
+  check(net.forward(all, inference).values, "y");
+  check(net.forward_training(all, workspace).values, "y");
+  check(net.backward(dy, workspace).values, "da");
+  if (in.count > 1) check(workspace.input_gradient(1).values, "db");
+  for (int i = 0; i < Net::weight_count; ++i) {
+    std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
+    Net::read(workspace.gradients().data(), i, gradient);
+    check(gradient, "d" + std::to_string(i));
+  }
+}
+template <auto function, Inputs in>
+void check(std::string const& name) {
+  INFO(name);
+  auto const cases = golden_cases("joins.txt");
+  check_with<function, in, Cpu>(cases.at(name));
+  check_with<function, in, Reference<double>>(cases.at(name));
+}
+
+}  // namespace
+
+TEST_CASE("operations by element are PyTorch's") {
+  check<graph([](auto a, auto b) { return a + b; }), Inputs{Shape{2, 9}, Shape{2, 9}}>("add");
+  check<graph([](auto a, auto b) { return a - b; }), Inputs{Shape{18}, Shape{18}}>("subtract");
+  check<graph([](auto a, auto b) { return a * b; }), Inputs{Shape{18}, Shape{18}}>("multiply");
+  check<graph([](auto a, auto b) { return a / b; }), Inputs{Shape{18}, Shape{18}}>("divide");
+}
+TEST_CASE("Concat is PyTorch's") {
+  check<graph([](auto a, auto b) { return concat(a, b); }), Inputs{Shape{3, 5}, Shape{4, 5}}>("concat_first");
+  check<graph([](auto a, auto b) { return concat(along{-1}, a, b); }), Inputs{Shape{3, 5}, Shape{3, 2}}>("concat_last");
+}
+TEST_CASE("Product is PyTorch's, of many matrices and transposed") {
+  check<graph([](auto a, auto b) { return product(a, b); }), Inputs{Shape{3, 4, 5}, Shape{3, 5, 6}}>("product");
+  check<graph([](auto a, auto b) { return product(a, b, {.transpose = true, .scale = 0.5f}); }),
+        Inputs{Shape{4, 5}, Shape{6, 5}}>("product_transposed");
+}
+TEST_CASE("Permute is PyTorch's") {
+  check<graph([](auto x) { return x | Permute{{2, 0, 1}}; }), Shape{3, 4, 5}>("permute");
+}
+TEST_CASE("a decoder with the encoder's weights has the gradients of both uses") {
+  check<graph([](auto x) {
+          auto hidden = x | Linear{4};
+          return hidden | Sigmoid{} | tied(hidden);
+        }),
+        Shape{7}>("tied");
+}
+TEST_CASE("multi_head_attention is PyTorch's MultiheadAttention") {
+  check<graph([](auto x) { return blocks::multi_head_attention(x, 2); }), Shape{5, 6}>("attention");
+}
+TEST_CASE("the residual block is PyTorch's convolutions with their sum") {
+  check<graph([](auto x) { return blocks::residual(x); }), Shape{2, 4, 5}>("residual");
+}
