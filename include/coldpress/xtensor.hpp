@@ -30,6 +30,7 @@ requires xt::is_xexpression<X>::value class SamplesOf<X, T> {
     }
     values = evaluated_;
   }
+  SamplesOf(SamplesOf&&) = default;  // evaluated values stay where they are
   SamplesOf(SamplesOf const&) = delete;
   SamplesOf& operator=(SamplesOf const&) = delete;
 

@@ -12,7 +12,7 @@ using namespace coldpress;
 namespace {
 
 constexpr BatchNormalization layer{.epsilon = 0x1p-10f, .momentum = 0.125f};
-constexpr int weight = 0, bias = 1, mean = 2, variance = 3;
+constexpr int weight = 0, bias = 1, running_mean = 2, running_variance = 3;
 
 template <class Net>
 std::vector<typename Net::T> read(typename Net::T const* buffer, int i) {
@@ -55,8 +55,8 @@ struct Case {
     Solver<Net, MeanSquaredError{}, optimizer, options> solver{trained};
     solver.optimizer().learning_rate = 0;
     for (char const* x : {"x0", "x1", "x2"}) solver.train_minibatch(numbers(x), numbers("dy"));
-    check(read<Net>(trained.parameters().data(), mean), "mean");
-    check(read<Net>(trained.parameters().data(), variance), "variance");
+    check(read<Net>(trained.parameters().data(), running_mean), "mean");
+    check(read<Net>(trained.parameters().data(), running_variance), "variance");
     check(trained.forward(numbers("x0")).values, "inferred");
   }
 };
@@ -95,15 +95,15 @@ TEST_CASE("BatchNormalization of images is PyTorch's, and of a single one") {
 TEST_CASE("a channel of a single value becomes its bias, passes no gradient, and leaves the variance") {
   Features net;
   net.write_weight(bias, std::vector<float>{1, 2, 3});
-  net.write_weight(variance, std::vector<float>{4, 5, 6});
+  net.write_weight(running_variance, std::vector<float>{4, 5, 6});
   Features::TrainingWorkspace workspace;
   std::vector<float> const x{-1, 0, 8};
   CHECK(test::copy_of<float>(net.forward_training(x, workspace)) == std::vector<float>{1, 2, 3});
   CHECK(test::copy_of<float>(net.backward(x, workspace)) == std::vector<float>{0, 0, 0});
   Solver<Features, MeanSquaredError{}> solver{net};
   solver.train_minibatch(x, x);
-  CHECK(read<Features>(net.parameters().data(), variance) == std::vector<float>{4, 5, 6});
-  CHECK(read<Features>(net.parameters().data(), mean) == std::vector<float>{-0.125f, 0, 1});
+  CHECK(read<Features>(net.parameters().data(), running_variance) == std::vector<float>{4, 5, 6});
+  CHECK(read<Features>(net.parameters().data(), running_mean) == std::vector<float>{-0.125f, 0, 1});
 }
 
 TEST_CASE("minibatches of one update are observed together") {
@@ -112,13 +112,13 @@ TEST_CASE("minibatches of one update are observed together") {
   test::Random random{3};
   std::vector<double> observed(3);
   for (int n = 0; n < 3; ++n) {
-    CHECK(read<Features>(net.parameters().data(), mean) == std::vector<float>(3));
+    CHECK(read<Features>(net.parameters().data(), running_mean) == std::vector<float>(3));
     auto const x = values(random, 15);
     for (Index c = 0; c < 3; ++c) observed[static_cast<std::size_t>(c)] += average(x, c, 3) / 3;
     solver.train_minibatch(x, x);
   }
   for (std::size_t c = 0; c < 3; ++c)
-    CHECK(read<Features>(net.parameters().data(), mean)[c] == Approx(0.125 * observed[c]).epsilon(1e-5));
+    CHECK(read<Features>(net.parameters().data(), running_mean)[c] == Approx(0.125 * observed[c]).epsilon(1e-5));
 }
 
 TEST_CASE("statistics are not part of the norm that clips") {
@@ -141,7 +141,7 @@ TEST_CASE("uses of shared statistics are observed together") {
   test::Random random{3};
   auto const x = values(random, 15);
   solver.train_minibatch(x, x);
-  auto const found = read<Net>(net.parameters().data(), mean);
+  auto const found = read<Net>(net.parameters().data(), running_mean);
   float const second[] = {1, -2, 3};  // what the first makes has the bias as its mean
   for (Index c = 0; c < 3; ++c) {
     double const both = (average(x, c, 3) + static_cast<double>(second[c])) / 2;
