@@ -85,8 +85,12 @@ std::vector<std::string> ConfigRecorder<List>::finish() {
     LayerConfig& layer = config_.layers[static_cast<std::size_t>(node.layer)];
     layer.name = node.name;
     for (int from : node.inputs) layer.inputs.push_back(nodes_[static_cast<std::size_t>(from)].name);
-    if (std::visit([](auto const& type) { return coldpress::Layer<std::remove_cvref_t<decltype(type)>>; },
-                   layer.layer_type))
+    if (!std::visit(
+            [](auto const& type) {
+              using L = std::remove_cvref_t<decltype(type)>;
+              return Loss<L> || Statistic<L>;
+            },
+            layer.layer_type))
       layer.outputs.push_back(node.name);
     // Who shares a weight has its name: that of the key, or of the first layer.
     std::size_t owner = i;

@@ -96,12 +96,24 @@ AllSamples<T, std::remove_cvref_t<X>...> all_samples(std::tuple<X...> const& x) 
 
 }  // namespace detail
 
+namespace detail {
+/// Goes through the layers of a Sequential; a function's are checked as it runs.
+template <class Net>
+constexpr bool makes_something(Shape const& in) {
+  if constexpr (requires { Net::function; }) {
+    return true;
+  } else {
+    return Net{}.output_shape(in).size() > 0;
+  }
+}
+}  // namespace detail
+
 /// Net: Sequential<...>, or the Graph<...> of a function. `in`: shape of one sample, or Inputs{...} of several inputs.
 /// The batch is Batch<N> (everything inside the object) or known at run time. Throws ShapeError where an input is no
 /// whole number of samples.
 template <class Net, Inputs in, class BatchSize = AnyBatch, class BackendType = Cpu>
 class Network {
-  static_assert(StaticGraph<Net, in>::counts.outputs > 0);      // first of all, for a short error: shapes are checked
+  static_assert(detail::makes_something<Net>(in[0]));           // first of all, for a short error: shapes are checked
   static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // here, and names and parameters here
 
  public:
