@@ -68,7 +68,6 @@ class ThreadPool final : public Executor {
   using Clock = std::chrono::steady_clock;
   static constexpr auto spinning = std::chrono::microseconds{50};   // before a thread sleeps
   static constexpr auto stalling = std::chrono::microseconds{100};  // of waiting: a worker has lost its core
-  static constexpr auto shortest_aside = std::chrono::milliseconds{4}, longest_aside = std::chrono::milliseconds{256};
 
   static void pause() {
 #if defined __x86_64__ || defined __i386__
@@ -144,9 +143,9 @@ class ThreadPool final : public Executor {
     }
     auto const now = Clock::now();
     if (now - begin < std::max<Clock::duration>(stalling, patience)) return;
-    bool const again = now - aside_until_ < 8 * aside_;
-    aside_ = again ? std::min<Clock::duration>(2 * aside_, longest_aside) : shortest_aside;
-    aside_until_ = now + aside_;
+    auto const waited = now - begin;
+    times_ = now - aside_until_ < 4 * waited ? std::min(2 * times_, 32) : 2;
+    aside_until_ = now + times_ * waited;
   }
   void stop() {
     stopping_.store(true);
@@ -169,7 +168,7 @@ class ThreadPool final : public Executor {
   std::atomic<bool> busy_ = false, stopping_ = false;
   // Of the caller that has the pool.
   Clock::time_point aside_until_{};
-  Clock::duration aside_{};
+  int times_ = 0;
   // Of a round. `open_`: its number, and how many pieces nobody has begun.
   Work work_{};
   std::exception_ptr error_;
