@@ -1,6 +1,7 @@
 // Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs.
 #pragma once
 
+#include "any_backend.hpp"
 #include "program.hpp"
 
 #include <coldpress/core/memory.hpp>
@@ -118,6 +119,11 @@ class Engine final : public Executable {
     auto run = start(*trained_, inputs, step_ + 1);
     run.sums = trained_sums_.data();
     run.inputs[inputs.size()] = targets.data();
+    losses_.clear();
+    auto const each_loss = [&](int g, float value) {
+      auto const node = static_cast<std::size_t>(program.group(g).loss);
+      losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
+    };
     float const mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
@@ -127,11 +133,7 @@ class Engine final : public Executable {
           progress = turn.after();
           bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
                              fuses_update_of<Backend, Optimizer>;
-          losses_.clear();
-          return train_step(run, turn, fused ? nullptr : base(gradient), [&](int g, float value) {
-            auto const node = static_cast<std::size_t>(program.group(g).loss);
-            losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
-          });
+          return train_step(run, turn, fused ? nullptr : base(gradient), each_loss);
         },
         options.optimizer);
     ++step_;
@@ -248,9 +250,7 @@ class Engine final : public Executable {
     return start(training_, kept_, step_);
   }
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
-  auto gradients() {
-    return [gradients = base(gradient)](Slots slots) { return GradientSinks<float>{{gradients}, slots}; };
-  }
+  GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
@@ -289,6 +289,21 @@ class Engine final : public Executable {
   std::vector<std::pair<std::string, float>> losses_;     // of the last step
   std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training
   bool passed_back_ = false;                              // backward_input has been here since the last forward
+};
+
+template <class Primitives>
+class BackendOf final : public AnyBackend {
+ public:
+  explicit BackendOf(Primitives primitives = {}) : primitives_(primitives) {}
+  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
+    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, seed);
+  }
+  float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
+    return objective(primitives_, y, shape, target, batch);
+  }
+
+ private:
+  Primitives primitives_;
 };
 
 }  // namespace coldpress::dynamic

@@ -174,9 +174,7 @@ class Adapted final : public Executable {
       float const mean = loss_and_gradient(run, [&](auto g, float value) {
         losses_.emplace_back(std::string{Net::Graph::names[OwnLossesProgram::group(g).loss].view()}, value);
       });
-      coldpress::backward(run, [&](Slots slots) {
-        return GradientSinks<float>{{training_.gradients().data()}, slots};
-      });
+      coldpress::backward(run, GradientSinks<float>{{training_.gradients().data()}, run.program.slots()});
       own_.remember(run);
       take_outputs(own_);
       ++step_;

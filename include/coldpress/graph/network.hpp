@@ -275,7 +275,7 @@ class Network {
     }
     for_each_output(
         [&](auto k) { seed_gradient(run, Training::output(k), spans[static_cast<std::size_t>(int{k})].data()); });
-    coldpress::backward(run, [&](Slots slots) { return GradientSinks<T>{{workspace.gradients_.data()}, slots}; });
+    coldpress::backward(run, GradientSinks<T>{{workspace.gradients_.data()}, run.program.slots()});
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {

@@ -93,8 +93,8 @@ class Turn {
     }
     for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
       if (sink.average > 0) {  // each use of it has observed
-        sink.scale /= static_cast<float>(std::count_if(slots.slots, slots.slots + count,
-                                                       [&](Slot const& use) { return use.owner == i && use.observes; }));
+        sink.scale /= static_cast<float>(std::count_if(
+            slots.slots, slots.slots + count, [&](Slot const& use) { return use.owner == i && use.observes; }));
       }
       backend.hand_over(gradients + slot.offset, slot.size, sink);
     });
@@ -156,14 +156,16 @@ T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each 
   T const loss = loss_and_gradient(run, each);
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
     if (gradients == nullptr) {
-      backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
-      turn.constrain(run.backend, run.program.slots(), run.program.parameter_count());
+      Slots const slots = run.program.slots();
+      backward(run, turn.update_sinks(slots));
+      turn.constrain(run.backend, slots, run.program.parameter_count());
     }
   }
   if constexpr (!std::is_null_pointer_v<Gradients>) {
     if (gradients == nullptr) return loss;
-    backward(run, [&](Slots slots) { return turn.gradient_sinks(gradients, slots); });
-    turn.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
+    Slots const slots = run.program.slots();
+    backward(run, turn.gradient_sinks(gradients, slots));
+    turn.finish(run.backend, gradients, slots, run.program.parameter_count());
   }
   return loss;
 }
