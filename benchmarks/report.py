@@ -107,7 +107,7 @@ def roofline_picture(results, peak, levels):
         ridge = min(peak / rate, 100)
         start = max(0.2, 1e9 / rate)
         body += [line(x(start), y(start * rate / 1e9), x(ridge), y(ridge * rate / 1e9), "#888888", 1.5),
-                 text(x(start) + 4, y(start * rate / 1e9) - 5, f"{name} {rate / 1e9:.0f} GB/s", colour="#666666")]
+                 text(x(start) + 30, y(start * rate / 1e9) - 2, f"{name} {rate / 1e9:.0f} GB/s", colour="#666666")]
     flat = min(peak / levels[0][1], 100)
     body += [line(x(flat), y(peak / 1e9), right, y(peak / 1e9), "#888888", 1.5),
              text(right, y(peak / 1e9) - 5, f"fused multiply-add {peak / 1e9:.0f} GFLOP/s", "end", "#666666")]
