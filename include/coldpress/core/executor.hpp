@@ -2,7 +2,7 @@
 // executor gives the same bits, as does the calling thread alone.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/core/memory.hpp>
 
 namespace coldpress {
 
@@ -46,6 +46,13 @@ struct Context {
   float* others = nullptr;       // scratch of workers 1, 2, ...
   Index others_pitch = 0;
 
+  /// Has the work done by `by`, which may be null; `memory` takes scratch for its workers, `size` floats each.
+  void employ(Executor* by, HeapMemory<float>& memory, Index size) {
+    executor = by;
+    if (!by || size == 0) return;
+    memory.reserve((by->workers() - 1) * size);
+    others = memory.data(), others_pitch = size;
+  }
   /// That of a worker; the caller's starts after `shared` floats, which belong to all.
   __attribute__((always_inline)) float* scratch_of(int worker, Index shared = 0) const {
     return worker == 0 ? scratch + shared : others + (worker - 1) * others_pitch;

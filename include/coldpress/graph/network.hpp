@@ -360,7 +360,7 @@ class Network {
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
-    if constexpr (requires { backend.executor; }) workspace.lend(backend);
+    if constexpr (requires { backend.executor; }) workspace.employ(backend);
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
@@ -444,13 +444,11 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// of its workers, where layers need some, is on the heap.
   void run_on(Executor* executor) { executor_ = executor; }
   Executor* executor() const { return executor_; }
-  void lend(Context& context) {
-    context.executor = executor_;
+  void employ(Context& context) {
     if constexpr (Program::memory.worker_scratch > 0) {
-      if (!executor_) return;
-      context.others_pitch = Program::memory.worker_scratch;
-      others_.reserve((executor_->workers() - 1) * context.others_pitch);
-      context.others = others_.data();
+      context.employ(executor_, others_, Program::memory.worker_scratch);
+    } else {
+      context.executor = executor_;
     }
   }
   /// Where the outputs of a run are; returns the first.
@@ -469,8 +467,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   std::array<Samples<T>, output_count> outputs_{};
   Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
   Executor* executor_ = nullptr;
-  struct None {};
-  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, None> others_;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>
