@@ -320,16 +320,15 @@ struct Cpu : cpu::Layout, Context {
   template <class Count, class Columns, class Depth, class Epilogue>
   void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, float const* b, Index b_pitch,
                 Epilogue const& epilogue) const {
-    constexpr int height = cpu::tile_rows, width = cpu::tile_columns;
-    auto const tiles = cpu::parts_of(rows, Fixed<height>{}),
-               panels = cpu::parts_of(cpu::vectors(columns), Fixed<width>{});
-    each(product_of(tiles, panels), product_of(depth, Fixed<height * width * cpu::lanes>{}),
-         [&](Index first, Index last, int) {
-           for (Index panel = first / tiles; panel * tiles < last; ++panel) {
-             cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
-                           {first - panel * tiles, last - panel * tiles});
-           }
-         });
+    auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
+    auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
+    auto const all = product_of(tiles, panels);
+    each(all, cpu::parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
+      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
+                      {first - panel * tiles, last - panel * tiles});
+      }
+    });
   }
   /// cpu::transpose, cut into cache lines of `to`.
   template <class Count, class Columns>
