@@ -18,13 +18,15 @@ struct Cpu : cpu::Layout {
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
-  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+  COLDPRESS_INLINE void affine(X x, float const* weight, float const* bias, Y y,
+                               Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    if (x.rows == 1) {
-      cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-    } else {
-      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    auto const single = cpu::is_one(x.rows);
+    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
+      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
     }
+    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
+      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
   }
   /// dx = slope(dy W)
   template <class DY, class DX, class Chain>

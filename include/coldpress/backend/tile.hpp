@@ -28,6 +28,13 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
+/// Whether n is 1: a constant where n is.
+template <Index n>
+constexpr auto is_one(Fixed<n>) {
+  return std::bool_constant<n == 1>{};
+}
+constexpr bool is_one(Index n) { return n == 1; }
+
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
 /// calls f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the
 /// compiler.
@@ -116,8 +123,8 @@ void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, 
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
 template <int parts, int w, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
-                                        Epilogue const& epilogue, Index column) {
+COLDPRESS_INLINE void row_block(Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue,
+                                Index column) {
   Vector sum[parts][w] = {};
   b += column;
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
@@ -138,18 +145,34 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
   });
   Vector total[1][w];
   unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
-  Epilogue const local = epilogue;
-  local.finish(total, 0, column);
+  epilogue.finish(total, 0, column);
 }
-template <class Columns, class Epilogue>
-void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch,
-                  Epilogue const& epilogue) {
+/// The same, not inlined: one copy serves every shape.
+template <int parts, int w, class Epilogue>
+__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
+                                        Epilogue const& epilogue, Index column) {
+  Epilogue const local = epilogue;
+  row_block<parts, w>(depth, x, b, b_pitch, local, column);
+}
+/// Sums over this many parts: of few columns, more of them.
+constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
+
+template <class Epilogue>
+void multiply_row(Index columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    if (columns < 32) {
+    if (row_parts(columns) == 8) {
       row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
     } else {
       row_tile<4, w>(depth, x, b, b_pitch, epilogue, v * lanes);
     }
+  });
+}
+/// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
+template <Index columns, Index depth, class Epilogue>
+COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, float const* b, Index b_pitch,
+                                   Epilogue const& epilogue) {
+  split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    row_block<row_parts(columns), w>(depth, x, b, b_pitch, epilogue, v * lanes);
   });
 }
 

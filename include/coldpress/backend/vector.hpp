@@ -84,6 +84,12 @@ COLDPRESS_INLINE void store_row(float* p, Vector v, std::ptrdiff_t left) {
   left >= lanes ? store(p, v) : store_partial(p, v, left);
 }
 
+#if defined __FMA__ || defined __aarch64__
+inline constexpr bool has_fma = true;
+#else
+inline constexpr bool has_fma = false;
+#endif
+
 /// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler
 /// flag and no control flow decides over the bits.
 COLDPRESS_INLINE Vector fma(Vector a, Vector b, Vector c) {
@@ -116,6 +122,35 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 #else
   for (int l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
   return x;
+#endif
+}
+
+/// v where it is above `least`, or NaN; and where it is below `most`. (Of v > least ? v : least g++ makes a comparison
+/// and a blend, which take three times as long.)
+COLDPRESS_INLINE Vector at_least(Vector v, float least) {
+#if defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_maxps512(splat(least), v, 4);
+#elif defined __AVX512F__
+  return __builtin_ia32_maxps512_mask(splat(least), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_maxps256(splat(least), v);
+#elif defined __SSE__
+  return __builtin_ia32_maxps(splat(least), v);
+#else
+  return v < least ? splat(least) : v;
+#endif
+}
+COLDPRESS_INLINE Vector at_most(Vector v, float most) {
+#if defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_minps512(splat(most), v, 4);
+#elif defined __AVX512F__
+  return __builtin_ia32_minps512_mask(splat(most), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_minps256(splat(most), v);
+#elif defined __SSE__
+  return __builtin_ia32_minps(splat(most), v);
+#else
+  return v > most ? splat(most) : v;
 #endif
 }
 
