@@ -37,6 +37,14 @@ struct Layout {
     return row * pitch(shape[0]) + element / depth;
   }
 
+  /// One canonical element.
+  static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
+    return storage[offset(parameter, element)];
+  }
+  static constexpr void put(Parameter const& parameter, float* storage, Index element, float value) {
+    storage[offset(parameter, element)] = value;
+  }
+
   /// Whether the storage has the canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) {
     return parameter.row_major || parameter.shape.rank() < 2;

@@ -159,7 +159,9 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill(weight(i), stream, [&](Index e, float value) { parameters_.data()[place(i, e)] = static_cast<T>(value); });
+      fill(weight(i), stream, [&](Index e, float value) {
+        Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
+      });
     }
   }
 
@@ -317,13 +319,13 @@ class Network {
   static void read(T const* buffer, int i, std::span<T> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      values[static_cast<std::size_t>(e)] = buffer[place(i, e)];
+      values[static_cast<std::size_t>(e)] = Backend::get(weight(i), buffer + offset(i), e);
     }
   }
   static void write(T* buffer, int i, std::span<T const> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      buffer[place(i, e)] = values[static_cast<std::size_t>(e)];
+      Backend::put(weight(i), buffer + offset(i), e, values[static_cast<std::size_t>(e)]);
     }
   }
 
@@ -386,9 +388,7 @@ class Network {
     }
     return given <= input_count;
   }
-  static constexpr Index place(int i, Index element) {
-    return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
-  }
+  static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
     require(static_cast<Index>(size) == weight_shape(i).size(),
