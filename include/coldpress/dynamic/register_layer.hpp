@@ -120,11 +120,11 @@ class Registered final : public AnyLayer {
 }  // namespace COLDPRESS_ISA
 
 /// From now on L runs wherever its name, L::name, stands in a config or a file, with the fields that
-/// BOOST_HANA_ADAPT_STRUCT names. Registering a type again changes nothing. Throws ConfigError where the name is that
+/// COLDPRESS_FIELDS names. Registering a type again changes nothing. Throws ConfigError where the name is that
 /// of a built-in layer or of another type.
 template <coldpress::Layer L>
 void register_layer() {
-  static_assert(Described<L>, "register_layer: the layer needs BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
+  static_assert(Described<L>, "register_layer: the layer needs COLDPRESS_FIELDS(TYPE, FIELDS...)");
   static_assert(std::is_default_constructible_v<L>, "register_layer: the layer's fields need defaults");
   register_type(
       L::name, {.type = typeid(L),

@@ -197,4 +197,4 @@ struct BatchNormalization {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::BatchNormalization, epsilon, momentum, weight, bias);
+COLDPRESS_FIELDS(coldpress::BatchNormalization, epsilon, momentum, weight, bias);

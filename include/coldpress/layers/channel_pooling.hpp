@@ -95,4 +95,4 @@ struct ChannelPooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::ChannelPooling, mode, filter_size, stride, padding, axis);
+COLDPRESS_FIELDS(coldpress::ChannelPooling, mode, filter_size, stride, padding, axis);

@@ -67,4 +67,4 @@ struct Concat {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Concat, axis);
+COLDPRESS_FIELDS(coldpress::Concat, axis);

@@ -107,5 +107,5 @@ struct Convolution {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias,
-                        weight, bias);
+COLDPRESS_FIELDS(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias, weight,
+                 bias);

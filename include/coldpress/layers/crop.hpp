@@ -71,4 +71,4 @@ struct Crop {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Crop, size, random_crop, random_mirror, seed);
+COLDPRESS_FIELDS(coldpress::Crop, size, random_crop, random_mirror, seed);

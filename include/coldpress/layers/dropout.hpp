@@ -46,4 +46,4 @@ struct Dropout {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Dropout, probability, seed);
+COLDPRESS_FIELDS(coldpress::Dropout, probability, seed);

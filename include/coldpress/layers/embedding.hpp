@@ -72,4 +72,4 @@ struct Embedding {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Embedding, vocabulary, features, weight);
+COLDPRESS_FIELDS(coldpress::Embedding, vocabulary, features, weight);

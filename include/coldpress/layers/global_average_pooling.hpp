@@ -40,4 +40,4 @@ struct GlobalAveragePooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::GlobalAveragePooling);
+COLDPRESS_FIELDS(coldpress::GlobalAveragePooling);

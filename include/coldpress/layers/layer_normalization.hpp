@@ -89,4 +89,4 @@ struct LayerNormalization {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LayerNormalization, epsilon, weight, bias);
+COLDPRESS_FIELDS(coldpress::LayerNormalization, epsilon, weight, bias);

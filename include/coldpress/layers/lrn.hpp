@@ -105,4 +105,4 @@ struct LRN {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LRN, size, scale, shift, power, mode);
+COLDPRESS_FIELDS(coldpress::LRN, size, scale, shift, power, mode);

@@ -41,4 +41,4 @@ struct MultinomialLogistic {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::MultinomialLogistic, class_weights, normalize, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::MultinomialLogistic, class_weights, normalize, axis, loss_weight);

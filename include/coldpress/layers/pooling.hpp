@@ -67,4 +67,4 @@ struct Pooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);
+COLDPRESS_FIELDS(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);

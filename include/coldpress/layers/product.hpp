@@ -117,4 +117,4 @@ struct Product {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Product, transpose, scale);
+COLDPRESS_FIELDS(coldpress::Product, transpose, scale);

@@ -34,4 +34,4 @@ struct RandomNormal {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::RandomNormal, shape, seed);
+COLDPRESS_FIELDS(coldpress::RandomNormal, shape, seed);

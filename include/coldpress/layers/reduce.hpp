@@ -73,4 +73,4 @@ struct Reduce {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Reduce, operation, axis);
+COLDPRESS_FIELDS(coldpress::Reduce, operation, axis);

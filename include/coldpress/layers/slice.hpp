@@ -49,4 +49,4 @@ struct Slice {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Slice, axis, begin, end);
+COLDPRESS_FIELDS(coldpress::Slice, axis, begin, end);

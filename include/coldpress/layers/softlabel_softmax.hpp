@@ -42,4 +42,4 @@ struct SoftlabelSoftmax {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SoftlabelSoftmax, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::SoftlabelSoftmax, axis, loss_weight);

@@ -40,4 +40,4 @@ struct SoftmaxLoss {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);

@@ -87,4 +87,4 @@ struct SoftmaxOver {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxOver, axis, logarithm);
+COLDPRESS_FIELDS(coldpress::SoftmaxOver, axis, logarithm);

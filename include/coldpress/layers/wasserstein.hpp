@@ -65,4 +65,4 @@ struct Wasserstein {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Wasserstein, lambda, iterations, power, loss_weight);
+COLDPRESS_FIELDS(coldpress::Wasserstein, lambda, iterations, power, loss_weight);

@@ -53,4 +53,4 @@ struct Adam {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Adam, learning_rate, beta1, beta2, epsilon);
+COLDPRESS_FIELDS(coldpress::Adam, learning_rate, beta1, beta2, epsilon);
