@@ -245,9 +245,18 @@ class Network {
   }
   /// The next step starts a new sequence.
   void reset() { state_.reset(); }
+  /// Whether the backend keeps weights that gradients could change.
+  static constexpr bool trains = [] {
+    if constexpr (requires { Backend::trains; }) {
+      return Backend::trains;
+    } else {
+      return true;
+    }
+  }();
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
+    static_assert(trains, "forward_training: this network's backend keeps its weights rounded, for inference alone");
     require(step > 0, "forward_training: steps start at 1");
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
