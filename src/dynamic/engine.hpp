@@ -193,9 +193,7 @@ class Engine final : public Executable {
   Parameter const& parameter(int weight) const {
     return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
   }
-  Slot const& slot(int weight) const {
-    return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]);
-  }
+  Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
   void check(int weight, std::size_t values) const {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
     require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
