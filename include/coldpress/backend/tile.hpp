@@ -79,9 +79,10 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// Row k of B is data + k * pitch.
+/// Row k of B is data + k * pitch; its numbers are floats, or halves of some.
+template <class Number>
 struct Right {
-  float const* data;
+  Number const* data;
   Index pitch;
 
   COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
@@ -115,15 +116,15 @@ void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const
         rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); });
   });
 }
-template <class Count, class Columns, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
+template <class Count, class Columns, class Number, class Epilogue>
+void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
               Epilogue const& epilogue) {
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
-template <int parts, int w, class Epilogue>
-COLDPRESS_INLINE void row_block(Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue,
+template <int parts, int w, class Number, class Epilogue>
+COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
                                 Index column) {
   Vector sum[parts][w] = {};
   b += column;
@@ -148,8 +149,8 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, float const* b, Ind
   epilogue.finish(total, 0, column);
 }
 /// The same, not inlined: one copy serves every shape.
-template <int parts, int w, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
+template <int parts, int w, class Number, class Epilogue>
+__attribute__((noinline)) void row_tile(Index depth, float const* x, Number const* b, Index b_pitch,
                                         Epilogue const& epilogue, Index column) {
   Epilogue const local = epilogue;
   row_block<parts, w>(depth, x, b, b_pitch, local, column);
@@ -157,8 +158,9 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
 /// Sums over this many parts: of few columns, more of them.
 constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
 
-template <class Epilogue>
-void multiply_row(Index columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {
+template <class Number, class Epilogue>
+void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
+                  Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     if (row_parts(columns) == 8) {
       row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
@@ -168,8 +170,8 @@ void multiply_row(Index columns, Index depth, float const* x, float const* b, In
   });
 }
 /// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
-template <Index columns, Index depth, class Epilogue>
-COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, float const* b, Index b_pitch,
+template <Index columns, Index depth, class Number, class Epilogue>
+COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
                                    Epilogue const& epilogue) {
   split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     row_block<row_parts(columns), w>(depth, x, b, b_pitch, epilogue, v * lanes);
@@ -178,14 +180,14 @@ COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x,
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
 /// neither matrix has padding; nothing beyond them is read or written.
-template <bool exact = false>
-__attribute__((noinline)) void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
+template <bool exact = false, class Number>
+__attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
                                          Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes], next[lanes];
       unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
-        float const* const line = from + (r0 + r) * from_pitch + c0;
+        Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
           t[r] = Vector{};
         } else {
