@@ -15,19 +15,21 @@ inline namespace COLDPRESS_ISA {
 // What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
 // those it includes.
 struct Cpu : cpu::Layout, Context {
-  /// y = then(x Wᵀ + b)
-  template <class X, class Y, class Chain, class Join>
-  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+  /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
+  template <class X, class Number, class Y, class Chain, class Join>
+  COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
+                               Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    if (x.rows == 1) {
-      cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-    } else {
-      multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    auto const single = cpu::is_one(x.rows);
+    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
+      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
     }
+    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
+      multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
   }
   /// dx = slope(dy W)
-  template <class DY, class DX, class Chain>
-  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+  template <class DY, class Number, class DX, class Chain>
+  void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
     auto const in = dx.columns, out = dy.columns;
     transpose(in, out, weight, pitch(out), scratch, pitch(in));
     multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
@@ -201,7 +203,11 @@ struct Cpu : cpu::Layout, Context {
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
       if (r.x.samples == 1) return cpu::recurrent<gates>(r, weights);
-      each_samples(r, [&](Index first, Index count) { cpu::recurrent<gates>(r.some(first, count), weights); });
+      each_samples(r, [&](Index first, Index count) {
+        auto const some = r.some(first, count);
+        if (some.x.samples == 1) __builtin_unreachable();
+        cpu::recurrent<gates>(some, weights);
+      });
     });
   }
   /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
@@ -317,8 +323,8 @@ struct Cpu : cpu::Layout, Context {
     return total;
   }
   /// cpu::multiply, cut into tiles.
-  template <class Count, class Columns, class Depth, class Epilogue>
-  void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, float const* b, Index b_pitch,
+  template <class Count, class Columns, class Depth, class Number, class Epilogue>
+  void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, Number const* b, Index b_pitch,
                 Epilogue const& epilogue) const {
     auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
     auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
@@ -331,8 +337,8 @@ struct Cpu : cpu::Layout, Context {
     });
   }
   /// cpu::transpose, cut into cache lines of `to`.
-  template <class Count, class Columns>
-  void transpose(Count rows, Columns columns, float const* from, Index from_pitch, float* to, Index to_pitch) const {
+  template <class Count, class Columns, class Number>
+  void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
     constexpr Index line = 16;
     each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
          [&](Index first, Index last, int) {

@@ -63,8 +63,8 @@ struct StaticProgram {
   };
   static constexpr Memory memory = [] {
     Memory m{};
-    m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
-                                    planned.groups, planned.group_of, m.slots);
+    m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
+                           planned.groups, planned.group_of, m.slots);
     auto const add = [&](Index one, Index two) {
       m.scratch = std::max(m.scratch, one);
       m.worker_scratch = std::max(m.worker_scratch, two - one);
