@@ -14,9 +14,10 @@ namespace coldpress::dynamic {
 template <class Backend>
 class Engine final : public Executable {
  public:
-  Engine(std::unique_ptr<Graph> graph, Backend backend, std::uint64_t seed)
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
       : graph_(std::move(graph)),
         backend_(backend),
+        executor_(std::move(executor)),
         seed_(seed),
         inference_(*graph_, backend, PlanOptions{}, seed),
         training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
@@ -184,7 +185,7 @@ class Engine final : public Executable {
  private:
   struct Space {
     Program program;
-    HeapMemory<float> memory;
+    HeapMemory<float> memory, of_workers;
     template <class... Args>
     explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
   };
@@ -244,6 +245,8 @@ class Engine final : public Executable {
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    if constexpr (requires { backend.executor; })
+      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = inputs[k].data();
     return run;
@@ -277,6 +280,7 @@ class Engine final : public Executable {
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
+  std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
@@ -297,9 +301,10 @@ class Engine final : public Executable {
 template <class Primitives>
 class BackendOf final : public AnyBackend {
  public:
-  explicit BackendOf(Primitives primitives = {}) : primitives_(primitives) {}
+  explicit BackendOf(Primitives primitives = {}, std::shared_ptr<Executor> executor = nullptr)
+      : primitives_(primitives), executor_(std::move(executor)) {}
   std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
-    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, seed);
+    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed);
   }
   float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
     return objective(primitives_, y, shape, target, batch);
@@ -307,6 +312,7 @@ class BackendOf final : public AnyBackend {
 
  private:
   Primitives primitives_;
+  std::shared_ptr<Executor> executor_;
 };
 
 }  // namespace coldpress::dynamic

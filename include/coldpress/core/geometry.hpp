@@ -84,6 +84,7 @@ struct ConvolutionGeometry {
   constexpr Index group_outputs() const { return outputs / groups; }
   /// Terms of a sum.
   constexpr Index depth() const { return group_channels() * taps(); }
+  constexpr Index products() const { return depth() * positions() * outputs; }  // of a sample
   /// Steps of a sequence that come before it and still count.
   constexpr Index past() const { return height.padding; }
 };
