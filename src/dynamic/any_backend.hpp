@@ -4,6 +4,7 @@
 
 #include "graph.hpp"
 
+#include <coldpress/dynamic/backend.hpp>
 #include <coldpress/dynamic/separate_loss.hpp>
 
 namespace coldpress::dynamic {
