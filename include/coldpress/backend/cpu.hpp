@@ -203,7 +203,11 @@ struct Cpu : cpu::Layout, Context {
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
       if (r.x.samples == 1) return cpu::recurrent<gates>(r, weights);
-      each_samples(r, [&](Index first, Index count) { cpu::recurrent<gates>(r.some(first, count), weights); });
+      each_samples(r, [&](Index first, Index count) {
+        auto const some = r.some(first, count);
+        if (some.x.samples == 1) __builtin_unreachable();
+        cpu::recurrent<gates>(some, weights);
+      });
     });
   }
   /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
@@ -322,16 +326,15 @@ struct Cpu : cpu::Layout, Context {
   template <class Count, class Columns, class Depth, class Number, class Epilogue>
   void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, Number const* b, Index b_pitch,
                 Epilogue const& epilogue) const {
-    constexpr int height = cpu::tile_rows, width = cpu::tile_columns;
-    auto const tiles = cpu::parts_of(rows, Fixed<height>{}),
-               panels = cpu::parts_of(cpu::vectors(columns), Fixed<width>{});
-    each(product_of(tiles, panels), product_of(depth, Fixed<height * width * cpu::lanes>{}),
-         [&](Index first, Index last, int) {
-           for (Index panel = first / tiles; panel * tiles < last; ++panel) {
-             cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
-                           {first - panel * tiles, last - panel * tiles});
-           }
-         });
+    auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
+    auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
+    auto const all = product_of(tiles, panels);
+    each(all, cpu::parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
+      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
+                      {first - panel * tiles, last - panel * tiles});
+      }
+    });
   }
   /// cpu::transpose, cut into cache lines of `to`.
   template <class Count, class Columns, class Number>

@@ -30,13 +30,6 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
-/// Whether n is 1: a constant where n is.
-template <Index n>
-constexpr auto is_one(Fixed<n>) {
-  return std::bool_constant<n == 1>{};
-}
-constexpr bool is_one(Index n) { return n == 1; }
-
 /// Some of the parts of a split.
 struct Parts {
   Index first = 0, last = PTRDIFF_MAX;
@@ -46,6 +39,12 @@ template <Index total, Index most>
 constexpr auto parts_of(Fixed<total>, Fixed<most>) {
   return Fixed<parts_of(total, most)>{};
 }
+/// Whether n is 1: a constant where n is.
+template <Index n>
+constexpr auto is_one(Fixed<n>) {
+  return std::bool_constant<n == 1>{};
+}
+constexpr bool is_one(Index n) { return n == 1; }
 
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
 /// calls f(first, Int<size>) for each, or for some. Only the sizes that occur are instantiated where the total is known

@@ -1,5 +1,5 @@
-// Work that is cut into pieces, and who does them. The pieces depend on shapes alone and no sum is split, so every
-// executor gives the same bits, as does the calling thread alone.
+// Work that is cut into pieces, and who does them. No sum is split and no piece depends on another, so every executor
+// gives the same bits, as does the calling thread alone.
 #pragma once
 
 #include <coldpress/core/memory.hpp>
@@ -22,6 +22,9 @@ class Executor {
   virtual ~Executor() = default;
   /// How many pieces are done at a time, at most; always the same.
   virtual int workers() const = 0;
+  /// What a piece should comprise at least, in multiply-adds: so many that handing it over costs little.
+  virtual Index piece_cost() const { return usual_piece_cost; }
+  static constexpr Index usual_piece_cost = Index{1} << 18;  // a few microseconds
   /// Calls work(number, worker) for each number below work.pieces, and returns when all calls have. `worker` is below
   /// workers(), and no two calls at a time have the same. An exception of a piece is thrown again.
   virtual void run(Work const& work) = 0;
@@ -39,8 +42,6 @@ constexpr auto product_of(N... factors) {
 
 /// What a primitive may use: threads and scratch.
 struct Context {
-  static constexpr Index piece_cost = Index{1} << 18;  // multiply-adds: some microseconds
-
   float* scratch = nullptr;      // of the caller, which is worker 0: as much as scratch_of(layer) asks for
   Executor* executor = nullptr;  // null: the caller alone
   float* others = nullptr;       // scratch of workers 1, 2, ...
@@ -62,14 +63,15 @@ struct Context {
   template <class Count, class Cost, class F>
   void each(Count count, Cost cost, F const& f) const {
     if constexpr (requires { Count::value, Cost::value; }) {
-      if constexpr (pieces(Count::value, Cost::value) < 2) return f(Index{0}, Index{count}, 0);
+      constexpr Index most = pieces(Count::value, Cost::value, Executor::usual_piece_cost);
+      if constexpr (most < 2) return f(Index{0}, Index{count}, 0);
     }
     if (!executor) return f(Index{0}, Index{count}, 0);
     struct Cut {
       F const& f;
       Index count, pieces;
     };
-    Cut const cut{f, count, pieces(count, cost)};
+    Cut const cut{f, count, pieces(count, cost, executor->piece_cost())};
     if (cut.pieces < 2) return f(Index{0}, Index{count}, 0);
     executor->run({static_cast<int>(cut.pieces),
                    [](void const* state, int number, int worker) {
@@ -80,7 +82,7 @@ struct Context {
   }
 
  private:
-  static constexpr Index pieces(Index count, Index cost) {
+  static constexpr Index pieces(Index count, Index cost, Index piece_cost) {
     Index const grain = cost < piece_cost ? piece_cost / (cost > 0 ? cost : 1) : 1, most = 4096;
     return count / grain < most ? count / grain : most;
   }
