@@ -7,6 +7,7 @@
 #include <coldpress/backend/pooling.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
@@ -286,7 +287,7 @@ struct Cpu : cpu::Layout {
   static void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, F compute) {
     cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
     for (Index i = 0; i < y.rows; i += at_once) {
-      Index const count = std::min<Index>(at_once, y.rows - i);
+      Index const count = plain::smaller<Index>(at_once, y.rows - i);
       compute(i, count);
       if (then.empty()) continue;
       for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
@@ -298,7 +299,7 @@ struct Cpu : cpu::Layout {
   static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, F compute) {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     for (Index i = 0; i < dx.rows; i += at_once) {
-      Index const count = std::min<Index>(at_once, dx.rows - i);
+      Index const count = plain::smaller<Index>(at_once, dx.rows - i);
       for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
       compute(i, count);
       if (slope.chain.length == 0) continue;

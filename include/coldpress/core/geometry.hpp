@@ -2,9 +2,8 @@
 // backend.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/shape.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -51,7 +50,7 @@ struct Axis {
 
  private:
   constexpr Index outputs_below(Index end) const {
-    return end <= 0 ? 0 : std::min(out, stride == 1 ? end : (end + stride - 1) / stride);
+    return end <= 0 ? 0 : plain::smaller(out, stride == 1 ? end : (end + stride - 1) / stride);
   }
 };
 

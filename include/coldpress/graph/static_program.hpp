@@ -2,11 +2,10 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -64,7 +63,7 @@ struct StaticProgram {
     Memory m{};
     m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
                                     planned.groups, planned.group_of, m.slots);
-    [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = std::max(m.scratch, scratch<g>())), ...); }
+    [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = plain::larger(m.scratch, scratch<g>())), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
     return m;
   }();
