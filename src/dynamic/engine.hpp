@@ -36,9 +36,10 @@ class Engine final : public Executable {
     outputs_.resize(output_shapes_.size());
     input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
-      Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(owners_[i])];
-      Stream const stream{seed, 0, weights_[i].name};
-      fill(parameter, stream, [&](Index e, float value) { parameters_.data()[place(static_cast<int>(i), e)] = value; });
+      Parameter const& weight = parameter(static_cast<int>(i));
+      float* const storage = parameters_.data() + slot(static_cast<int>(i)).offset;
+      fill(weight, Stream{seed, 0, weights_[i].name},
+           [&](Index e, float value) { backend.put(weight, storage, e, value); });
     }
   }
 
@@ -52,12 +53,15 @@ class Engine final : public Executable {
     float const* const from = buffer == data            ? parameters_.data()
                               : other < buffers_.size() ? buffers_[other].data()
                                                         : nullptr;
-    for (std::size_t e = 0; e < values.size(); ++e) values[e] = from ? from[place(weight, static_cast<Index>(e))] : 0;
+    Slot const& at = slot(weight);
+    for (std::size_t e = 0; e < values.size(); ++e)
+      values[e] = from ? backend_.get(parameter(weight), from + at.offset, static_cast<Index>(e)) : 0;
   }
   void write(int buffer, int weight, std::span<float const> values) override {
     check(weight, values.size());
-    float* const to = base(buffer);
-    for (std::size_t e = 0; e < values.size(); ++e) to[place(weight, static_cast<Index>(e))] = values[e];
+    float* const to = base(buffer) + slot(weight).offset;
+    for (std::size_t e = 0; e < values.size(); ++e)
+      backend_.put(parameter(weight), to, static_cast<Index>(e), values[e]);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
   void set_frozen(int weight, bool frozen) override {
@@ -188,11 +192,10 @@ class Engine final : public Executable {
   };
   using EngineRun = Run<Program, Backend, Index>;
 
-  Index place(int weight, Index element) const {
-    int const parameter = owners_[static_cast<std::size_t>(weight)];
-    return inference_.program.slot(parameter).offset +
-           Backend::offset(graph_->parameters[static_cast<std::size_t>(parameter)], element);
+  Parameter const& parameter(int weight) const {
+    return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
   }
+  Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
   void check(int weight, std::size_t values) const {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
     require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),

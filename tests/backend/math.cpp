@@ -67,13 +67,13 @@ TEST_CASE("exp is within 1.7 ulp, subnormal results included") {
     subnormal = std::max(subnormal, ulps(at(vector_exp, x), std::exp(static_cast<long double>(x))));
   CHECK(subnormal <= 1.7);
 }
-TEST_CASE("tanh is within 1.9 ulp") {
+TEST_CASE("tanh is within 2 ulp") {
   CHECK(worst(
-            vector_tanh, [](long double x) { return std::tanh(x); }, 20.0f) <= 1.9);
+            vector_tanh, [](long double x) { return std::tanh(x); }, 20.0f, 509) <= 2);
 }
-TEST_CASE("sigmoid is within 1.9 ulp") {
+TEST_CASE("sigmoid is within 1.8 ulp") {
   CHECK(worst(
-            vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f) <= 1.9);
+            vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f, 509) <= 1.8);
 }
 TEST_CASE("expm1 is within 2 ulp") {
   CHECK(worst(

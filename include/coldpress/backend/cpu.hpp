@@ -17,19 +17,21 @@ inline namespace COLDPRESS_ISA {
 struct Cpu : cpu::Layout {
   float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
 
-  /// y = then(x Wᵀ + b)
-  template <class X, class Y, class Chain, class Join>
-  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+  /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
+  template <class X, class Number, class Y, class Chain, class Join>
+  COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
+                               Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    if (x.rows == 1) {
-      cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-    } else {
-      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    auto const single = cpu::is_one(x.rows);
+    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
+      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
     }
+    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
+      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
   }
   /// dx = slope(dy W)
-  template <class DY, class DX, class Chain>
-  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+  template <class DY, class Number, class DX, class Chain>
+  void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
     Index const in = dx.columns, out = dy.columns;
     cpu::transpose(in, out, weight, pitch(out), scratch, pitch(in));
     cpu::multiply(dx.rows, dx.columns, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/parameter.hpp>
@@ -36,6 +37,14 @@ struct Layout {
     Index const depth = shape.size() / shape[0], d = element % depth;
     Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
     return row * pitch(shape[0]) + element / depth;
+  }
+
+  /// One canonical element.
+  static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
+    return storage[offset(parameter, element)];
+  }
+  static constexpr void put(Parameter const& parameter, float* storage, Index element, float value) {
+    storage[offset(parameter, element)] = value;
   }
 
   /// Whether the storage has the canonical order.
@@ -156,5 +165,34 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   return 3 * Panel::slack + inputs + panel.output_size() +
          plain::larger(weights, gradient + outputs * pitch(panel.outputs));
 }
+
+/// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.
+struct HalfLayout : Layout {
+  static constexpr bool halves(Parameter const& parameter) {
+    return parameter.shape.rank() == 2 && parameter.recurrent.gates == 0 && !is_canonical(parameter);
+  }
+  static constexpr Index storage_size(Parameter const& parameter) {
+    Index const size = Layout::storage_size(parameter);
+    return halves(parameter) ? cells(size / 2) : size;
+  }
+  static float get(Parameter const& parameter, float const* storage, Index element) {
+    if (!halves(parameter)) return Layout::get(parameter, storage, element);
+    Bfloat16 half;
+    __builtin_memcpy(&half, at(storage, parameter, element), sizeof half);
+    return static_cast<float>(half);
+  }
+  static void put(Parameter const& parameter, float* storage, Index element, float value) {
+    if (!halves(parameter)) return Layout::put(parameter, storage, element, value);
+    Bfloat16 const half{value};
+    __builtin_memcpy(const_cast<char*>(at(storage, parameter, element)), &half, sizeof half);
+  }
+  /// The matrix in a parameter's storage.
+  static Bfloat16 const* matrix(float const* storage) { return reinterpret_cast<Bfloat16 const*>(storage); }
+
+ private:
+  static char const* at(float const* storage, Parameter const& parameter, Index element) {
+    return reinterpret_cast<char const*>(storage) + 2 * offset(parameter, element);
+  }
+};
 
 }  // namespace coldpress::cpu

@@ -28,6 +28,22 @@ COLDPRESS_INLINE Vector twice_expm1(Vector x, Vector n) {
   return fma(fma(high, r2, low), r2, r + r);
 }
 
+/// x - sign n ln 2; with fma without the lower part of ln 2, which is n ln2_low.
+inline constexpr float ln2_low = has_fma ? -1.90465421e-9f : -2.12194440e-4f;
+COLDPRESS_INLINE Vector less_ln2(Vector x, Vector n, float sign) {
+  Vector const r = fma(n, splat(-sign * (has_fma ? 0.693147182f : 0.693359375f)), x);  // without fma n ln 2 is exact
+  return has_fma ? r : fma(n, splat(-sign * ln2_low), r);
+}
+/// factor (e^(slope r) - 1) + rest for |slope r| <= ln(2)/2 (relative error 2^-28).
+COLDPRESS_INLINE Vector expm1_of(Vector r, float slope, float factor, Vector rest) {
+  float const f2 = factor * slope * slope, f4 = f2 * slope * slope;
+  Vector const r2 = r * r;
+  Vector const low = fma(r, splat(0.1666654318f * f2 * slope), splat(0.4999999814f * f2));
+  Vector const high = fma(r2, splat(0.001388251011f * f4 * slope * slope),
+                          fma(r, splat(0.008366580335f * f4 * slope), splat(0.04166720178f * f4)));
+  return fma(r, splat(factor * slope), fma(high, r2 * r2, fma(low, r2, rest)));
+}
+
 /// n ln 2 + log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)]: f - f^2/2 + f^3 q(f), q of degree 7 (relative error 2^-27).
 COLDPRESS_INLINE Vector log_of(Vector n, Vector f) {
   Vector const f2 = f * f;
@@ -44,8 +60,7 @@ COLDPRESS_INLINE Vector power_of_two(Mask exponent) { return (Vector)((exponent 
 }  // namespace detail
 
 COLDPRESS_INLINE Vector exp(Vector x) {
-  x = x < -104.f ? splat(-104.f) : x;
-  x = x > 89.f ? splat(89.f) : x;
+  x = at_most(at_least(x, -104.f), 89.f);
   Vector const t = fma(x, splat(1.442695041f), splat(-0.5f)) + detail::rounder;
   Vector const p = detail::half_expm1(x * 0.5f, t - detail::rounder);
   Mask const n = (Mask)t - (Mask)splat(detail::rounder), half = n >> 1;
@@ -53,34 +68,36 @@ COLDPRESS_INLINE Vector exp(Vector x) {
          detail::power_of_two(n - half);  // two steps: subnormals
 }
 
+/// E / (E + 2) with E = e^2|x| - 1; both sides of the quotient are scaled so that their roundings rarely add up.
 COLDPRESS_INLINE Vector tanh(Vector x) {
+  constexpr float scale = has_fma ? 1.5f : 1.f;
+  constexpr float powers = detail::rounder + 127;  // its sums, shifted, are the bits of 2^n
   Mask const sign = (Mask)x & (Mask{} + INT32_MIN);
-  Vector a = (Vector)((Mask)x ^ sign);
-  a = a > 9.02f ? splat(9.02f) : a;  // rounds to 1 from here on
-  Vector const t = fma(a, splat(2.885390082f), splat(-0.5f)) + detail::rounder;
-  Vector const p = detail::half_expm1(a, t - detail::rounder);
-  Vector const scale = (Vector)(((Mask)t << 23) + 0x3f800000);
-  Vector const h = fma(scale, p, fma(scale, splat(0.5f), splat(-0.5f)));  // expm1(2a) / 2
-  Vector const y = h / (h + 1.f);
-  Vector const exact = h < 0.5f ? fma(-h, y, h) : y;  // the same value with less rounding where h is small
-  return (Vector)((Mask)exact | sign);
+  Vector const a = at_most((Vector)((Mask)x ^ sign), 10.f);  // rounds to 1 from 9.02 on
+  Vector const t = fma(a, splat(2.88539008f), splat(powers)), power = (Vector)((Mask)t << 23);
+  Vector const p = detail::expm1_of(detail::less_ln2(a, t - powers, 0.5f), 2, scale, Vector{});
+  Vector const e = fma(power, p, fma(power, splat(scale), splat(-scale)));
+  Vector y = e / (e + 2 * scale);
+  if constexpr (!has_fma) y = e < 1.f ? fma(e * -0.5f, y, e * 0.5f) : y;  // the same value with less rounding
+  return (Vector)((Mask)y | sign);
 }
 
-/// 1 / (1 + e^-x): with e^-x = 2^(n-1) (2 + p), one rounding before the quotient's. From -88.8 down it is 0.
+/// 1 / (1 + e^-x), scaled likewise: with e^-x = 2^(n-1) (2 + p). From -88.8 down it is 0.
 COLDPRESS_INLINE Vector sigmoid(Vector x) {
-  constexpr float half_powers = detail::rounder + 126;  // its sums, shifted, are the bits of 2^(n-1)
-  x = x < -89.f ? splat(-89.f) : x;
-  x = x > 87.f ? splat(87.f) : x;
-  Vector const t = fma(x, splat(-1.442695041f), splat(half_powers));
-  Vector const p = detail::twice_expm1(-x, t - half_powers), power = (Vector)((Mask)t << 23);
-  return 1.f / fma(power, p, fma(power, splat(2.f), splat(1.f)));
+  constexpr float scale = 1.625f;
+  constexpr float half_powers = detail::rounder + 126;
+  x = at_most(at_least(x, -89.f), 87.f);
+  Vector const t = fma(x, splat(-1.442695041f), splat(half_powers)), power = (Vector)((Mask)t << 23);
+  Vector const n = t - half_powers, r = detail::less_ln2(x, n, -1);
+  Vector const low = n * (has_fma ? -2 * scale * detail::ln2_low : 0.f);
+  Vector const p = detail::expm1_of(r, -1, 2 * scale, fma(low, -r, low));
+  return scale / fma(power, p, fma(power, splat(2 * scale), splat(scale)));
 }
 
 /// e^x - 1 = 2 (2^(n-2) p + (2^(n-1) - 1/2)): nothing cancels out, and nothing overflows early.
 COLDPRESS_INLINE Vector expm1(Vector x) {
   constexpr float quarter_powers = detail::rounder + 125;
-  x = x < -20.f ? splat(-20.f) : x;  // rounds to -1 from here on
-  x = x > 89.f ? splat(89.f) : x;
+  x = at_most(at_least(x, -20.f), 89.f);  // rounds to -1 from here on
   Vector const t = fma(x, splat(1.442695041f), splat(quarter_powers));
   Vector const p = detail::twice_expm1(x, t - quarter_powers), power = (Vector)((Mask)t << 23);
   return 2.f * fma(power, p, fma(power, splat(2.f), splat(-0.5f)));
@@ -110,7 +127,7 @@ COLDPRESS_INLINE Vector normal_cdf(Vector x) {
   Vector const top = (Vector)((Mask)x & -4096);  // half the bits: its square is exact
   Vector const lost = square < 1e3f ? fma(x - top, x + top, top * top - square) : Vector{};  // by rounding the square
   Vector a = x < 0.f ? -x : x;
-  a = a > 20.f ? splat(20.f) : a;  // the density is 0 from here on
+  a = at_most(a, 20.f);  // the density is 0 from here on
   Vector const a2 = a * a;
   Vector const p = fma(a2, fma(a2, splat(0.004101782297f), fma(a, splat(0.04053536161f), splat(0.1829447461f))),
                        fma(a, splat(0.4379027687f), splat(0.5f)));

@@ -18,19 +18,21 @@ struct Sums {
 struct RecurrentStep {
   Left x, h;  // h: of the step before; null: zero
   Index inputs, hidden, units;
+  Index writable;  // columns of a row of h up to which whole vectors may be read and stored
   float const* matrix;
   Index pitch;
   float const* cell;  // c of the step before; null: zero
   Index cell_pitch;
   float *y, *kept;
-  Index y_pitch, kept_pitch;
+  float *next_cell, *carried;  // these take c, and h once more; carried may be null
+  Index y_pitch, kept_pitch, next_cell_pitch, carried_pitch;
   bool rectified, keeps;
 };
 
 /// Gates and output of one vector of units.
 template <int gates, int count>
 COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, Vector (&z)[count]) {
-  Index const left = s.hidden - column;
+  Index const left = s.writable - column;
   float* const kept = s.kept + row * s.kept_pitch + column;
   auto const keep = [&](auto slot, Vector v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
   Vector y;
@@ -39,7 +41,7 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
     Vector const i = sigmoid(z[0]), f = sigmoid(z[1]), g = tanh(z[2]), o = sigmoid(z[3]);
     Vector const c = fma(i, g, f * before), t = tanh(c);
     y = o * t;
-    keep(Int<4>{}, c);
+    store(s.next_cell + row * s.next_cell_pitch + column, c);
     if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
   } else if constexpr (gates == 3) {
     Vector const before = s.h.data ? load_row(s.h.data + row * s.h.row + column, left) : Vector{};
@@ -50,14 +52,14 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
     y = s.rectified ? (z[0] < 0.f ? Vector{} : z[0]) : tanh(z[0]);
   }
   store_row(s.y + row * s.y_pitch + column, y, left);
+  if (s.carried) store(s.carried + row * s.carried_pitch + column, y);
 }
 
 /// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
-/// k = p, p + parts, ...), added at the end. Not inlined: one copy serves every shape.
+/// k = p, p + parts, ...), added at the end.
 template <int gates, int h, int parts>
-__attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
+COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
-  RecurrentStep const s = step;  // stores cannot change a copy
   Vector sum[parts][h][count] = {};
   float const* const matrix = s.matrix + column;
   auto const weight = [&](float const* at, auto q) COLDPRESS_INLINE_LAMBDA { return load(at + q * s.units); };
@@ -103,50 +105,60 @@ __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index r
   });
   for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
 }
+/// The same, not inlined: one copy serves every shape.
+template <int gates, int h, int parts>
+__attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
+  RecurrentStep const s = step;  // stores cannot change a copy
+  recurrent_block<gates, h, parts>(s, row, column);
+}
 
-/// All steps of a part. A batch of one sample is summed in two chains. Inlined: then `r` is in registers where the
-/// compiler knows the shapes.
+/// All steps of a part. A batch of one sample is summed in two chains. Inlined, with the block of one sample: a step of
+/// a stream is little else, where the compiler knows the shapes.
 template <int gates>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentWeights const& w = r.weights;
   Index const units = r.units();
+  bool const at_once = r.state && w.hidden <= lanes;  // then nothing else reads the h that a vector of units replaces
   RecurrentStep s{.x = {nullptr, r.x.sample_pitch, 1},
                   .h = {r.state, r.state_pitch, 1},
                   .inputs = w.inputs(r.part),
                   .hidden = w.hidden,
                   .units = units,
+                  .writable = w.directions == 1 ? units : w.hidden,
                   .matrix = weights + Layout::recurrent_part(w, r.part),
                   .pitch = Layout::recurrent_pitch(w),
                   .cell = r.state ? r.state + units : nullptr,
                   .cell_pitch = r.state_pitch,
                   .y = nullptr,
                   .kept = nullptr,
+                  .next_cell = r.state + units,
+                  .carried = at_once ? r.state : nullptr,
                   .y_pitch = r.h.sample_pitch,
                   .kept_pitch = r.kept.sample_pitch,
+                  .next_cell_pitch = r.state_pitch,
+                  .carried_pitch = r.state_pitch,
                   .rectified = r.type == RnnType::relu,
                   .keeps = r.keeps};
   for (Index n = 0; n < r.x.steps; ++n) {
     Index const t = r.step(n);
     s.x.data = r.x.at(t, 0), s.y = r.h.at(t, 0), s.kept = r.kept.at(t, 0);
+    if (!r.state) s.next_cell = s.kept + 4 * units, s.next_cell_pitch = s.kept_pitch;
     for (Index column = 0; column < w.hidden; column += lanes) {
       if (r.x.samples == 1) {
-        recurrent_tile<gates, 1, 2>(s, 0, column);
+        recurrent_block<gates, 1, 2>(s, 0, column);
       } else {
         split<most>(r.x.samples,
                     [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, h, 1>(s, row, column); });
       }
     }
     s.h = {s.y, s.y_pitch, 1};
-    s.cell = s.kept + 4 * units, s.cell_pitch = s.kept_pitch;
+    s.cell = s.next_cell, s.cell_pitch = s.next_cell_pitch;
   }
-  if (!r.state) return;
+  if (!r.state || at_once) return;
   for (Index i = 0; i < r.x.samples; ++i) {
     float* const state = r.state + i * r.state_pitch;
-    for (Index c = 0; c < w.hidden; c += lanes) {
-      store(state + c, load_row(s.h.data + i * s.h.row + c, w.hidden - c));
-      if constexpr (gates == 4) store(state + units + c, load(s.cell + i * s.cell_pitch + c));
-    }
+    for (Index c = 0; c < w.hidden; c += lanes) store(state + c, load_row(s.h.data + i * s.h.row + c, s.writable - c));
   }
 }
 

@@ -133,7 +133,8 @@ struct Reference {
   // Everything as the user sees it: rows without padding, parameters in canonical order.
   static constexpr Index pitch(Index n) { return n; }
   static constexpr Index storage_size(Parameter const& parameter) { return parameter.shape.size(); }
-  static constexpr Index offset(Parameter const&, Index element) { return element; }
+  static constexpr Real get(Parameter const&, Real const* storage, Index element) { return storage[element]; }
+  static constexpr void put(Parameter const&, Real* storage, Index element, Real value) { storage[element] = value; }
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
   static constexpr Index recurrent_scratch(RecurrentWeights const&) { return 0; }

@@ -28,6 +28,13 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
+/// Whether n is 1: a constant where n is.
+template <Index n>
+constexpr auto is_one(Fixed<n>) {
+  return std::bool_constant<n == 1>{};
+}
+constexpr bool is_one(Index n) { return n == 1; }
+
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
 /// calls f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the
 /// compiler.
@@ -72,9 +79,10 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// Row k of B is data + k * pitch.
+/// Row k of B is data + k * pitch; its numbers are floats, or halves of some.
+template <class Number>
 struct Right {
-  float const* data;
+  Number const* data;
   Index pitch;
 
   COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
@@ -108,16 +116,16 @@ void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const
         rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); });
   });
 }
-template <class Count, class Columns, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
+template <class Count, class Columns, class Number, class Epilogue>
+void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
               Epilogue const& epilogue) {
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
-template <int parts, int w, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
-                                        Epilogue const& epilogue, Index column) {
+template <int parts, int w, class Number, class Epilogue>
+COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
+                                Index column) {
   Vector sum[parts][w] = {};
   b += column;
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
@@ -138,31 +146,48 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
   });
   Vector total[1][w];
   unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
-  Epilogue const local = epilogue;
-  local.finish(total, 0, column);
+  epilogue.finish(total, 0, column);
 }
-template <class Columns, class Epilogue>
-void multiply_row(Columns columns, Index depth, float const* x, float const* b, Index b_pitch,
+/// The same, not inlined: one copy serves every shape.
+template <int parts, int w, class Number, class Epilogue>
+__attribute__((noinline)) void row_tile(Index depth, float const* x, Number const* b, Index b_pitch,
+                                        Epilogue const& epilogue, Index column) {
+  Epilogue const local = epilogue;
+  row_block<parts, w>(depth, x, b, b_pitch, local, column);
+}
+/// Sums over this many parts: of few columns, more of them.
+constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
+
+template <class Number, class Epilogue>
+void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
                   Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    if (columns < 32) {
+    if (row_parts(columns) == 8) {
       row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
     } else {
       row_tile<4, w>(depth, x, b, b_pitch, epilogue, v * lanes);
     }
   });
 }
+/// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
+template <Index columns, Index depth, class Number, class Epilogue>
+COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
+                                   Epilogue const& epilogue) {
+  split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    row_block<row_parts(columns), w>(depth, x, b, b_pitch, epilogue, v * lanes);
+  });
+}
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
 /// neither matrix has padding; nothing beyond them is read or written.
-template <bool exact = false>
-__attribute__((noinline)) void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
+template <bool exact = false, class Number>
+__attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
                                          Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes], next[lanes];
       unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
-        float const* const line = from + (r0 + r) * from_pitch + c0;
+        Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
           t[r] = Vector{};
         } else {

@@ -1,6 +1,8 @@
 // The vector layer: the compiler's own vector types, as wide as the target has them. No intrinsics outside this file.
 #pragma once
 
+#include <coldpress/core/bfloat16.hpp>
+
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -41,6 +43,21 @@ COLDPRESS_INLINE Vector load(float const* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
+/// The floats whose upper halves are at p.
+COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
+  typedef std::uint16_t Halves __attribute__((vector_size(2 * lanes)));
+  Halves halves;
+  __builtin_memcpy(&halves, p, sizeof halves);
+#if defined __AVX512F__ && !defined __clang__  // gcc converts such vectors in parts
+  typedef short Shorts __attribute__((vector_size(2 * lanes)));
+  return (Vector)(__builtin_ia32_pmovzxwd512_mask((Shorts)halves, Mask{}, static_cast<std::uint16_t>(-1)) << 16);
+#elif defined __AVX2__ && defined __FMA__ && !defined __clang__
+  typedef short Shorts __attribute__((vector_size(2 * lanes)));
+  return (Vector)(__builtin_ia32_pmovzxwd256((Shorts)halves) << 16);
+#else
+  return (Vector)(__builtin_convertvector(halves, Words) << 16);
+#endif
+}
 COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
 
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
@@ -66,6 +83,11 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
   return v;
 #endif
 }
+COLDPRESS_INLINE Vector load_partial(Bfloat16 const* p, std::ptrdiff_t count) {
+  Bfloat16 some[lanes] = {};
+  for (int l = 0; l < count; ++l) some[l] = p[l];
+  return load(some);
+}
 COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #if defined __AVX512F__
   auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
@@ -83,6 +105,12 @@ COLDPRESS_INLINE Vector load_row(float const* p, std::ptrdiff_t left) {
 COLDPRESS_INLINE void store_row(float* p, Vector v, std::ptrdiff_t left) {
   left >= lanes ? store(p, v) : store_partial(p, v, left);
 }
+
+#if defined __FMA__ || defined __aarch64__
+inline constexpr bool has_fma = true;
+#else
+inline constexpr bool has_fma = false;
+#endif
 
 /// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler
 /// flag and no control flow decides over the bits.
@@ -116,6 +144,35 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 #else
   for (int l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
   return x;
+#endif
+}
+
+/// v where it is above `least`, or NaN; and where it is below `most`. (Of v > least ? v : least g++ makes a comparison
+/// and a blend, which take three times as long.)
+COLDPRESS_INLINE Vector at_least(Vector v, float least) {
+#if defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_maxps512(splat(least), v, 4);
+#elif defined __AVX512F__
+  return __builtin_ia32_maxps512_mask(splat(least), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_maxps256(splat(least), v);
+#elif defined __SSE__
+  return __builtin_ia32_maxps(splat(least), v);
+#else
+  return v < least ? splat(least) : v;
+#endif
+}
+COLDPRESS_INLINE Vector at_most(Vector v, float most) {
+#if defined __AVX512F__ && defined __clang__
+  return __builtin_ia32_minps512(splat(most), v, 4);
+#elif defined __AVX512F__
+  return __builtin_ia32_minps512_mask(splat(most), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#elif defined __AVX2__ && defined __FMA__
+  return __builtin_ia32_minps256(splat(most), v);
+#elif defined __SSE__
+  return __builtin_ia32_minps(splat(most), v);
+#else
+  return v > most ? splat(most) : v;
 #endif
 }
 

@@ -287,17 +287,18 @@ void observe(Run const& run) {
   });
 }
 
-/// Computes every group's value; those that end in a loss are left to loss_and_gradient.
+/// Computes every group's value; those that end in a loss are left to loss_and_gradient. Inlined down to the kernels:
+/// what is passed on through memory takes longer than a small layer.
 template <class Run>
 void forward(Run const& run) {
-  run.program.for_each_group([&](auto g) {
+  run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
     Group const& group = run.program.group(g);
     if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
     auto const y = run.value(g);
     auto const then = run.then(g);
     run.program.head(
         g,
-        [&](auto const& layer) {
+        [&](auto const& layer) __attribute__((always_inline)) {
           using L = std::remove_cvref_t<decltype(layer)>;
           layer.forward(run.backend, run.template forward_pass<L>(g, y, then));
           if constexpr (!fuses<L>) {

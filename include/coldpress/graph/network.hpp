@@ -163,8 +163,9 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill<fillers>(weight(i), stream,
-                    [&](Index e, float value) { parameters_.data()[place(i, e)] = static_cast<T>(value); });
+      fill<fillers>(weight(i), stream, [&](Index e, float value) {
+        Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
+      });
     }
   }
 
@@ -227,9 +228,18 @@ class Network {
   }
   /// The next step starts a new sequence.
   void reset() { state_.reset(); }
+  /// Whether the backend keeps weights that gradients could change.
+  static constexpr bool trains = [] {
+    if constexpr (requires { Backend::trains; }) {
+      return Backend::trains;
+    } else {
+      return true;
+    }
+  }();
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
+    static_assert(trains, "forward_training: this network's backend keeps its weights rounded, for inference alone");
     require(step > 0, "forward_training: steps start at 1");
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
@@ -301,13 +311,13 @@ class Network {
   static void read(T const* buffer, int i, std::span<T> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      values[static_cast<std::size_t>(e)] = buffer[place(i, e)];
+      values[static_cast<std::size_t>(e)] = Backend::get(weight(i), buffer + offset(i), e);
     }
   }
   static void write(T* buffer, int i, std::span<T const> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      buffer[place(i, e)] = values[static_cast<std::size_t>(e)];
+      Backend::put(weight(i), buffer + offset(i), e, values[static_cast<std::size_t>(e)]);
     }
   }
 
@@ -394,9 +404,7 @@ class Network {
     for (int const i : Graph::weights) all |= fillers_of(Graph::parameters.list[i].filler.kind);
     return all;
   }();
-  static constexpr Index place(int i, Index element) {
-    return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
-  }
+  static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
     require(static_cast<Index>(size) == weight_shape(i).size(),

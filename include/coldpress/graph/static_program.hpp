@@ -61,8 +61,8 @@ struct StaticProgram {
   };
   static constexpr Memory memory = [] {
     Memory m{};
-    m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
-                                    planned.groups, planned.group_of, m.slots);
+    m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
+                           planned.groups, planned.group_of, m.slots);
     [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = plain::larger(m.scratch, scratch<g>())), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
     return m;

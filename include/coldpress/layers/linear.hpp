@@ -27,7 +27,7 @@ struct Linear {
   constexpr Index scratch(Shape in, Extent extent) const {
     return extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     backend.affine(pass.x, pass.p[0], pass.p[1], pass.y, pass.then);
   }
   void backward_input(auto const& backend, auto const& pass) const {

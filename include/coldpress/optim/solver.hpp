@@ -41,6 +41,7 @@ class Solver {
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
+  static_assert(Net::trains, "Solver: this network's backend keeps its weights rounded, for inference alone");
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
