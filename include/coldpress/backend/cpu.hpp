@@ -58,10 +58,14 @@ struct Cpu : cpu::Layout {
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
-  void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                Then<Chain, float, Join> const& then, float* state) const {
-    if (g.sequence) {
-      cpu::convolve_sequences(g, x, weight, bias, y, state, scratch);
+  COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                                 Then<Chain, float, Join> const& then, float* state) const {
+    if (g.sequence && state && g.past() > 0) {
+      cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+      constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
+      cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+    } else if (g.sequence) {
+      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if (!then.empty()) map(y, y, then);
     } else {
       finish_rows(y, then, cpu::Panel{g}.images, [&](Index i, Index count) {
