@@ -9,6 +9,8 @@
 #include <coldpress/optim/filler.hpp>
 #include <coldpress/optim/solver.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 template <class Backend>
