@@ -22,6 +22,8 @@ inline CLI::Validator const not_negative{
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
 constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn the filters of convolutions";
 constexpr char const* threads_help = "Threads that compute, with the same results; 0: one for each core";
+constexpr char const* bfloat16_help =
+    "Keep the matrices of dense layers in half the bytes, rounded to 8 bits of precision";
 constexpr char const* backend_help = "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; or cpu:reference";
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.

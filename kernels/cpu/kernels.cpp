@@ -90,6 +90,11 @@ constexpr CommonKernels common_kernels() {
       [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
         with(context).product(dy, weight, dx, slope);
       },
+      [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+         Context const& context) { with(context).affine(x, HalfLayout::matrix(weight), bias, y, then); },
+      [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).product(dy, HalfLayout::matrix(weight), dx, slope);
+      },
       [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
          Then<ErasedChain, float> const& then, float* state,
          Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state); },

@@ -13,12 +13,23 @@ struct RuntimeCpu : Layout, Context {
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
+  bool halves = false;  // the matrices of dense layers are of Bfloat16
+
+  Index storage_size(Parameter const& parameter) const {
+    return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
+  }
+  float get(Parameter const& parameter, float const* storage, Index element) const {
+    return halves ? HalfLayout::get(parameter, storage, element) : Layout::get(parameter, storage, element);
+  }
+  void put(Parameter const& parameter, float* storage, Index element, float value) const {
+    halves ? HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
+  }
 
   void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    table->affine(x, weight, bias, y, then, *this);
+    (halves ? table->affine_halves : table->affine)(x, weight, bias, y, then, *this);
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
-    table->product(dy, weight, dx, slope, *this);
+    (halves ? table->product_halves : table->product)(dy, weight, dx, slope, *this);
   }
   // Where a layer wants nothing after it.
   void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {

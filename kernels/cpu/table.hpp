@@ -55,6 +55,11 @@ struct CommonKernels {
   void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
                  Context const& context);
   void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+  // The same where the matrix is of Bfloat16.
+  void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+                        Context const& context);
+  void (*product_halves)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
+                         Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                    Then<ErasedChain, float> const& then, float* state, Context const& context);
   void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,

@@ -4,6 +4,7 @@
 
 #include "graph.hpp"
 
+#include <coldpress/dynamic/backend.hpp>
 #include <coldpress/dynamic/separate_loss.hpp>
 
 namespace coldpress::dynamic {
@@ -17,8 +18,8 @@ class AnyBackend {
   virtual float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const = 0;
 };
 
-/// The kernels of a level; empty: of the best. executor: null, or who does the work.
-std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, std::shared_ptr<Executor> executor);
+/// The kernels of a level; empty: of the best.
+std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 std::unique_ptr<AnyBackend> reference_backend();
 
 }  // namespace coldpress::dynamic

@@ -9,6 +9,8 @@
 #include <coldpress/optim/filler.hpp>
 #include <coldpress/optim/solver.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 template <class Backend>
@@ -28,6 +30,8 @@ class Engine final : public Executable {
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
         trained_sums_(static_cast<std::size_t>(graph_->sums)),
         evaluated_sums_(trained_sums_) {
+    if (rounds() && graph_->has_strange_parameters())
+      throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -91,6 +95,7 @@ class Engine final : public Executable {
     streams_ = 0;
   }
   std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
+    check_trains();
     auto const run = resume();
     require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
     for (std::size_t k = 0; k < output_gradients.size(); ++k) {
@@ -114,6 +119,7 @@ class Engine final : public Executable {
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
+    check_trains();
     prepare(objective);
     Program const& program = trained_->program;
     Index const batch = samples(program, inputs);
@@ -199,6 +205,17 @@ class Engine final : public Executable {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
     require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
             "network: a weight must be given as many values as its shape has");
+  }
+  bool rounds() const {
+    if constexpr (requires { backend_.halves; }) {
+      return backend_.halves;
+    } else {
+      return false;
+    }
+  }
+  void check_trains() const {
+    if (rounds())
+      throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
   }
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {

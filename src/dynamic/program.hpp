@@ -7,6 +7,8 @@
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 class Program {

@@ -8,6 +8,7 @@
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
 #include <coldpress/core/executor.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
@@ -64,10 +65,14 @@ struct Cpu : cpu::Layout, Context {
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
-  void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                Then<Chain, float, Join> const& then, float* state) const {
-    if (g.sequence) {
-      cpu::convolve_sequences(g, x, weight, bias, y, state, scratch);
+  COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                                 Then<Chain, float, Join> const& then, float* state) const {
+    if (g.sequence && state && g.past() > 0) {
+      cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+      constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
+      cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+    } else if (g.sequence) {
+      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if (!then.empty()) map(y, y, then);
     } else {
       finish_rows(y, then, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
@@ -268,7 +273,7 @@ struct Cpu : cpu::Layout, Context {
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
     constexpr Index line = 16;  // numbers
     each(cpu::parts_of(size, line), line * value_cost, [&](Index first, Index last, int) {
-      cpu::hand_over(sink.at(first * line), gradient + first * line, std::min(last * line, size) - first * line);
+      cpu::hand_over(sink.at(first * line), gradient + first * line, plain::smaller(last * line, size) - first * line);
     });
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
@@ -318,7 +323,7 @@ struct Cpu : cpu::Layout, Context {
     each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
       for (Index b = first; b < last; ++b) {
         sums[b] = Sum{};
-        for (Index i = b * block; i < std::min<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
+        for (Index i = b * block; i < plain::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
       }
     });
     Sum total{};
@@ -346,7 +351,7 @@ struct Cpu : cpu::Layout, Context {
     each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
          [&](Index first, Index last, int) {
            Index const row = first * line;
-           cpu::transpose(std::min<Index>(last * line, rows) - row, columns, from + row * from_pitch, from_pitch,
+           cpu::transpose(plain::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch, from_pitch,
                           to + row, to_pitch);
          });
   }
@@ -355,7 +360,7 @@ struct Cpu : cpu::Layout, Context {
   void each_samples(Recurrence<float> const& r, F const& f) const {
     Index const gates = r.weights.gates * r.units(),
                 depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
-                pairs = std::max<Index>(1, r.x.samples / 2);
+                pairs = plain::larger<Index>(1, r.x.samples / 2);
     each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
       Index const end = last == pairs ? r.x.samples : 2 * last;
       f(2 * first, end - 2 * first);
@@ -376,8 +381,8 @@ struct Cpu : cpu::Layout, Context {
   void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, Index cost, F compute) const {
     cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
     each(cpu::parts_of(y.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      for (Index i = first * at_once, end = std::min<Index>(last * at_once, y.rows); i < end; i += at_once) {
-        Index const count = std::min(at_once, end - i);
+      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, y.rows); i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
         compute(i, count, scratch_of(worker));
         if (then.empty()) continue;
         for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
@@ -391,8 +396,8 @@ struct Cpu : cpu::Layout, Context {
                        F compute) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     each(cpu::parts_of(dx.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      for (Index i = first * at_once, end = std::min<Index>(last * at_once, dx.rows); i < end; i += at_once) {
-        Index const count = std::min(at_once, end - i);
+      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, dx.rows); i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
         for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
         compute(i, count, scratch_of(worker));
         if (slope.chain.length == 0) continue;

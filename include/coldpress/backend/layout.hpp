@@ -6,6 +6,7 @@
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/parameter.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/rows.hpp>
 
 namespace coldpress::cpu {
@@ -126,20 +127,20 @@ struct Panel {
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : std::min<Index>(rows, 64);  // single steps: of so many samples
+      rows = rows == 1 ? 32 : plain::smaller<Index>(rows, 64);  // single steps: of so many samples
       lines = rows;
       return;
     }
-    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
+    Index const most = plain::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (several) {
-      images = std::max<Index>(1, std::min<Index>(most, 256) / positions);
+      images = plain::larger<Index>(1, plain::smaller<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;
     } else {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
-    channels = std::clamp<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
+    channels = plain::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
   /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
@@ -159,8 +160,10 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               outputs = g.sequence        ? 1
                         : extent.training ? panel.positions()
                                           : 0,
-              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size(g.taps())) : panel.size();
-  return 3 * Panel::slack + inputs + panel.output_size() + std::max(weights, gradient + outputs * pitch(panel.outputs));
+              inputs =
+                  extent.input_gradient ? plain::larger(panel.size(), panel.gradient_size(g.taps())) : panel.size();
+  return 3 * Panel::slack + inputs + panel.output_size() +
+         plain::larger(weights, gradient + outputs * pitch(panel.outputs));
 }
 
 /// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.

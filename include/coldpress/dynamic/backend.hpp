@@ -13,9 +13,12 @@ namespace coldpress::dynamic {
 
 /// Who computes, with the same bits: `threads`, the calling one among them (0: one for each core), or an executor of
 /// the program's own. Networks on copies of one backend share its threads; one that finds them busy computes alone.
+/// `bfloat16`: the matrices of dense layers are kept in half the bytes, rounded; such a network infers, and does not
+/// train.
 struct BackendOptions {
   int threads = 1;
   std::shared_ptr<Executor> executor = nullptr;
+  bool bfloat16 = false;
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;
@@ -26,8 +29,8 @@ class Backend {
   Backend() : Backend("cpu") {}
   explicit Backend(std::string name, BackendOptions options = {});
   std::string const& name() const { return name_; }
-  /// Null: the calling thread alone.
-  std::shared_ptr<Executor> const& executor() const { return executor_; }
+  /// Its executor does the work of all `threads`; null: the calling thread alone.
+  BackendOptions const& options() const { return options_; }
 
   /// The level whose results equal, bit for bit, those of a static network compiled with the flags of this translation
   /// unit.
@@ -45,7 +48,7 @@ class Backend {
 
  private:
   std::string name_;
-  std::shared_ptr<Executor> executor_;
+  BackendOptions options_;
 };
 
 }  // namespace coldpress::dynamic

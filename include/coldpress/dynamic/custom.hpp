@@ -163,8 +163,7 @@ void take(Custom::Value const& value, T& field) {
 /// is computed.
 template <coldpress::Layer L>
 Custom custom_of(L const& layer, bool weights = true) {
-  static_assert(Described<L>,
-                "a layer in a config or a file has named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
+  static_assert(Described<L>, "a layer in a config or a file has named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
   Custom custom{std::string{L::name}, {}};
   for_each_field(layer, [&](std::string_view name, auto const& field) {
     if (!weights && std::is_same_v<decltype(field), Weight const&>) return;

@@ -3,16 +3,14 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/core/memory.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/static_program.hpp>
 #include <coldpress/graph/tally.hpp>
 #include <coldpress/optim/filler.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <span>
-#include <tuple>
 
 namespace coldpress {
 
@@ -50,27 +48,31 @@ struct SamplesOf {
 
 namespace detail {
 
-/// The samples of each input of a network: of one argument, or of a std::tuple of several. Arguments that must be
-/// evaluated live as long as this.
-template <class T, class... X>
-struct AllSamples {
-  std::tuple<SamplesOf<X, T>...> all;
-  explicit AllSamples(X const&... x) : all(SamplesOf<X, T>{x}...) {}
+/// The samples of one input; `k` tells it from others of its kind.
+template <int k, class X, class T>
+struct SamplesOfInput {
+  SamplesOf<X, T> samples;
+};
+/// The samples of each input of a network. Arguments that must be evaluated live as long as this.
+template <class T, class Numbers, class... X>
+struct AllSamples;
+template <class T, int... k, class... X>
+struct AllSamples<T, std::integer_sequence<int, k...>, X...> : SamplesOfInput<k, X, T>... {
+  explicit AllSamples(X const&... x) : SamplesOfInput<k, X, T>{SamplesOf<X, T>{x}}... {}
   static constexpr int count = sizeof...(X);
-  auto spans() const {
-    return std::apply([](auto const&... samples) { return std::array<std::span<T const>, count>{samples.values...}; },
-                      all);
+  std::array<std::span<T const>, sizeof...(X)> spans() const {
+    return {this->SamplesOfInput<k, X, T>::samples.values...};
   }
   /// Whether all are in the user's memory.
   bool borrowed() const {
-    auto const one = [](auto const& samples) {
-      if constexpr (requires { samples.borrowed(); }) {
-        return samples.borrowed();
+    auto const one = [](auto const& input) {
+      if constexpr (requires { input.borrowed(); }) {
+        return input.borrowed();
       } else {
         return true;
       }
     };
-    return std::apply([&](auto const&... samples) { return (one(samples) && ...); }, all);
+    return (one(this->SamplesOfInput<k, X, T>::samples) && ...);
   }
 };
 /// Of inputs that are in memory already.
@@ -85,13 +87,15 @@ template <class T, std::size_t n>
 SampleSpans<T, n> all_samples(std::array<std::span<T const>, n> const& x) {
   return {x};
 }
-template <class T, class X>
-AllSamples<T, X> all_samples(X const& x) {
-  return AllSamples<T, X>{x};
+/// Of an argument for each input, or of a std::tuple of them.
+template <class T, class... X>
+auto all_samples(X const&... x) {
+  return AllSamples<T, std::make_integer_sequence<int, sizeof...(X)>, X...>{x...};
 }
 template <class T, class... X>
-AllSamples<T, std::remove_cvref_t<X>...> all_samples(std::tuple<X...> const& x) {
-  return std::apply([](auto const&... each) { return AllSamples<T, std::remove_cvref_t<X>...>{each...}; }, x);
+auto all_samples(std::tuple<X...> const& x) {
+  return [&]<std::size_t... k>(std::index_sequence<k...>) { return all_samples<T>(get<k>(x)...); }
+  (std::index_sequence_for<X...>{});
 }
 
 }  // namespace detail
@@ -159,7 +163,7 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill(weight(i), stream, [&](Index e, float value) {
+      fill<fillers>(weight(i), stream, [&](Index e, float value) {
         Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
       });
     }
@@ -169,22 +173,12 @@ class Network {
   /// is an argument; the last ones may be left out where only losses read them.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
-    if constexpr (sizeof...(More) == 0) {
-      return forward(x, workspace_);
-    } else {
-      return forward(std::tie(x, more...), workspace_);
-    }
+    return infer(detail::all_samples<T>(x, more...), workspace_);
   }
   /// The same, const: any number of threads, each with a workspace of its own. Several inputs are a std::tuple.
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
-    auto const samples = detail::all_samples<T>(x);
-    static_assert(reads_only<Inference, samples.count>(),
-                  "forward: takes a value for each input that outputs depend on, and no more");
-    check_borrowed(samples);
-    auto const run = start(Inference{}, samples.spans(), workspace, 0);
-    coldpress::forward(run);
-    return workspace.remember(run);
+    return infer(detail::all_samples<T>(x), workspace);
   }
   /// An output of the last forward, by the name it has in the network's function.
   template <FixedString name>
@@ -200,23 +194,12 @@ class Network {
   /// is of the samples of all such calls since the last reset. Throws DataError for labels that are no class.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Evaluation, More> || ...)) Samples<T> evaluate(X const& x, More const&... more) {
-    if constexpr (sizeof...(More) == 0) {
-      return evaluate(x, evaluation_);
-    } else {
-      return evaluate(std::tie(x, more...), evaluation_);
-    }
+    return evaluate_all(detail::all_samples<T>(x, more...), evaluation_);
   }
   /// The same, const: any number of threads, each with an evaluation of its own. Several inputs are a std::tuple.
   template <class X>
   Samples<T> evaluate(X const& x, Evaluation& evaluation) const {
-    auto const samples = detail::all_samples<T>(x);
-    static_assert(samples.count == input_count, "evaluate: takes a value for each input");
-    check_labels<Graph>(samples.spans());
-    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
-    run.sums = evaluation.sums();
-    coldpress::forward(run);
-    loss_and_gradient(run, [](auto, T) {});
-    return evaluation.remember(run);
+    return evaluate_all(detail::all_samples<T>(x), evaluation);
   }
   /// A statistic by its name in the network's function, or the mean of a loss; NaN before the first evaluate.
   template <FixedString name>
@@ -266,7 +249,7 @@ class Network {
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: takes a value for each input that outputs depend on, and no more");
     workspace.inputs_ = {};
-    std::copy(spans.begin(), spans.end(), workspace.inputs_.begin());
+    plain::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
     coldpress::forward(run);
     return workspace.remember(run);
@@ -358,7 +341,7 @@ class Network {
   template <class Program, std::size_t n, class Space>
   auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
              std::uint64_t step) const {
-    constexpr auto given = std::min<std::size_t>(n, input_count);
+    constexpr auto given = plain::smaller<std::size_t>(n, input_count);
     Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
     for (std::size_t k = 1; k < given; ++k) {
@@ -375,7 +358,7 @@ class Network {
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
-    for (std::size_t k = 0; k < std::min<std::size_t>(n, Program::inputs_capacity); ++k)
+    for (std::size_t k = 0; k < plain::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
       run.inputs[k] = samples[k].data();
     return run;
   }
@@ -387,6 +370,25 @@ class Network {
   }
 
  private:
+  template <class Inputs>
+  coldpress::Samples<T> infer(Inputs const& samples, Workspace& workspace) const {
+    static_assert(reads_only<Inference, Inputs::count>(),
+                  "forward: takes a value for each input that outputs depend on, and no more");
+    check_borrowed(samples);
+    auto const run = start(Inference{}, samples.spans(), workspace, 0);
+    coldpress::forward(run);
+    return workspace.remember(run);
+  }
+  template <class Inputs>
+  coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
+    static_assert(Inputs::count == input_count, "evaluate: takes a value for each input");
+    check_labels<Graph>(samples.spans());
+    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
+    run.sums = evaluation.sums();
+    coldpress::forward(run);
+    loss_and_gradient(run, [](auto, T) {});
+    return evaluation.remember(run);
+  }
   template <class Samples>
   static void check_borrowed(Samples const& samples) {
     constexpr bool passes_through = [] {
@@ -405,6 +407,11 @@ class Network {
     }
     return given <= input_count;
   }
+  static constexpr Fillers fillers = [] {
+    Fillers all = 0;
+    for (int const i : Graph::weights) all |= fillers_of(Graph::parameters.list[i].filler.kind);
+    return all;
+  }();
   static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
@@ -424,7 +431,7 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
   void reset() {
-    std::fill_n(values_.data(), values_.size(), T{});
+    plain::fill_n(values_.data(), values_.size(), T{});
     batch_ = 0;
   }
 

@@ -2,9 +2,8 @@
 // static network and at run time for a dynamic one.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/arena.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -172,9 +171,9 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
     if (group.needs_gradient && group.loss < 0)
       group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
-    if (group.needs_gradient && group.chain_length > 0) group.value.last = std::max(group.value.last, seed);
+    if (group.needs_gradient && group.chain_length > 0) group.value.last = plain::larger(group.value.last, seed);
     if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
-      group.value.last = std::max(group.value.last, backward(g));
+      group.value.last = plain::larger(group.value.last, backward(g));
   }
   for (int c = 0; c < count; ++c) {
     Group const& reader = groups[c];
@@ -184,13 +183,13 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       if (edge.from < 0) continue;
       Group& group = groups[edge.from];
       int const last = detail::reads_again(nodes, reader, k) ? backward(c) : forward(c);
-      group.value.last = std::max(group.value.last, last);
+      group.value.last = plain::larger(group.value.last, last);
       if (!edge.passes_gradient) continue;
       int const arrives = schedule.backward(reader, c);
-      group.gradient.first = std::min(group.gradient.first, arrives);
+      group.gradient.first = plain::smaller(group.gradient.first, arrives);
       int const slope = options.keep_gradients ? end : arrives;
-      if (group.kept.used()) group.kept.last = std::max(group.kept.last, slope);
-      if (group.chain_length > 0) group.value.last = std::max(group.value.last, slope);
+      if (group.kept.used()) group.kept.last = plain::larger(group.kept.last, slope);
+      if (group.chain_length > 0) group.value.last = plain::larger(group.value.last, slope);
     }
   }
   if (options.losses) {  // a head that is one pass with its loss is computed with it
@@ -200,7 +199,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       for (int k = 0; k < group.edge_count; ++k) {
         if (group.edges[k].from >= 0) {
           Buffer& read = groups[group.edges[k].from].value;
-          read.last = std::max(read.last, count);
+          read.last = plain::larger(read.last, count);
         }
       }
     }
@@ -245,7 +244,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   }
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
-    for (int input = 0; input < std::min(inputs, max_network_inputs); ++input) {
+    for (int input = 0; input < plain::smaller(inputs, max_network_inputs); ++input) {
       bool reached = false;
       for (Group const& group : groups) {
         for (int k = 0; k < group.edge_count; ++k)

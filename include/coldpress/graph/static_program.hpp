@@ -2,11 +2,10 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -66,8 +65,8 @@ struct StaticProgram {
     m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
                            planned.groups, planned.group_of, m.slots);
     auto const add = [&](Index one, Index two) {
-      m.scratch = std::max(m.scratch, one);
-      m.worker_scratch = std::max(m.worker_scratch, two - one);
+      m.scratch = plain::larger(m.scratch, one);
+      m.worker_scratch = plain::larger(m.worker_scratch, two - one);
     };
     [&]<int... g>(std::integer_sequence<int, g...>) { (add(scratch<g>(1), scratch<g>(2)), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});

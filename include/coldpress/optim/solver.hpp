@@ -63,7 +63,7 @@ class Solver {
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, Net::output_shape, targets.values);
     std::array<std::span<T const>, samples.count + 1> all;
-    std::copy(spans.begin(), spans.end(), all.begin());
+    plain::copy_n(spans.data(), samples.count, all.data());
     all.back() = targets.values;
     return train(all);
   }

@@ -1,10 +1,9 @@
 // From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -40,7 +39,7 @@ constexpr bool fuses_update(SolverOptions const& options) {
 /// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
 /// (Juice's order).
 inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
-  double const norm = std::sqrt(squared_norm);
+  double const norm = plain::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
@@ -93,8 +92,9 @@ class Turn {
     }
     for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
       if (sink.average > 0) {  // each use of it has observed
-        sink.scale /= static_cast<float>(std::count_if(
-            slots.slots, slots.slots + count, [&](Slot const& use) { return use.owner == i && use.observes; }));
+        int uses = 0;
+        for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
+        sink.scale /= static_cast<float>(uses);
       }
       backend.hand_over(gradients + slot.offset, slot.size, sink);
     });
