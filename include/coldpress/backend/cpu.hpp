@@ -177,7 +177,7 @@ struct Cpu : cpu::Layout, Context {
     each_row(y, [&](Index i) {
       cpu::for_row(y.columns, [&](Index c, Index left) {
         cpu::Vector const v = cpu::load_row(y.row(i) + c, left), t = cpu::load_row(target.row(i) + c, left);
-        cpu::store(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0));
+        cpu::store_row(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0), writable(dt) - c);
       });
     });
   }
@@ -189,7 +189,9 @@ struct Cpu : cpu::Layout, Context {
   /// dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
-    each_row(y, [&](Index i) { cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns); });
+    each_row(y, [&](Index i) {
+      cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns, writable(dx));
+    });
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
   /// row. y may be x.
@@ -197,8 +199,9 @@ struct Cpu : cpu::Layout, Context {
   float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
     cpu::Vector const total = sum_of<cpu::Vector>(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index i) {
       if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
-      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns);
-      if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
+      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns, writable(dx));
+      if (kind != Normalization::none)
+        cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns, writable(dx));
       return value;
     });
     return cpu::sum(total) / static_cast<float>(x.rows);
