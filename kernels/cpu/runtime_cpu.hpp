@@ -1,7 +1,7 @@
 // The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
 #pragma once
 
-#include "table.hpp"
+#include "tape.hpp"
 
 #include <coldpress/backend/layout.hpp>
 
@@ -14,9 +14,10 @@ struct RuntimeCpu : Layout {
 
   Table const* table = nullptr;
   float* scratch = nullptr;
+  Tape* tape = nullptr;  // where there is one, what inference calls is taken down, not called
 
   void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    table->affine(x, weight, bias, y, then);
+    call(table->affine, x, weight, bias, y, then);
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
     table->product(dy, weight, dx, slope, scratch);
@@ -38,7 +39,7 @@ struct RuntimeCpu : Layout {
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
-    table->convolve(g, x, weight, bias, y, then, state, scratch);
+    call(table->convolve, g, x, weight, bias, y, then, state, scratch);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Slope<ErasedChain, float> const& slope) const {
@@ -53,18 +54,18 @@ struct RuntimeCpu : Layout {
     static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
-    table->pool(g, x, y, then, places, scratch);
+    call(table->pool, g, x, y, then, places, scratch);
   }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
     table->pool_gradient(g, dy, places, dx, slope, scratch);
   }
-  void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then); }
+  void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
   void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
   void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
   void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->add_gradient(dy, dx, slope); }
-  void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y); }
+  void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { table->normalize_gradient(kind, y, dy, dx); }
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
@@ -79,7 +80,7 @@ struct RuntimeCpu : Layout {
                      Slope<ErasedChain, float> const& slope) const {
     static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope);
   }
-  void recurrent(Recurrence<float> const& r, float const* weights) const { table->recurrent(r, weights); }
+  void recurrent(Recurrence<float> const& r, float const* weights) const { call(table->recurrent, r, weights); }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
     table->recurrent_gradient(r, weights, upper, truncation, scratch);
@@ -92,7 +93,7 @@ struct RuntimeCpu : Layout {
     static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink);
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
-    table->copy(from, to, add);
+    call(table->copy, from, to, add);
   }
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
@@ -112,6 +113,10 @@ struct RuntimeCpu : Layout {
   }
 
  private:
+  template <class... Parameters, class... Args>
+  void call(void (*kernel)(Parameters...), Args const&... args) const {
+    tape ? tape->record(kernel, args...) : kernel(args...);
+  }
   /// What layer L does, with an operation that the compiler knows.
   template <class L, class Op>
   void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
