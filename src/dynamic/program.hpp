@@ -11,6 +11,12 @@
 
 namespace coldpress::dynamic {
 
+/// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
+template <class L>
+constexpr bool calls_primitives = fuses<L> || std::is_same_v<L, Rnn> || requires(L layer) {
+  layer.normalization;
+};
+
 class Program {
  public:
   /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
@@ -54,6 +60,18 @@ class Program {
     }
   }
   Program(Program const&) = delete;
+
+  /// Whether all layers are such that forward can be taken down.
+  bool calls_primitives() const {
+    bool all = true;
+    for (int g = 0; g < plan_.groups; ++g) {
+      head(
+          g, [&](auto const& layer) { all = all && dynamic::calls_primitives<std::remove_cvref_t<decltype(layer)>>; },
+          [] {});
+    }
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k) all = all && output(static_cast<int>(k)) >= 0;
+    return all;
+  }
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
