@@ -84,6 +84,11 @@ struct ConvolutionGeometry {
   constexpr Index group_outputs() const { return outputs / groups; }
   /// Terms of a sum.
   constexpr Index depth() const { return group_channels() * taps(); }
+  /// Values of an image.
+  constexpr Index in() const { return channels * height.in * width.in; }
+  constexpr Index out() const { return outputs * positions(); }
+  /// Whether blocks of images (core/rows.hpp) are convolved together: unless they are too large for any cache.
+  constexpr bool in_blocks() const { return !sequence && in() <= Index{1} << 18 && out() <= Index{1} << 18; }
   /// Steps of a sequence that come before it and still count.
   constexpr Index past() const { return height.padding; }
 };

@@ -221,6 +221,7 @@ constexpr bool fuses = requires {
 /// What a run of a layer comprises; it decides how much scratch the layer needs.
 struct Extent {
   bool training, input_gradient;
+  bool blocks = true;  // minibatches may have blocks of images (core/rows.hpp)
 };
 
 /// Values of scratch that a layer needs on a backend, whatever the batch.

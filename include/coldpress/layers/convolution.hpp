@@ -24,7 +24,7 @@ struct Convolution {
   Weight weight = {}, bias = {};  // Glorot, and 0
 
   /// Of samples whose output_shape was asked for: that checks all that takes time.
-  constexpr ConvolutionGeometry geometry(Shape in) const {
+  constexpr ConvolutionGeometry geometry(Shape const& in) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
@@ -77,6 +77,8 @@ struct Convolution {
     return streams(in) ? Past<float>::size(g.past(), g.channels) : 0;
   }
   constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
+
+  constexpr bool in_blocks(Shape in) const { return geometry(in).in_blocks(); }
 
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {
