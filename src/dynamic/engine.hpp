@@ -230,6 +230,7 @@ class Engine final : public Executable {
     return remember(run);
   }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
+    recording.batch = 0;  // until all is down
     run.backend.tape = &recording.tape;
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
     do {

@@ -30,6 +30,7 @@ class Program {
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
     options.pitch = Backend::pitch;
+    options.blocks = keeps_blocks<Backend>;
     for (Node const& node : nodes_) {
       first_shape_.push_back(shapes_.size());
       for (int k = 0; k < node.input_count(); ++k)
@@ -111,6 +112,7 @@ class Program {
   bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
   bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
   bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
+  bool blocked(int g) const { return group(g).blocked; }
   /// The group of output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];

@@ -60,6 +60,15 @@ COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
 }
 COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
 
+/// The same, in a register from now on: g++ would load a value again for each use.
+COLDPRESS_INLINE Vector load_once(float const* p) {
+  Vector v = load(p);
+#if defined __x86_64__ && !defined __clang__
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
 COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
 

@@ -117,22 +117,25 @@ struct Run {
   }
   T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
-  /// Rows of what group g makes; input k of the network where g is -1 - k.
+  /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
+  template <class G>
+  auto rows(G g, T* data, Index pitch) const {
+    auto columns = program.columns(g);
+    auto blocked = program.blocked(g);
+    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+  }
+  /// What group g makes, or input k of the network.
   template <class G>
   auto value(G g) const {
-    auto const columns = program.columns(g);
-    if (g < 0)
-      return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns,
-                                               columns};
+    if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
     Buffer const& buffer = program.group(g).value;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
   auto gradient(G g) const {
-    auto const columns = program.columns(g);
     Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// What is left to do with the sums of group g's head, or with what it reads.
   template <class G>
