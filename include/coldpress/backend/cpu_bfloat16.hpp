@@ -1,5 +1,5 @@
-// The CPU backend for networks that only infer, with the matrices of dense layers in bfloat16: half the bytes to hold and
-// to stream, sums in float all the same. Weights are rounded where they are written: of 24 bits 8 are left.
+// The CPU backend for networks that only infer, with the matrices of dense layers in bfloat16: half the bytes to hold
+// and to stream, sums in float all the same. Weights are rounded where they are written: of 24 bits 8 are left.
 #pragma once
 
 #include <coldpress/backend/cpu.hpp>
