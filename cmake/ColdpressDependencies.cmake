@@ -36,6 +36,8 @@ else()  # as for a foreign processor: it computes by itself, but its package wou
   set(COLDPRESS_HAS_XTENSOR_BLAS ${COLDPRESS_XTENSOR_BLAS_INCLUDE})
 endif()
 
+find_package(Threads REQUIRED)
+
 set(COLDPRESS_HAS_REFERENCE FALSE)
 if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS)
   set(COLDPRESS_HAS_REFERENCE TRUE)

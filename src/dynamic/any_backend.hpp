@@ -4,6 +4,7 @@
 
 #include "graph.hpp"
 
+#include <coldpress/dynamic/backend.hpp>
 #include <coldpress/dynamic/separate_loss.hpp>
 
 namespace coldpress::dynamic {
@@ -18,7 +19,7 @@ class AnyBackend {
 };
 
 /// The kernels of a level; empty: of the best.
-std::unique_ptr<AnyBackend> cpu_backend(std::string const& level);
+std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 std::unique_ptr<AnyBackend> reference_backend();
 
 }  // namespace coldpress::dynamic

@@ -4,10 +4,11 @@
 
 namespace coldpress::dynamic {
 
-std::unique_ptr<AnyBackend> cpu_backend(std::string const& level) {
+std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options) {
   cpu::RuntimeCpu cpu;
   cpu.table = &cpu::table_for(level);
-  return std::make_unique<BackendOf<cpu::RuntimeCpu>>(cpu);
+  cpu.halves = options.bfloat16;
+  return std::make_unique<BackendOf<cpu::RuntimeCpu>>(cpu, options.executor);
 }
 
 }  // namespace coldpress::dynamic

@@ -16,9 +16,10 @@ namespace coldpress::dynamic {
 template <class Backend>
 class Engine final : public Executable {
  public:
-  Engine(std::unique_ptr<Graph> graph, Backend backend, std::uint64_t seed)
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
       : graph_(std::move(graph)),
         backend_(backend),
+        executor_(std::move(executor)),
         seed_(seed),
         inference_(*graph_, backend, PlanOptions{}, seed),
         training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
@@ -29,6 +30,8 @@ class Engine final : public Executable {
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
         trained_sums_(static_cast<std::size_t>(graph_->sums)),
         evaluated_sums_(trained_sums_) {
+    if (rounds() && graph_->has_strange_parameters())
+      throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -92,6 +95,7 @@ class Engine final : public Executable {
     streams_ = 0;
   }
   std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
+    check_trains();
     auto const run = resume();
     require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
     for (std::size_t k = 0; k < output_gradients.size(); ++k) {
@@ -115,6 +119,7 @@ class Engine final : public Executable {
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
+    check_trains();
     prepare(objective);
     Program const& program = trained_->program;
     Index const batch = samples(program, inputs);
@@ -186,7 +191,7 @@ class Engine final : public Executable {
  private:
   struct Space {
     Program program;
-    HeapMemory<float> memory;
+    HeapMemory<float> memory, of_workers;
     template <class... Args>
     explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
   };
@@ -200,6 +205,17 @@ class Engine final : public Executable {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
     require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
             "network: a weight must be given as many values as its shape has");
+  }
+  bool rounds() const {
+    if constexpr (requires { backend_.halves; }) {
+      return backend_.halves;
+    } else {
+      return false;
+    }
+  }
+  void check_trains() const {
+    if (rounds())
+      throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
   }
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
@@ -246,6 +262,8 @@ class Engine final : public Executable {
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    if constexpr (requires { backend.executor; })
+      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = inputs[k].data();
     return run;
@@ -279,6 +297,7 @@ class Engine final : public Executable {
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
+  std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
@@ -299,9 +318,10 @@ class Engine final : public Executable {
 template <class Primitives>
 class BackendOf final : public AnyBackend {
  public:
-  explicit BackendOf(Primitives primitives = {}) : primitives_(primitives) {}
+  explicit BackendOf(Primitives primitives = {}, std::shared_ptr<Executor> executor = nullptr)
+      : primitives_(primitives), executor_(std::move(executor)) {}
   std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
-    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, seed);
+    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed);
   }
   float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
     return objective(primitives_, y, shape, target, batch);
@@ -309,6 +329,7 @@ class BackendOf final : public AnyBackend {
 
  private:
   Primitives primitives_;
+  std::shared_ptr<Executor> executor_;
 };
 
 }  // namespace coldpress::dynamic

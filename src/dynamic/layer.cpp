@@ -4,6 +4,8 @@
 #include "dispatch.hpp"
 #include "objective.hpp"
 
+#include <coldpress/threads.hpp>
+
 namespace coldpress::dynamic {
 namespace {
 
@@ -26,7 +28,8 @@ class Extents {
 std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
 
 std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
-  return backend.name() == reference_name ? reference_backend() : cpu_backend(level_of(backend.name()));
+  return backend.name() == reference_name ? reference_backend()
+                                          : cpu_backend(level_of(backend.name()), backend.options());
 }
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
@@ -45,7 +48,12 @@ Shape sample_shape(SharedTensor const& tensor) {
 
 }  // namespace
 
-Backend::Backend(std::string name) : name_(std::move(name)) {
+Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
+  if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};
+  std::shared_ptr<Executor>& executor = options_.executor;
+  if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);
+  if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
+  if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
   if (name_ == reference_name || name_ == "cpu") return;
   if (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty()) {
     throw UnsupportedError{"no backend '" + name_ +

@@ -40,8 +40,11 @@ class Program {
       head(
           g,
           [&](auto const& layer) {
-            Extent const extent{options.training, group.passes_gradient()};
-            scratch_ = std::max(scratch_, scratch_of<Backend>(layer, head_inputs(g), extent));
+            auto const scratch = [&](int workers) {
+              return scratch_of<Backend>(layer, head_inputs(g), {options.training, group.passes_gradient(), workers});
+            };
+            scratch_ = std::max(scratch_, scratch(1));
+            worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));
           },
           [] {});
       joins_.emplace_back();
@@ -54,6 +57,8 @@ class Program {
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
+  /// For each worker beside the caller.
+  Index worker_scratch() const { return worker_scratch_; }
   Index parameter_size() const { return parameter_size_; }
   Slot const& slot(int parameter) const { return slots_[static_cast<std::size_t>(parameter)]; }
   bool shares() const {
@@ -264,7 +269,7 @@ class Program {
   PlanSize plan_;
   std::vector<Slot> slots_;
   Index parameter_size_ = 0;
-  Index scratch_ = 0;
+  Index scratch_ = 0, worker_scratch_ = 0;
   std::vector<ErasedOp> ops_;
   std::vector<std::size_t> first_op_;
   std::vector<std::shared_ptr<void const>> op_storage_;

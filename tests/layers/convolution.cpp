@@ -62,6 +62,35 @@ TEMPLATE_TEST_CASE("a sequence streams, and reset forgets it", "", Cpu, Referenc
   }
 }
 
+TEST_CASE("a stream gives the bits of the whole sequence, in parts of any length") {
+  using Layers = Sequential<Convolution{.num_output = 20, .filter_shape = 19, .dilation = 2, .groups = 2}, ReLU{},
+                            Convolution{.num_output = 35, .filter_shape = 9, .has_bias = false}, TanH{},
+                            Convolution{.num_output = 3, .filter_shape = 1}>;
+  Index constexpr steps = 120, features = 6, samples = 2;
+  auto const whole = test::random_network<Network<Layers, Shape{steps, features}>>(1);
+  auto single = test::random_network<Network<Layers, Shape{features}, Batch<1>>>(1);
+  auto in_eights = test::random_network<Network<Layers, Shape{8, features}>>(1);
+  auto const x = test::Random{1}.values<float>(samples * steps * features);
+  decltype(whole)::Workspace workspace;
+  auto const wanted = whole.forward(x, workspace);
+  std::vector<float> singly, by_eight(wanted.size());
+  for (Index t = 0; t < steps; ++t) {
+    auto const y = single.step(std::span{x}.subspan(static_cast<std::size_t>(t * features), features));
+    singly.insert(singly.end(), y.begin(), y.end());
+  }
+  CHECK(std::ranges::equal(singly, wanted.sample(0)));
+  for (Index t = 0; t < steps; t += 8) {
+    std::vector<float> part;
+    for (Index i = 0; i < samples; ++i)
+      part.insert(part.end(), &x[static_cast<std::size_t>((i * steps + t) * features)],
+                  &x[static_cast<std::size_t>((i * steps + t + 8) * features)]);
+    auto const y = in_eights.step(part);
+    for (Index i = 0; i < samples; ++i)
+      std::ranges::copy(y.sample(i), &by_eight[static_cast<std::size_t>((i * steps + t) * 3)]);
+  }
+  CHECK(std::ranges::equal(by_eight, wanted));
+}
+
 constexpr Convolution alexnet{.num_output = 64, .filter_shape = 11, .stride = 4, .padding = 2};
 static_assert(alexnet.output_shape({3, 224, 224}) == Shape{64, 55, 55});  // Juice's
 static_assert(alexnet.parameters({3, 224, 224})[0].shape == Shape{64, 3, 11, 11});

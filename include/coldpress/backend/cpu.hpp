@@ -7,6 +7,7 @@
 #include <coldpress/backend/pooling.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
+#include <coldpress/core/executor.hpp>
 #include <coldpress/core/plain.hpp>
 
 namespace coldpress {
@@ -14,9 +15,7 @@ inline namespace COLDPRESS_ISA {
 
 // What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
 // those it includes.
-struct Cpu : cpu::Layout {
-  float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
-
+struct Cpu : cpu::Layout, Context {
   /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
@@ -27,45 +26,57 @@ struct Cpu : cpu::Layout {
       if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
     }
     if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
-      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+      multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
   }
   /// dx = slope(dy W)
   template <class DY, class Number, class DX, class Chain>
   void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    Index const in = dx.columns, out = dy.columns;
-    cpu::transpose(in, out, weight, pitch(out), scratch, pitch(in));
-    cpu::multiply(dx.rows, dx.columns, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
-                  cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, dx.columns});
+    auto const in = dx.columns, out = dy.columns;
+    transpose(in, out, weight, pitch(out), scratch, pitch(in));
+    multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
+             cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, in});
   }
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
-    cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch,
-                  cpu::epilogue_of(sink, pitch(dy.columns)));
+    multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch,
+             cpu::epilogue_of(sink, pitch(dy.columns)));
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
   void sum_rows(DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    cpu::split<cpu::tile_columns>(cpu::vectors(dy.columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-      cpu::Vector sum[1][w] = {};
-      for (Index i = 0; i < dy.rows; ++i) {
-        cpu::unroll<w>([&](auto j)
-                           COLDPRESS_INLINE_LAMBDA { sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes); });
-      }
-      epilogue.finish(sum, 0, v * cpu::lanes);
-    });
+    constexpr int most = cpu::tile_columns;
+    auto const vectors = cpu::vectors(dy.columns);
+    each(cpu::parts_of(vectors, Fixed<most>{}), product_of(dy.rows, Fixed<value_cost * most * cpu::lanes>{}),
+         [&](Index first, Index last, int) {
+           cpu::split<most>(vectors,
+                            [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                              cpu::Vector sum[1][w] = {};
+                              for (Index i = 0; i < dy.rows; ++i) {
+                                cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+                                  sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes);
+                                });
+                              }
+                              epilogue.finish(sum, 0, v * cpu::lanes);
+                            },
+                            {first, last});
+         });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
-  void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                Then<Chain, float, Join> const& then, float* state) const {
-    if (g.sequence) {
-      cpu::convolve_sequences(g, x, weight, bias, y, state, scratch);
+  COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                                 Then<Chain, float, Join> const& then, float* state) const {
+    if (g.sequence && state && g.past() > 0) {
+      cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+      constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
+      cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+    } else if (g.sequence) {
+      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if (!then.empty()) map(y, y, then);
     } else {
-      finish_rows(y, then, cpu::Panel{g}.images, [&](Index i, Index count) {
-        cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), scratch);
+      finish_rows(y, then, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+        cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
       });
     }
   }
@@ -73,11 +84,12 @@ struct Cpu : cpu::Layout {
   template <class DY, class DX, class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, g.sequence ? Index{dy.rows} : cpu::Panel{g}.images, 0, [&](Index i, Index count) {
+    Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
+    finish_gradient(dx, slope, at_once, 0, g.products(), [&](Index i, Index count, float* own) {
       if (g.sequence) {
-        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
       } else {
-        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
       }
     });
   }
@@ -106,41 +118,41 @@ struct Cpu : cpu::Layout {
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>
   void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
-    finish_rows(y, then, 1, [&](Index i, Index) {
-      cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, scratch);
+    finish_rows(y, then, 1, value_cost * x.columns, [&](Index i, Index, float* own) {
+      cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, own);
     });
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, 1, dx.columns, [&](Index i, Index) {
-      cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), scratch);
+    finish_gradient(dx, slope, 1, dx.columns, value_cost * dx.columns, [&](Index i, Index, float* own) {
+      cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), own);
     });
   }
   /// y = then(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    for (Index i = 0; i < x.rows; ++i) cpu::pass_row(x.row(i), x.columns, epilogue, i);
+    each_row(x, [&](Index i) { cpu::pass_row(x.row(i), x.columns, epilogue, i); });
   }
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dy.rows; ++i) cpu::pass_row(dy.row(i), dy.columns, epilogue, i);
+    each_row(dy, [&](Index i) { cpu::pass_row(dy.row(i), dy.columns, epilogue, i); });
   }
   /// dx = slope(dx + dy)
   template <class DY, class DX, class Chain>
   void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dy.rows; ++i) {
+    each_row(dy, [&](Index i) {
       for (Index c = 0; c < dy.columns; c += cpu::lanes) {
         Index const left = dy.columns - c;
         cpu::Vector v[1][1] = {{cpu::load_row(dx.row(i) + c, left) + cpu::load_row(dy.row(i) + c, left)}};
         epilogue.finish(v, i, c);
       }
-    }
+    });
   }
   /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
   /// the join needs them.
@@ -148,7 +160,7 @@ struct Cpu : cpu::Layout {
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     auto const op = layer.join();
-    for (Index i = 0; i < dy.rows; ++i) {
+    each_row(dy, [&](Index i) {
       for (Index c = 0; c < dy.columns; c += cpu::lanes) {
         Index const left = dy.columns - c;
         cpu::Vector x{}, y{};
@@ -157,52 +169,68 @@ struct Cpu : cpu::Layout {
         cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, left) * d}};
         epilogue.finish(v, i, c);
       }
-    }
+    });
   }
   /// dt, the gradient of the summed loss with respect to the targets.
   template <class LossType, class Y, class Target, class DT>
   void loss_target_gradient(LossType const& loss, Y y, Target target, DT dt) const {
-    for (Index i = 0; i < y.rows; ++i) {
+    each_row(y, [&](Index i) {
       cpu::for_row(y.columns, [&](Index c, Index left) {
         cpu::Vector const v = cpu::load_row(y.row(i) + c, left), t = cpu::load_row(target.row(i) + c, left);
-        cpu::store(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0));
+        cpu::store_row(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0), writable(dt) - c);
       });
-    }
+    });
   }
   /// y = softmax or log softmax of each row; y may be x.
   template <class X, class Y>
   void normalize(Normalization kind, X x, Y y) const {
-    for (Index i = 0; i < x.rows; ++i) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
+    each_row(x, [&](Index i) { cpu::normalize_row(kind, x.row(i), y.row(i), x.columns); });
   }
   /// dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
-    for (Index i = 0; i < y.rows; ++i) cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns);
+    each_row(y, [&](Index i) {
+      cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns, writable(dx));
+    });
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
   /// row. y may be x.
   template <class LossType, class X, class Y, class Target, class DX>
   float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
-    cpu::Vector total{};
-    for (Index i = 0; i < x.rows; ++i) {
+    cpu::Vector const total = sum_of<cpu::Vector>(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index i) {
       if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
-      total += cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns);
-      if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
-    }
+      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns, writable(dx));
+      if (kind != Normalization::none)
+        cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns, writable(dx));
+      return value;
+    });
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
   template <class T>
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
-    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
+    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+      if (r.x.samples == 1) return cpu::recurrent<gates>(r, weights);
+      each_samples(r, [&](Index first, Index count) {
+        auto const some = r.some(first, count);
+        if (some.x.samples == 1) __builtin_unreachable();
+        cpu::recurrent<gates>(some, weights);
+      });
+    });
   }
   /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
   /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
   template <class T>
   void recurrent_gradient(Recurrence<T> const& r, T const* weights,
                           std::type_identity_t<Sequence<T const>> const& upper, Index truncation) const {
+    RecurrentWeights const& w = r.weights;
+    transpose(w.hidden, w.gates * r.units(),
+              weights + recurrent_part(w, r.part) + w.inputs(r.part) * recurrent_pitch(w), recurrent_pitch(w), scratch,
+              pitch(w.hidden));
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
-      cpu::recurrent_gradient<gates>(r, weights, upper, truncation, scratch);
+      each_samples(r, [&](Index first, Index count) {
+        cpu::recurrent_gradient<gates>(r.some(first, count), scratch, upper.some(first, count), truncation);
+      });
     });
   }
   /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
@@ -243,7 +271,10 @@ struct Cpu : cpu::Layout {
   /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    cpu::hand_over(sink, gradient, size);
+    constexpr Index line = 16;  // numbers
+    each(cpu::parts_of(size, line), line * value_cost, [&](Index first, Index last, int) {
+      cpu::hand_over(sink.at(first * line), gradient + first * line, plain::smaller(last * line, size) - first * line);
+    });
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
   void constrain(Parameter const& parameter, float* weight, float most) const {
@@ -266,15 +297,75 @@ struct Cpu : cpu::Layout {
   }
   /// Sum of squares of a flat buffer.
   double squared_norm(float const* values, Index size) const {
-    double total = 0;
-    for (Index i = 0; i < size; i += cpu::lanes) {
-      cpu::Vector const v = cpu::load(values + i);
-      total += static_cast<double>(cpu::sum(v * v));
-    }
-    return total;
+    return sum_of<double>(cpu::parts_of(size, cpu::lanes), cpu::lanes, [&](Index i) {
+      cpu::Vector const v = cpu::load(values + i * cpu::lanes);
+      return static_cast<double>(cpu::sum(v * v));
+    });
   }
 
  private:
+  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
+
+  /// f(i) for each row of x.
+  template <class X, class F>
+  void each_row(X x, F const& f) const {
+    each(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index first, Index last, int) {
+      for (Index i = first; i < last; ++i) f(i);
+    });
+  }
+  /// Σ f(i) over [0, count): sums of at most 64 blocks, then their sum.
+  template <class Sum, class Count, class Cost, class F>
+  Sum sum_of(Count count, Cost cost, F const& f) const {
+    constexpr Index most = 64;
+    auto const block = cpu::parts_of(count, Fixed<most>{});
+    auto const blocks = cpu::parts_of(count, block);
+    Sum sums[most];
+    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
+      for (Index b = first; b < last; ++b) {
+        sums[b] = Sum{};
+        for (Index i = b * block; i < plain::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
+      }
+    });
+    Sum total{};
+    for (Index b = 0; b < blocks; ++b) total += sums[b];
+    return total;
+  }
+  /// cpu::multiply, cut into tiles.
+  template <class Count, class Columns, class Depth, class Number, class Epilogue>
+  void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, Number const* b, Index b_pitch,
+                Epilogue const& epilogue) const {
+    auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
+    auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
+    auto const all = product_of(tiles, panels);
+    each(all, cpu::parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
+      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
+                      {first - panel * tiles, last - panel * tiles});
+      }
+    });
+  }
+  /// cpu::transpose, cut into cache lines of `to`.
+  template <class Count, class Columns, class Number>
+  void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
+    constexpr Index line = 16;
+    each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
+         [&](Index first, Index last, int) {
+           Index const row = first * line;
+           cpu::transpose(plain::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch, from_pitch,
+                          to + row, to_pitch);
+         });
+  }
+  /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
+  template <class F>
+  void each_samples(Recurrence<float> const& r, F const& f) const {
+    Index const gates = r.weights.gates * r.units(),
+                depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
+                pairs = plain::larger<Index>(1, r.x.samples / 2);
+    each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
+      Index const end = last == pairs ? r.x.samples : 2 * last;
+      f(2 * first, end - 2 * first);
+    });
+  }
   /// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
   template <class Y>
   static constexpr Index writable(Y y) {
@@ -284,29 +375,35 @@ struct Cpu : cpu::Layout {
   static Rows<T> some(Rows<T, Count, Columns, Pitch> x, Index first, Index count) {
     return {x.row(first), count, x.columns, x.pitch};
   }
-  /// compute(first, count) writes some rows of y; while they are in the cache, the chain follows.
+  /// compute(first, count, scratch) writes some rows of y; while they are in the cache, the chain follows. `cost`: of a
+  /// row.
   template <class Y, class Chain, class Join, class F>
-  static void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, F compute) {
+  void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, Index cost, F compute) const {
     cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    for (Index i = 0; i < y.rows; i += at_once) {
-      Index const count = plain::smaller<Index>(at_once, y.rows - i);
-      compute(i, count);
-      if (then.empty()) continue;
-      for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
-    }
+    each(cpu::parts_of(y.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, y.rows); i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
+        compute(i, count, scratch_of(worker));
+        if (then.empty()) continue;
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
+      }
+    });
   }
-  /// compute(first, count) makes some rows of dx: it writes the first columns, and adds to the others, which are zero.
-  /// While they are in the cache, the slope follows.
+  /// compute(first, count, scratch) makes some rows of dx: it writes the first columns, and adds to the others, which
+  /// are zero. While they are in the cache, the slope follows.
   template <class DX, class Chain, class F>
-  static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, F compute) {
+  void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, Index cost,
+                       F compute) const {
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dx.rows; i += at_once) {
-      Index const count = plain::smaller<Index>(at_once, dx.rows - i);
-      for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
-      compute(i, count);
-      if (slope.chain.length == 0) continue;
-      for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
-    }
+    each(cpu::parts_of(dx.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, dx.rows); i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
+        for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
+        compute(i, count, scratch_of(worker));
+        if (slope.chain.length == 0) continue;
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
+      }
+    });
   }
 };
 

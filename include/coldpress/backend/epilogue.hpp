@@ -3,6 +3,7 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/tile.hpp>
+#include <coldpress/core/type_list.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -25,6 +26,28 @@ struct Block {
   static constexpr ErasedOp::Block extents{h, w* lanes, w* lanes};
   COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
 };
+
+/// What erased.hpp makes of an operation.
+template <class Op>
+void value_block(void const* op, float* x, ErasedOp::Block block, At at);
+/// Operations that a chain with its types erased is looked through for: where it is one of these alone, it is applied
+/// in registers (erased.hpp has the list, for those who compile kernels of erased chains).
+template <class Chain>
+struct CommonOps {
+  using List = TypeList<>;
+};
+/// f(operation) where the chain is that alone; whether it is any.
+template <class Chain, class F>
+COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
+  return [&]<class... Ops>(TypeList<Ops...>) COLDPRESS_INLINE_LAMBDA {
+    auto const try_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+      bool const same = chain.ops[0].value == value_block<Op>;
+      if (same) f(op);
+      return same;
+    };
+    return chain.length == 1 && (try_one(Ops{}) || ...);
+  }(typename CommonOps<Chain>::List{});
+}
 
 /// Applies a chain to a block, operation by operation.
 inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, At at) {
@@ -63,7 +86,12 @@ struct Output {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      if (then.chain.length == 0) {
+      bool const common = as_common(then.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+        for_tile<h, w, Op::heavy>(
+            sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, At{})); });
+      });
+      if (common) {
+      } else if (then.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
         Block<h, w> block;
@@ -159,7 +187,15 @@ struct InputGradient {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      if (slope.chain.length == 0) {
+      bool const common = as_common(slope.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+        Slope<coldpress::Chain<Op>, float> const known{chain_of(op),      slope.step,   slope.input,
+                                                       slope.input_pitch, slope.output, slope.output_pitch};
+        for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+          write(i, j, v * slope_at(known, row + i, column + j * lanes, columns));
+        });
+      });
+      if (common) {
+      } else if (slope.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
         Block<h, w> sums, slopes{};

@@ -1,7 +1,10 @@
 // Operations with their types erased: what a network that is known only at run time applies to blocks of rows.
 #pragma once
 
-#include <coldpress/backend/math.hpp>
+#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/layers/relu.hpp>
+#include <coldpress/layers/sigmoid.hpp>
+#include <coldpress/layers/tanh.hpp>
 
 namespace coldpress {
 namespace cpu::inline COLDPRESS_ISA {
@@ -31,6 +34,10 @@ void gradient_block(void const* op, float const* x, float const* y, float* slope
     }
   }
 }
+template <>
+struct CommonOps<ErasedChain> {
+  using List = TypeList<ReLUOp, TanHOp, SigmoidOp>;
+};
 /// `op` is still to be set.
 template <class Op>
 constexpr ErasedOp erased_op() {

@@ -214,16 +214,14 @@ COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) 
   }
 }
 
-/// Gradients of all sums, from the last step to the first. `upper` has all steps or only the one that comes last.
+/// Gradients of all sums, from the last step to the first. `hidden`: W_h transposed, {gates of units, padded hidden}.
+/// `upper` has all steps or only the one that comes last.
 template <int gates>
-void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
-                        Index truncation, float* scratch) {
+void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequence<float const> const& upper,
+                        Index truncation) {
   constexpr int count = Sums<gates>::count;
   RecurrentWeights const& w = r.weights;
-  Index const units = r.units(), pitch = Layout::recurrent_pitch(w), steps = r.x.steps,
-              transposed = Layout::pitch(w.hidden), depth = gates * units;
-  transpose(w.hidden, depth, weights + Layout::recurrent_part(w, r.part) + w.inputs(r.part) * pitch, pitch, scratch,
-            transposed);
+  Index const units = r.units(), steps = r.x.steps, depth = gates * units;
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -244,8 +242,9 @@ void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequen
     if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
     if (n > 0) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
-      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, scratch,
-               transposed, Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
+      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, hidden,
+               Layout::pitch(w.hidden),
+               Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
     }
     for (Index i = 0; i < r.x.samples; ++i) {
       Index column = 0;

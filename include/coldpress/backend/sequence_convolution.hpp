@@ -1,4 +1,5 @@
-// Causal convolutions of sequences: rows of the product are steps, so that a step is a row of a dense layer.
+// Causal convolutions of sequences. Of whole ones, rows of the product are steps, so that a step is a row of a dense
+// layer. In a stream, each step is added to the outputs that will need it. Both sum in one order.
 #pragma once
 
 #include <coldpress/backend/panel.hpp>
@@ -32,17 +33,16 @@ COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& 
 }
 
 /// panel[row][d] for d = (tap, c) of one group.
-COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, float* state, Index group,
-                                 float* panel, Index pitch) {
-  Index const channels = g.group_channels(), kept = Past<float>::size(g.past(), g.channels);
+COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
+                                 Index pitch) {
+  Index const channels = g.group_channels();
   for (Index i = 0; i < steps.rows; ++i, panel += pitch) {
     Index const sample = steps.sample_of(i);
-    Past<float> const past{state + sample * kept, g.past(), g.channels};
     float* to = panel;
     for (Index r = 0; r < g.height.filter; ++r, to += channels) {
       Index const t = g.height.at(steps.step_of(i), r);
-      if (t >= 0 || state) {
-        copy_over(to, (t >= 0 ? x.row(sample) + t * g.channels : past.step(t)) + group * channels, channels);
+      if (t >= 0) {
+        copy_over(to, x.row(sample) + t * g.channels + group * channels, channels);
       } else {
         for (Index c = 0; c < channels; c += lanes) store(to + c, Vector{});
       }
@@ -67,16 +67,15 @@ void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const*
   }
 }
 
-/// A call with a single step in all is a sum in an order of its own, as in affine.
 template <class = void>
-void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y, float* state,
+void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                         float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), w_pitch = Layout::pitch(g.outputs);
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
     Out const to = steps.of(y, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps(g, steps, x, state, group, memory.inputs, pitch);
+      pack_steps(g, steps, x, group, memory.inputs, pitch);
       float const* b = bias;
       if (bias && group > 0) {  // whole vectors are read, beyond the last group
         copy_over(memory.rest, bias + group * outputs, outputs);
@@ -84,16 +83,91 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
       }
       Output<Chain<>> const epilogue{{}, b, to.data + group * outputs, to.pitch, outputs};
       float const* const w = weight + group * outputs;
-      if (x.rows * g.height.out == 1) {
-        multiply_row(outputs, g.depth(), memory.inputs, w, w_pitch, epilogue);
-      } else {
-        multiply(steps.rows, outputs, g.depth(), {memory.inputs, pitch, 1}, w, w_pitch, epilogue);
-      }
+      multiply(steps.rows, outputs, g.depth(), {memory.inputs, pitch, 1}, w, w_pitch, epilogue);
     }
   });
-  if (!state || g.past() == 0) return;
-  Index const kept = Past<float>::size(g.past(), g.channels);
-  for (Index i = 0; i < x.rows; ++i) Past<float>{state + i * kept, g.past(), g.channels}.append(x.row(i), g.height.in);
+}
+
+/// One step of a stream. In its state are the sums of the outputs that come, as far as steps have been seen: a ring of
+/// g.past() rows, then the number of the row for the output that is furthest away, which is also the next one's.
+struct Pushed {
+  float const *x, *weight;  // of one group
+  float* sums;
+  Index channels, weight_pitch, steps, pitch, now, taps, dilation;
+};
+/// Adds the terms of taps [first, first + count) to one vector of their outputs; returns the last one's sums.
+template <int count>
+COLDPRESS_INLINE Vector push_block(Pushed const& p, Index first, Index column) {
+  float* slot[count];
+  Vector sum[count];
+  unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+    Index const row = p.now - (first + j) * p.dilation;
+    slot[j] = p.sums + (row < 0 ? row + p.steps : row) * p.pitch + column;
+    sum[j] = first + j == 0 ? Vector{} : load(slot[j]);
+  });
+  Index const tap_pitch = p.channels * p.weight_pitch;
+  float const* weight = p.weight + first * tap_pitch + column;
+  for (Index c = 0; c < p.channels; ++c, weight += p.weight_pitch) {
+    Vector const x = splat(p.x[c]);
+    unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(x, load(weight + j * tap_pitch), sum[j]); });
+  }
+  unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+    if (first + j + 1 < p.taps) store(slot[j], sum[j]);
+  });
+  return sum[count - 1];
+}
+
+/// The same, not inlined: one copy serves every shape.
+template <int count>
+__attribute__((noinline)) Vector push_taps(Pushed const& pushed, Index first, Index column) {
+  Pushed const p = pushed;  // stores cannot change a copy
+  return push_block<count>(p, first, column);
+}
+
+/// The last taps come first: the current output's row is that of the furthest one, too. `known`: whether the compiler
+/// knows the shape; then all is inlined.
+template <bool known, class Epilogue>
+COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, In x, float const* weight, float const* bias,
+                                      float* state, Epilogue const& epilogue) {
+  Index const outputs = g.group_outputs(), taps = g.height.filter, group_pitch = Layout::cells(outputs);
+  Pushed p{.x = nullptr,
+           .weight = nullptr,
+           .sums = nullptr,
+           .channels = g.group_channels(),
+           .weight_pitch = Layout::pitch(g.outputs),
+           .steps = g.past(),
+           .pitch = g.groups * group_pitch,
+           .now = 0,
+           .taps = taps,
+           .dilation = g.height.dilation};
+  for (Index i = 0; i < x.rows; ++i, state += g.state()) {
+    float& now = state[g.past() * p.pitch];
+    for (Index t = 0; t < g.height.in; ++t) {
+      p.now = static_cast<Index>(now);
+      for (Index group = 0; group < g.groups; ++group) {
+        p.x = x.row(i) + t * g.channels + group * p.channels;
+        p.weight = weight + group * outputs;
+        p.sums = state + group * group_pitch;
+        for (Index k = 0; k < outputs; k += lanes) {
+          Vector sum[1][1] = {};
+          Index after = taps;
+          split<8>(taps, [&](Index, auto count) COLDPRESS_INLINE_LAMBDA {
+            after -= count;
+            Vector last;
+            if constexpr (known) {
+              last = push_block<count>(p, after, k);
+            } else {
+              last = push_taps<count>(p, after, k);
+            }
+            if (after + count == taps) sum[0][0] = last;
+          });
+          if (bias) sum[0][0] += load_row(bias + group * outputs + k, outputs - k);
+          epilogue.finish(sum, i, t * g.outputs + group * outputs + k);
+        }
+      }
+      now = static_cast<float>(p.now + 1 == p.steps ? 0 : p.now + 1);
+    }
+  }
 }
 
 template <class = void>
@@ -118,7 +192,7 @@ void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* 
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
     In const from = steps.of(dy, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps(g, steps, x, nullptr, group, memory.inputs, pitch);
+      pack_steps(g, steps, x, group, memory.inputs, pitch);
       for (Index i = 0; i < steps.rows; ++i)
         copy_over(memory.outputs + i * other, from.row(i) + group * outputs, outputs);
       multiply(g.depth(), outputs, steps.rows, {memory.inputs, 1, pitch}, memory.outputs, other,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/math.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -28,6 +29,15 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
+/// Some of the parts of a split.
+struct Parts {
+  Index first = 0, last = PTRDIFF_MAX;
+};
+constexpr Index parts_of(Index total, Index most) { return (total + most - 1) / most; }
+template <Index total, Index most>
+constexpr auto parts_of(Fixed<total>, Fixed<most>) {
+  return Fixed<parts_of(total, most)>{};
+}
 /// Whether n is 1: a constant where n is.
 template <Index n>
 constexpr auto is_one(Fixed<n>) {
@@ -36,27 +46,29 @@ constexpr auto is_one(Fixed<n>) {
 constexpr bool is_one(Index n) { return n == 1; }
 
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
-/// calls f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the
-/// compiler.
+/// calls f(first, Int<size>) for each, or for some. Only the sizes that occur are instantiated where the total is known
+/// to the compiler.
 template <int most, Index total, class F>
-COLDPRESS_INLINE void split(Fixed<total>, F f) {
-  constexpr Index parts = (total + most - 1) / most;
+COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
+  constexpr Index parts = parts_of(total, most);
   constexpr int size = (total + parts - 1) / parts;
   constexpr Index large = total - (size - 1) * parts;
-  for (Index i = 0; i < large; ++i) f(i * size, Int<size>{});
+  for (Index i = plain::larger<Index>(some.first, 0); i < plain::smaller(some.last, large); ++i)
+    f(i * size, Int<size>{});
   if constexpr (large < parts) {
-    for (Index i = large; i < parts; ++i) f(large + i * (size - 1), Int<size - 1>{});
+    for (Index i = plain::larger(some.first, large); i < plain::smaller(some.last, parts); ++i)
+      f(large + i * (size - 1), Int<size - 1>{});
   }
 }
 template <int most, class F>
-COLDPRESS_INLINE void split(Index total, F f) {
+COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   if (total == 0) return;
-  Index const parts = (total + most - 1) / most;
-  Index size = (total + parts - 1) / parts, count = total - (size - 1) * parts, first = 0;
-  for (int turn = 0; turn < 2; ++turn, count = parts - count, --size) {
+  Index const parts = parts_of(total, most), size = parts_of(total, parts), large = total - (size - 1) * parts;
+  for (Index turn = 0; turn < 2; ++turn) {
+    Index const before = turn * large, end = plain::smaller(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      if (size == i + 1) {
-        for (Index n = 0; n < count; ++n, first += i + 1) f(first, Int<i + 1>{});
+      if (size - turn == i + 1) {
+        for (Index n = plain::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
       }
     });
   }
@@ -110,18 +122,24 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   local.finish(sum, row, column);
 }
 
-/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes.
+/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes. Or some
+/// of its tiles: of the parts of the columns, those of the rows.
 template <class Count, class Columns, class A, class B, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue) {
-  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    split<tile_rows>(
-        rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); });
-  });
+void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue, Parts of_columns = {},
+              Parts of_rows = {}) {
+  split<tile_columns>(
+      vectors(columns),
+      [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+        split<tile_rows>(
+            rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); },
+            of_rows);
+      },
+      of_columns);
 }
 template <class Count, class Columns, class Number, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
-              Epilogue const& epilogue) {
-  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
+              Epilogue const& epilogue, Parts of_columns = {}, Parts of_rows = {}) {
+  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue, of_columns, of_rows);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.

@@ -83,8 +83,14 @@ struct ConvolutionGeometry {
   constexpr Index group_outputs() const { return outputs / groups; }
   /// Terms of a sum.
   constexpr Index depth() const { return group_channels() * taps(); }
+  constexpr Index products() const { return depth() * positions() * outputs; }  // of a sample
   /// Steps of a sequence that come before it and still count.
   constexpr Index past() const { return height.padding; }
+  /// Values that a stream carries: of each such step its input, or what outputs have so far; and a number.
+  constexpr Index state() const {
+    Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
+    return past() == 0 ? 0 : past() * std::max(channels, padded) + 1;
+  }
 };
 
 /// A pooling of one sample: {planes, depth, height, width}, where depth may be 1.

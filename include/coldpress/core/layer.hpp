@@ -218,9 +218,11 @@ constexpr bool fuses = requires {
   requires L::fuses;
 };
 
-/// What a run of a layer comprises; it decides how much scratch the layer needs.
+/// What a run of a layer comprises; it decides how much scratch the layer needs. Each worker more makes it as much
+/// larger as the first but one.
 struct Extent {
   bool training, input_gradient;
+  int workers = 1;
 };
 
 /// Values of scratch that a layer needs on a backend, whatever the batch.

@@ -94,11 +94,13 @@ class Registered final : public AnyLayer {
   template <class F>
   static void visit(Primitives with, F f) {
     if constexpr (ComputeLayer<L> || JoinLayer<L>) {
-      auto const run = [&](auto backend) {
-        backend.scratch = with.scratch;
+      if (with.reference) {
+        Reference<float> backend;
+        backend.scratch = with.context.scratch;
         f(backend);
-      };
-      with.reference ? run(Reference<float>{}) : run(Cpu{});
+      } else {
+        f(Cpu{{}, with.context});
+      }
     }
   }
   /// f(backend, the pass as this layer has it: with one input or with all)

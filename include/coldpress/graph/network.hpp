@@ -280,6 +280,13 @@ class Network {
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
   void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Who does what it computes without a workspace of the caller's (those have a run_on of their own), and the steps of
+  /// its Solver; null: the calling thread alone. Borrowed. The bits are the same.
+  void run_on(Executor* executor) {
+    workspace_.run_on(executor);
+    if constexpr (Graph::sums > 0) evaluation_.run_on(executor);
+  }
+  Executor* executor() const { return workspace_.executor(); }
 
   /// Numbers that training changes.
   static constexpr Index parameter_count = [] {
@@ -347,6 +354,7 @@ class Network {
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
+    if constexpr (requires { backend.executor; }) workspace.employ(backend);
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
@@ -448,6 +456,17 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   T* values() { return values_.data() + Program::memory.scratch; }
   T const* values() const { return values_.data() + Program::memory.scratch; }
   T* scratch() { return values_.data(); }
+  /// Who does its passes; null: the calling thread alone. Borrowed, and several workspaces may have the same. Scratch
+  /// of its workers, where layers need some, is on the heap.
+  void run_on(Executor* executor) { executor_ = executor; }
+  Executor* executor() const { return executor_; }
+  void employ(Context& context) {
+    if constexpr (Program::memory.worker_scratch > 0) {
+      context.employ(executor_, others_, Program::memory.worker_scratch);
+    } else {
+      context.executor = executor_;
+    }
+  }
   /// Where the outputs of a run are; returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
@@ -463,6 +482,9 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  private:
   std::array<Samples<T>, output_count> outputs_{};
   Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
+  Executor* executor_ = nullptr;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>

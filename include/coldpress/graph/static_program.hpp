@@ -44,26 +44,31 @@ struct StaticProgram {
   }();
   /// Of the head of a group.
   template <int g>
-  static constexpr Index scratch() {
+  static constexpr Index scratch(int workers) {
     if constexpr (planned.groups[g].head >= 0) {
       constexpr int node = planned.groups[g].head;
       return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
-                                 {options.training, planned.groups[g].passes_gradient()});
+                                 {options.training, planned.groups[g].passes_gradient(), workers});
     } else {
       return 0;
     }
   }
-  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
+  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer, and for
+  /// each worker beside the caller.
   struct Memory {
     std::array<Slot, Graph::parameter_count> slots{};
     Index parameters = 0;
-    Index scratch = 0;
+    Index scratch = 0, worker_scratch = 0;
   };
   static constexpr Memory memory = [] {
     Memory m{};
     m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
                            planned.groups, planned.group_of, m.slots);
-    [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = plain::larger(m.scratch, scratch<g>())), ...); }
+    auto const add = [&](Index one, Index two) {
+      m.scratch = plain::larger(m.scratch, one);
+      m.worker_scratch = plain::larger(m.worker_scratch, two - one);
+    };
+    [&]<int... g>(std::integer_sequence<int, g...>) { (add(scratch<g>(1), scratch<g>(2)), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
     return m;
   }();

@@ -69,20 +69,16 @@ struct Convolution {
             has_bias ? 2 : 1};
   }
   constexpr Index flops(Shape in) const {
-    ConvolutionGeometry const g = geometry(in);
-    return 2 * g.depth() * g.positions() * num_output;
+    return 2 * geometry(in).products();
   }
-  constexpr Index state(Shape in) const {
-    ConvolutionGeometry const g = geometry(in);
-    return streams(in) ? Past<float>::size(g.past(), g.channels) : 0;
-  }
+  constexpr Index state(Shape in) const { return streams(in) ? geometry(in).state() : 0; }
   constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
 
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {
-    return Backend::convolution_scratch(geometry(in), extent);
+    return extent.workers * Backend::convolution_scratch(geometry(in), extent);
   }
-  void forward(auto const& backend, auto const& pass) const {
+  __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
                      pass.state);
   }

@@ -52,8 +52,8 @@ struct Pooling {
   }
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent) const {
-    return Backend::pooling_scratch(geometry(in));
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return extent.workers * Backend::pooling_scratch(geometry(in));
   }
   void forward(auto const& backend, auto const& pass) const {
     backend.pool(geometry(pass.in), pass.x, pass.y, pass.then, pass.memory);

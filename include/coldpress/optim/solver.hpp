@@ -140,6 +140,7 @@ class Solver {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
+    workspace_.run_on(net_.executor());
     auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
     run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
