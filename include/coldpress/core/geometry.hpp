@@ -89,7 +89,7 @@ struct ConvolutionGeometry {
   /// Values that a stream carries: of each such step its input, or what outputs have so far; and a number.
   constexpr Index state() const {
     Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
-    return past() == 0 ? 0 : past() * std::max(channels, padded) + 1;
+    return past() == 0 ? 0 : past() * plain::larger(channels, padded) + 1;
   }
 };
 
