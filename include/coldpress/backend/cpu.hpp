@@ -31,7 +31,8 @@ struct Cpu : cpu::Layout, Context {
   /// dx = slope(dy W)
   template <class DY, class Number, class DX, class Chain>
   void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    auto const in = dx.columns, out = dy.columns;
+    auto const in = dx.columns;
+    auto const out = dy.columns;
     transpose(in, out, weight, pitch(out), scratch, pitch(in));
     multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
              cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, in});

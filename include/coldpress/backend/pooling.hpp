@@ -105,7 +105,7 @@ struct Quarters {
         Index const left = 2 * (width - k);
         Vector const v = load_row(dy + k, width - k);
         Mask const place = (Mask)load_row(places + k, width - k);
-        unroll<2>([&](auto row) COLDPRESS_INLINE_LAMBDA {
+        for_constants<2>([&](auto row) COLDPRESS_INLINE_LAMBDA {
           Vector const a = place == 2 * row ? v : Vector{}, b = place == 2 * row + 1 ? v : Vector{};
           float* const to = dx + 2 * row * width + 2 * k;
           store_row(to, interleave<0>(a, b), left);

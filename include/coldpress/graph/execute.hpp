@@ -319,9 +319,9 @@ T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
   T total{};
   run.program.for_each_group([&](auto g) {
-    Group const& group = run.program.group(g);
-    if (group.loss < 0) return;
+    if (run.program.group(g).loss < 0) return;
     run.program.loss(g, [&](auto const& loss) {
+      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
       using L = std::remove_cvref_t<decltype(loss)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
@@ -352,7 +352,7 @@ T loss_and_gradient(Run const& run, Each each) {
           });
       if constexpr (ElementLoss<L> && has_target_gradient<L>) {
         if (dt.data)
-          run.backend.loss_target_gradient(loss, group.head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
+          run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
       }
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
@@ -364,7 +364,7 @@ T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(group.loss)) {
+      if (double* const sums = run.sums_of(node)) {
         sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
         sums[1] += static_cast<double>(Index{run.batch});
       }
