@@ -1,7 +1,7 @@
 // The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
 #pragma once
 
-#include "table.hpp"
+#include "tape.hpp"
 
 #include <coldpress/backend/layout.hpp>
 
@@ -13,7 +13,8 @@ struct RuntimeCpu : Layout, Context {
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
-  bool halves = false;  // the matrices of dense layers are of Bfloat16
+  Tape* tape = nullptr;  // where there is one, what inference calls is taken down, not called
+  bool halves = false;   // the matrices of dense layers are of Bfloat16
 
   Index storage_size(Parameter const& parameter) const {
     return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
@@ -26,7 +27,7 @@ struct RuntimeCpu : Layout, Context {
   }
 
   void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    (halves ? table->affine_halves : table->affine)(x, weight, bias, y, then, *this);
+    call(halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
     (halves ? table->product_halves : table->product)(dy, weight, dx, slope, *this);
@@ -48,7 +49,7 @@ struct RuntimeCpu : Layout, Context {
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
-    table->convolve(g, x, weight, bias, y, then, state, *this);
+    call(table->convolve, g, x, weight, bias, y, then, state);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Slope<ErasedChain, float> const& slope) const {
@@ -63,13 +64,13 @@ struct RuntimeCpu : Layout, Context {
     static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink, *this);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
-    table->pool(g, x, y, then, places, *this);
+    call(table->pool, g, x, y, then, places);
   }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
     table->pool_gradient(g, dy, places, dx, slope, *this);
   }
-  void map(In x, Out y, Then<ErasedChain, float> const& then) const { table->map(x, y, then, *this); }
+  void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
   void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
   void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
@@ -78,7 +79,7 @@ struct RuntimeCpu : Layout, Context {
   void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
     table->add_gradient(dy, dx, slope, *this);
   }
-  void normalize(Normalization kind, In x, Out y) const { table->normalize(kind, x, y, *this); }
+  void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
     table->normalize_gradient(kind, y, dy, dx, *this);
   }
@@ -95,7 +96,7 @@ struct RuntimeCpu : Layout, Context {
                      Slope<ErasedChain, float> const& slope) const {
     static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope, *this);
   }
-  void recurrent(Recurrence<float> const& r, float const* weights) const { table->recurrent(r, weights, *this); }
+  void recurrent(Recurrence<float> const& r, float const* weights) const { call(table->recurrent, r, weights); }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
     table->recurrent_gradient(r, weights, upper, truncation, *this);
@@ -108,7 +109,7 @@ struct RuntimeCpu : Layout, Context {
     static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink, *this);
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
-    table->copy(from, to, add);
+    call(table->copy, from, to, add);
   }
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
@@ -128,6 +129,15 @@ struct RuntimeCpu : Layout, Context {
   }
 
  private:
+  /// Most kernels take what they may use of threads and scratch, too.
+  template <class... Parameters, class... Args>
+  void call(void (*kernel)(Parameters...), Args const&... args) const {
+    if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
+      call(kernel, args..., static_cast<Context const&>(*this));
+    } else {
+      tape ? tape->record(kernel, args...) : kernel(args...);
+    }
+  }
   /// What layer L does, with an operation that the compiler knows.
   template <class L, class Op>
   void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {

@@ -3,6 +3,7 @@
 
 #include "any_backend.hpp"
 #include "program.hpp"
+#include "tape.hpp"
 
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
@@ -72,23 +73,20 @@ class Engine final : public Executable {
   }
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
-    bool const training = mode == Mode::training;
-    auto const run = start(training ? training_ : inference_, inputs, training ? step_ + 1 : 0);
+    if (mode == Mode::inference) return infer(forward_, inputs, nullptr);
+    auto const run = start(training_, inputs, step_ + 1);
     forget();
-    if (training) kept_.assign(inputs.begin(), inputs.end()), ++step_;
+    kept_.assign(inputs.begin(), inputs.end()), ++step_;
     coldpress::forward(run);
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
-    auto run = start(inference_, inputs, 0);
-    require(streams_ == 0 || streams_ == run.batch, "step: the batch may change only after reset");
-    carried_.reserve(inference_.program.plan().state * run.batch);
-    streams_ = run.batch;
-    run.state = carried_.data();
-    forget();
-    coldpress::forward(run);
-    return remember(run);
+    Index const batch = stream_.fits(inputs) ? stream_.batch : samples(inference_.program, inputs);
+    require(streams_ == 0 || streams_ == batch, "step: the batch may change only after reset");
+    carried_.reserve(inference_.program.plan().state * batch);
+    streams_ = batch;
+    return infer(stream_, inputs, carried_.data());
   }
   void reset() override {
     std::fill_n(carried_.data(), carried_.size(), 0.0f);
@@ -196,6 +194,54 @@ class Engine final : public Executable {
     explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
   };
   using EngineRun = Run<Program, Backend, Index>;
+  static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
+  /// A pass of inference, taken down with its memory for the samples of one call.
+  struct Recording {
+    cpu::Tape tape;
+    Index batch = 0;  // 0: none yet
+    float const *memory = nullptr, *state = nullptr;
+    std::array<std::size_t, max_network_inputs> sizes{};
+    std::vector<Values> outputs;
+
+    bool fits(std::span<Values const> inputs) const {
+      bool fits = batch > 0;
+      for (std::size_t k = 0; k < inputs.size(); ++k) fits = fits && inputs[k].size() == sizes[k];
+      return fits;
+    }
+  };
+  std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
+    forget();
+    if (inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
+        recording.memory == inference_.memory.data()) {
+      recording.tape.play(inputs);
+      std::ranges::copy(recording.outputs, outputs_.begin());
+      return outputs_;
+    }
+    auto run = start(inference_, inputs, 0);
+    run.state = carried;
+    if constexpr (has_tape) {
+      if (taped_) {
+        record(recording, run, inputs);
+        recording.tape.play(inputs);
+        return outputs_;
+      }
+    }
+    coldpress::forward(run);
+    return remember(run);
+  }
+  void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
+    recording.batch = 0;  // until all is down
+    run.backend.tape = &recording.tape;
+    for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
+    do {
+      recording.tape.start();
+      coldpress::forward(run);
+    } while (recording.tape.grow());
+    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
+    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
+    remember(run);
+    recording.outputs.assign(outputs_.begin(), outputs_.end());
+  }
 
   Parameter const& parameter(int weight) const {
     return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
@@ -302,6 +348,8 @@ class Engine final : public Executable {
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
   HeapMemory<float> parameters_, carried_, zeros_;
+  bool const taped_ = has_tape && inference_.program.calls_primitives();
+  Recording forward_, stream_;
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;

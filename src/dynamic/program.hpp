@@ -11,6 +11,12 @@
 
 namespace coldpress::dynamic {
 
+/// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
+template <class L>
+constexpr bool calls_primitives = fuses<L> || std::is_same_v<L, Rnn> || requires(L layer) {
+  layer.normalization;
+};
+
 class Program {
  public:
   /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
@@ -24,6 +30,7 @@ class Program {
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
     options.pitch = Backend::pitch;
+    options.blocks = keeps_blocks<Backend>;
     for (Node const& node : nodes_) {
       first_shape_.push_back(shapes_.size());
       for (int k = 0; k < node.input_count(); ++k)
@@ -54,6 +61,18 @@ class Program {
     }
   }
   Program(Program const&) = delete;
+
+  /// Whether all layers are such that forward can be taken down.
+  bool calls_primitives() const {
+    bool all = true;
+    for (int g = 0; g < plan_.groups; ++g) {
+      head(
+          g, [&](auto const& layer) { all = all && dynamic::calls_primitives<std::remove_cvref_t<decltype(layer)>>; },
+          [] {});
+    }
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k) all = all && output(static_cast<int>(k)) >= 0;
+    return all;
+  }
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
@@ -93,6 +112,7 @@ class Program {
   bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
   bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
   bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
+  bool blocked(int g) const { return group(g).blocked; }
   /// The group of output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];

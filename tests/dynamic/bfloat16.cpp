@@ -2,6 +2,7 @@
 #include <coldpress/backend/cpu_bfloat16.hpp>
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic.hpp>
+#include <coldpress/dynamic/register_layer.hpp>
 
 #include "support/catch.hpp"
 #include "support/layer_laws.hpp"

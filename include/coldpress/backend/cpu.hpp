@@ -31,7 +31,8 @@ struct Cpu : cpu::Layout, Context {
   /// dx = slope(dy W)
   template <class DY, class Number, class DX, class Chain>
   void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    auto const in = dx.columns, out = dy.columns;
+    auto const in = dx.columns;
+    auto const out = dy.columns;
     transpose(in, out, weight, pitch(out), scratch, pitch(in));
     multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
              cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, in});
@@ -70,22 +71,43 @@ struct Cpu : cpu::Layout, Context {
     if (g.sequence && state && g.past() > 0) {
       cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
       constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-      cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
-    } else if (g.sequence) {
+      return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+    }
+    if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if (!then.empty()) map(y, y, then);
-    } else {
-      finish_rows(y, then, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-        cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
+      return;
+    }
+    Index const blocks = g.in_blocks() ? blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
+          finish_block(y, then, b);
+        }
       });
     }
+    finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+      cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
+    });
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope) const {
+    Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights_back(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block_back(g, dy, scratch, dx, b, scratch_of(worker, packed));
+          finish_block_gradient(dx, slope, b);
+        }
+      });
+    }
     Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
-    finish_gradient(dx, slope, at_once, 0, g.products(), [&](Index i, Index count, float* own) {
+    finish_gradient(dx, slope, blocks, at_once, 0, g.products(), [&](Index i, Index count, float* own) {
       if (g.sequence) {
         cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
       } else {
@@ -102,7 +124,10 @@ struct Cpu : cpu::Layout, Context {
     if (g.sequence) {
       cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
     } else {
-      cpu::image_weight_gradient(g, x, dy, gradient, gradient + size);
+      Index const blocks = g.in_blocks() ? blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
+      if (blocks > 0) cpu::block_weight_gradient(g, x, dy, blocks, gradient, gradient + size);
+      if (rest > 0)
+        cpu::image_weight_gradient(g, some(x, first, rest), some(dy, first, rest), gradient, gradient + size);
     }
     cpu::hand_over(sink, gradient, size);
   }
@@ -110,65 +135,103 @@ struct Cpu : cpu::Layout, Context {
   template <class DY, class Sink>
   void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
+    Index const blocks = dy.blocked ? blocks_of(dy) : 0, first = blocks * block_size;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, dy, k)}};
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, some(dy, first, dy.rows - first), k)}};
+      for (Index n = 0; blocks > 0 && n < plain::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
+        sum[0][0][n] += cpu::block_channel_sum(g, dy, blocks, k + n);
       epilogue.finish(sum, 0, k);
     }
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>
   void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
-    finish_rows(y, then, 1, value_cost * x.columns, [&](Index i, Index, float* own) {
-      cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, own);
-    });
+    auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
+    Index const blocks = x.blocked || y.blocked ? blocks_of(x) : 0, cost = value_cost * x.columns;
+    if (blocks > 0) {
+      each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::pool_block(g, x, y, places_of(b * block_size), b, scratch_of(worker));
+          finish_block(y, then, b);
+        }
+      });
+    }
+    finish_rows(y, then, blocks, 1, cost,
+                [&](Index i, Index, float* own) { cpu::pool(g, x.row(i), y.row(i), places_of(i), own); });
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, 1, dx.columns, value_cost * dx.columns, [&](Index i, Index, float* own) {
-      cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), own);
+    auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
+    Index const blocks = dx.blocked || dy.blocked ? blocks_of(dy) : 0, cost = value_cost * dx.columns;
+    if (blocks > 0) {
+      each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::pool_block_gradient(g, dy, places_of(b * block_size), dx, b, scratch_of(worker));
+          finish_block_gradient(dx, slope, b);
+        }
+      });
+    }
+    finish_gradient(dx, slope, blocks, 1, dx.columns, cost, [&](Index i, Index, float* own) {
+      cpu::pool_gradient(g, dy.row(i), places_of(i), dx.row(i), own);
     });
   }
   /// y = then(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, Then<Chain, float, Join> const& then) const {
-    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    each_row(x, [&](Index i) { cpu::pass_row(x.row(i), x.columns, epilogue, i); });
+    by_section(y, [&](auto part) {
+      auto const from = part(x);
+      cpu::Output<Chain, Join> const epilogue = output(part(y), part(then));
+      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+    });
   }
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    each_row(dy, [&](Index i) { cpu::pass_row(dy.row(i), dy.columns, epilogue, i); });
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+    });
   }
   /// dx = slope(dx + dy)
   template <class DY, class DX, class Chain>
   void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    each_row(dy, [&](Index i) {
-      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
-        Index const left = dy.columns - c;
-        cpu::Vector v[1][1] = {{cpu::load_row(dx.row(i) + c, left) + cpu::load_row(dy.row(i) + c, left)}};
-        epilogue.finish(v, i, c);
-      }
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      auto const to = part(dx);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(to, part(slope));
+      each_row(from, [&](Index i) {
+        for (Index c = 0; c < from.columns; c += cpu::lanes) {
+          Index const left = from.columns - c;
+          cpu::Vector v[1][1] = {{cpu::load_row(to.row(i) + c, left) + cpu::load_row(from.row(i) + c, left)}};
+          epilogue.finish(v, i, c);
+        }
+      });
     });
   }
   /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
   /// the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     auto const op = layer.join();
-    each_row(dy, [&](Index i) {
-      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
-        Index const left = dy.columns - c;
-        cpu::Vector x{}, y{};
-        if constexpr (op.needs_inputs) x = cpu::load_row(a.row(i) + c, left), y = cpu::load_row(b.row(i) + c, left);
-        cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
-        cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, left) * d}};
-        epilogue.finish(v, i, c);
-      }
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      auto const first = part(a);
+      auto const other = part(b);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      each_row(from, [&](Index i) {
+        for (Index c = 0; c < from.columns; c += cpu::lanes) {
+          Index const left = from.columns - c;
+          cpu::Vector x{}, y{};
+          if constexpr (op.needs_inputs)
+            x = cpu::load_row(first.row(i) + c, left), y = cpu::load_row(other.row(i) + c, left);
+          cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
+          cpu::Vector v[1][1] = {{cpu::load_row(from.row(i) + c, left) * d}};
+          epilogue.finish(v, i, c);
+        }
+      });
     });
   }
   /// dt, the gradient of the summed loss with respect to the targets.
@@ -371,39 +434,123 @@ struct Cpu : cpu::Layout, Context {
   static constexpr Index writable(Y y) {
     return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
   }
-  template <class T, class Count, class Columns, class Pitch>
-  static Rows<T> some(Rows<T, Count, Columns, Pitch> x, Index first, Index count) {
+  template <class T, class Count, class Columns, class Pitch, class Blocked>
+  static Rows<T> some(Rows<T, Count, Columns, Pitch, Blocked> x, Index first, Index count) {
     return {x.row(first), count, x.columns, x.pitch};
   }
-  /// compute(first, count, scratch) writes some rows of y; while they are in the cache, the chain follows. `cost`: of a
-  /// row.
+  /// Whole blocks of a minibatch; of a batch that is too small the compiler knows it.
+  template <class X>
+  static constexpr Index blocks_of(X const& x) {
+    return x.rows / block_size;
+  }
+  template <class Y, class Chain, class Join>
+  static cpu::Output<Chain, Join> output(Y y, Then<Chain, float, Join> const& then) {
+    return {then, nullptr, y.data, y.pitch, writable(y)};
+  }
+  template <class DX, class Chain>
+  static cpu::InputGradient<Chain> input_gradient(DX dx, Slope<Chain, float> const& slope) {
+    return {slope, dx.data, dx.pitch, dx.columns};
+  }
+  /// Where a block follows on y, what is to be done with it, while it is in the cache.
+  template <class Y, class Chain, class Join>
+  static void finish_block(Y y, Then<Chain, float, Join> const& then, Index b) {
+    if (then.empty()) return;
+    if (y.blocked) {
+      Section const part{b * block_size, 1, block_size};
+      cpu::pass_row(part(y).data, part(y).columns, output(part(y), part(then)), 0);
+    } else {
+      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
+        cpu::pass_row(y.row(i), y.columns, output(y, then), i);
+    }
+  }
+  template <class DX, class Chain>
+  static void finish_block_gradient(DX dx, Slope<Chain, float> const& slope, Index b) {
+    if (dx.blocked) {
+      if (slope.chain.length == 0) return;
+      Section const part{b * block_size, 1, block_size};
+      cpu::pass_row(part(dx).data, part(dx).columns, input_gradient(part(dx), part(slope)), 0);
+    } else {
+      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
+        cpu::pass_row(dx.row(i), dx.columns, input_gradient(dx, slope), i);
+    }
+  }
+  /// compute(first, count, scratch) writes some rows of y, those after its blocks; while they are in the cache, the
+  /// chain follows. `cost`: of a row.
   template <class Y, class Chain, class Join, class F>
-  void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, Index cost, F compute) const {
-    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    each(cpu::parts_of(y.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, y.rows); i < end; i += at_once) {
+  void finish_rows(Y y, Then<Chain, float, Join> const& then, Index blocks, Index at_once, Index cost,
+                   F compute) const {
+    Index const start = blocks * block_size;
+    each(cpu::parts_of(y.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      Index const end = plain::smaller<Index>(start + last * at_once, y.rows);
+      for (Index i = start + first * at_once; i < end; i += at_once) {
         Index const count = plain::smaller(at_once, end - i);
         compute(i, count, scratch_of(worker));
         if (then.empty()) continue;
-        for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, output(y, then), j);
       }
     });
   }
-  /// compute(first, count, scratch) makes some rows of dx: it writes the first columns, and adds to the others, which
-  /// are zero. While they are in the cache, the slope follows.
+  /// compute(first, count, scratch) makes some rows of dx, those after its blocks: it writes the first columns, and
+  /// adds to the others, which are zero. While they are in the cache, the slope follows.
   template <class DX, class Chain, class F>
-  void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, Index cost,
+  void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index blocks, Index at_once, Index written, Index cost,
                        F compute) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    each(cpu::parts_of(dx.rows, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      for (Index i = first * at_once, end = plain::smaller<Index>(last * at_once, dx.rows); i < end; i += at_once) {
+    Index const start = blocks * block_size;
+    each(cpu::parts_of(dx.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      Index const end = plain::smaller<Index>(start + last * at_once, dx.rows);
+      for (Index i = start + first * at_once; i < end; i += at_once) {
         Index const count = plain::smaller(at_once, end - i);
         for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
         compute(i, count, scratch_of(worker));
         if (slope.chain.length == 0) continue;
-        for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, input_gradient(dx, slope), j);
       }
     });
+  }
+  /// Rows as they are.
+  struct Whole {
+    template <class X>
+    X operator()(X const& x) const {
+      return x;
+    }
+  };
+  /// Rows of blocks, or those after them, as ordinary rows: a block is one, of as many values as its samples have.
+  struct Section {
+    Index first, rows, samples;  // of each row
+
+    template <class T, class Count, class Columns, class Pitch, class Blocked>
+    Rows<T, Index, Index, Index, std::false_type> operator()(Rows<T, Count, Columns, Pitch, Blocked> x) const {
+      return {x.row(first), rows, samples * x.columns, samples * x.pitch};
+    }
+    template <class Chain, class Join>
+    Then<Chain, float, Join> operator()(Then<Chain, float, Join> then) const {
+      move(then.kept, then.kept_pitch);
+      if constexpr (!std::is_same_v<Join, NoJoin>) move(then.join.other, then.join.pitch), then.join.columns *= samples;
+      return then;
+    }
+    template <class Chain>
+    Slope<Chain, float> operator()(Slope<Chain, float> slope) const {
+      move(slope.input, slope.input_pitch), move(slope.output, slope.output_pitch);
+      return slope;
+    }
+
+   private:
+    template <class T>
+    void move(T*& data, Index& pitch) const {
+      if (data) data += first * pitch;
+      pitch *= samples;
+    }
+  };
+  /// f(part) for all of y: part(x) are the same rows of x, of a Then or a Slope, and no blocks.
+  template <class Y, class F>
+  static void by_section(Y y, F f) {
+    if constexpr (std::is_same_v<decltype(y.blocked), std::false_type>) {
+      f(Whole{});
+    } else {
+      Index const blocks = y.blocked ? blocks_of(y) : 0, rest = y.rows - blocks * block_size;
+      if (blocks > 0) f(Section{0, blocks, block_size});
+      if (rest > 0) f(Section{blocks * block_size, rest, 1});
+    }
   }
 };
 

@@ -14,6 +14,7 @@ namespace coldpress::cpu {
 struct Layout {
   using Scalar = float;
   static constexpr Index alignment = 16;  // floats: one cache line
+  static constexpr bool keeps_blocks = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
@@ -92,6 +93,20 @@ struct Layout {
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
+  /// The same for blocks: packed weights, and at a border where values are no blocks a block of what is read and the
+  /// planes of what is written; or the sums of a weight gradient and as many blocks as are summed at once.
+  static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
+  static constexpr Index blocks_at_once(Index values) {
+    return plain::larger<Index>(1, (Index{1} << 18) / (16 * values));
+  }
+  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
+    Index const packed = cells(g.depth() * g.outputs), in = g.in(), out = g.out(), both = in + out,
+                forward = packed + 16 * (in + most_outputs * g.positions()),
+                back = packed + 16 * (out + most_outputs * g.height.in * g.width.in),
+                weights = g.depth() * pitch(g.outputs) + 16 * most_outputs * most_taps * g.height.filter +
+                          plain::larger(16 * both, Index{1} << 18);
+    return plain::larger(plain::larger(forward, extent.input_gradient ? back : 0), extent.training ? weights : 0);
+  }
 };
 
 /// How a convolution is cut into products. A panel holds what the window sees at a block of positions: some rows of an
@@ -162,8 +177,9 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
                                           : 0,
               inputs =
                   extent.input_gradient ? plain::larger(panel.size(), panel.gradient_size(g.taps())) : panel.size();
-  return 3 * Panel::slack + inputs + panel.output_size() +
-         plain::larger(weights, gradient + outputs * pitch(panel.outputs));
+  Index const size = 3 * Panel::slack + inputs + panel.output_size() +
+                     plain::larger(weights, gradient + outputs * pitch(panel.outputs));
+  return extent.blocks && g.in_blocks() ? plain::larger(size, Layout::block_scratch(g, extent)) : size;
 }
 
 /// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.

@@ -66,42 +66,42 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   {
     float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
     Vector b[count] = {};
-    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
-    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
-    unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
+    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
+    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
+    for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
   auto const add = [&](Left a, Index depth, float const* b, auto first) COLDPRESS_INLINE_LAMBDA {
     float const* left = a.data + row * a.row;
     auto const term = [&](auto p) COLDPRESS_INLINE_LAMBDA {
       Vector right[gates];
-      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
-      unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
+      for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
         Vector const x = splat(left[i * a.row + p]);
-        unroll<gates>([&](auto q)
-                          COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
+        for_constants<gates>(
+            [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
     };
     Index k = 0;
-    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) unroll<parts>(term);
-    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) for_constants<parts>(term);
+    for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
       if (k + p < depth) term(p);
     });
   };
   if (s.inputs > 0) {
     add(s.x, s.inputs, matrix, Int<0>{});
   } else {
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       Vector const x = load_row(s.x.data + (row + i) * s.x.row + column, s.hidden - column);
-      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
+      for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
     });
   }
   if (s.h.data) add(s.h, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
 
   Vector done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
-  unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+  for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
-    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
+    for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
   });
   for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
 }
@@ -250,7 +250,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
       Index column = 0;
       for (; column < w.hidden; column += lanes) slopes<gates>(s, i, column);
       for (; column < units; column += lanes) {  // products read whole rows
-        unroll<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
+        for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
           store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});
         });
       }

@@ -12,8 +12,8 @@ namespace coldpress {
 namespace detail {
 
 /// Rows, whose pitch is their width here, as a matrix; `count` values as a vector.
-template <class T>
-auto matrix(Rows<T> x) {
+template <class T, class Blocked>
+auto matrix(Rows<T, Index, Index, Index, Blocked> x) {
   std::array<std::size_t, 2> const shape{static_cast<std::size_t>(x.rows), static_cast<std::size_t>(x.columns)};
   return xt::adapt(x.data, shape[0] * shape[1], xt::no_ownership(), shape);
 }

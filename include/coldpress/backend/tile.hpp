@@ -66,7 +66,7 @@ COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   Index const parts = parts_of(total, most), size = parts_of(total, parts), large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
     Index const before = turn * large, end = plain::smaller(some.last, turn ? parts : large);
-    unroll<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       if (size - turn == i + 1) {
         for (Index n = plain::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
       }
@@ -100,6 +100,8 @@ struct Right {
   COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
   COLDPRESS_INLINE void next() { data += pitch; }
 };
+template <class Number>
+Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
 /// alone. The epilogue takes the sums from the registers. Not inlined: one copy serves every shape.
@@ -110,10 +112,10 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   auto right = b.from(column);
   for (Index k = 0; k < depth; ++k, left.next(), right.next()) {
     Vector values[w];
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
+    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
       Vector const x = splat(left[i]);
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
     });
   }
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
@@ -153,17 +155,17 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
-    unroll<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
+    unroll<parts>([&](int p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
   }
-  unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+  unroll<parts - 1>([&](int p) COLDPRESS_INLINE_LAMBDA {
     if (k + p < depth) add(k + p, p);
   });
-  unroll<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+  for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
     constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
   });
   Vector total[1][w];
-  unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
+  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
   epilogue.finish(total, 0, column);
 }
 /// The same, not inlined: one copy serves every shape.
@@ -204,7 +206,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes], next[lanes];
-      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
+      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA {
         Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
           t[r] = Vector{};
@@ -213,13 +215,13 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
         }
       });
       for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
-        unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
+        unroll<lanes / 2>([&](int r) COLDPRESS_INLINE_LAMBDA {
           next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
           next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
         });
-        unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
+        unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
       }
-      unroll<lanes>([&](auto c) COLDPRESS_INLINE_LAMBDA {
+      unroll<lanes>([&](int c) COLDPRESS_INLINE_LAMBDA {
         float* const line = to + (c0 + c) * to_pitch + r0;
         if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
       });

@@ -60,6 +60,15 @@ COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
 }
 COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
 
+/// The same, in a register from now on: g++ would load a value again for each use.
+COLDPRESS_INLINE Vector load_once(float const* p) {
+  Vector v = load(p);
+#if defined __x86_64__ && !defined __clang__
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
 COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
 
@@ -178,11 +187,22 @@ COLDPRESS_INLINE Vector at_most(Vector v, float most) {
 
 /// Calls f(constant 0) ... f(constant N - 1).
 template <int N, class F>
-COLDPRESS_INLINE void unroll(F f) {
+COLDPRESS_INLINE void for_constants(F f) {
   [&]<int... i>(std::integer_sequence<int, i...>) COLDPRESS_INLINE_LAMBDA {
     (f(std::integral_constant<int, i>{}), ...);
   }
   (std::make_integer_sequence<int, N>{});
+}
+
+/// Calls f(0) ... f(N - 1), unrolled: the same code, compiled once and not N times.
+template <int N, class F>
+COLDPRESS_INLINE void unroll(F f) {
+#if defined __clang__
+#pragma clang loop unroll(full)
+#else
+#pragma GCC unroll 64
+#endif
+  for (int i = 0; i < N; ++i) f(i);
 }
 
 /// a[0], b[0], a[1], b[1], ...: the lower half, or the upper.

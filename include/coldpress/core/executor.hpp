@@ -66,12 +66,11 @@ struct Context {
       constexpr Index most = pieces(Count::value, Cost::value, Executor::usual_piece_cost);
       if constexpr (most < 2) return f(Index{0}, Index{count}, 0);
     }
-    if (!executor) return f(Index{0}, Index{count}, 0);
     struct Cut {
       F const& f;
       Index count, pieces;
     };
-    Cut const cut{f, count, pieces(count, cost, executor->piece_cost())};
+    Cut const cut{f, count, executor ? pieces(count, cost, executor->piece_cost()) : 1};
     if (cut.pieces < 2) return f(Index{0}, Index{count}, 0);
     executor->run({static_cast<int>(cut.pieces),
                    [](void const* state, int number, int worker) {

@@ -54,13 +54,18 @@ __attribute__((always_inline)) constexpr T gated(T x, T gate) {
 }
 
 /// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
-/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.
+/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept. Where an
+/// operation reads at.row or at.column it says so: `static constexpr bool positioned = true`.
 template <class Op>
 concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;
   { op.gradient(x, x, at) } -> std::same_as<double>;
   { Op::needs_input } -> std::convertible_to<bool>;
   { Op::heavy } -> std::convertible_to<bool>;
+};
+template <class Op>
+constexpr bool is_positioned = requires {
+  requires Op::positioned;
 };
 
 /// value(a, b) and its slopes first(a, b) = dy/da, second(a, b) = dy/db of two values at one place. `needs_inputs`: a

@@ -220,9 +220,11 @@ class Adapted final : public Executable {
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
   };
-  using FirstOutputProgram = StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true}>;
-  using OwnLossesProgram = StaticProgram<typename Net::Graph, typename Net::Backend,
-                                         PlanOptions{.training = true, .losses = Net::Graph::has_losses}>;
+  using FirstOutputProgram =
+      StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true, .blocks = Net::blocks}>;
+  using OwnLossesProgram =
+      StaticProgram<typename Net::Graph, typename Net::Backend,
+                    PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;
   HeapMemory<float> gradients_, zeros_;
   std::optional<SeparateObjective> objective_;

@@ -117,22 +117,25 @@ struct Run {
   }
   T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
-  /// Rows of what group g makes; input k of the network where g is -1 - k.
+  /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
+  template <class G>
+  auto rows(G g, T* data, Index pitch) const {
+    auto columns = program.columns(g);
+    auto blocked = program.blocked(g);
+    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+  }
+  /// What group g makes, or input k of the network.
   template <class G>
   auto value(G g) const {
-    auto const columns = program.columns(g);
-    if (g < 0)
-      return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns,
-                                               columns};
+    if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
     Buffer const& buffer = program.group(g).value;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
   auto gradient(G g) const {
-    auto const columns = program.columns(g);
     Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// What is left to do with the sums of group g's head, or with what it reads.
   template <class G>
@@ -316,9 +319,9 @@ T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
   T total{};
   run.program.for_each_group([&](auto g) {
-    Group const& group = run.program.group(g);
-    if (group.loss < 0) return;
+    if (run.program.group(g).loss < 0) return;
     run.program.loss(g, [&](auto const& loss) {
+      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
       using L = std::remove_cvref_t<decltype(loss)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
@@ -349,7 +352,7 @@ T loss_and_gradient(Run const& run, Each each) {
           });
       if constexpr (ElementLoss<L> && has_target_gradient<L>) {
         if (dt.data)
-          run.backend.loss_target_gradient(loss, group.head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
+          run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
       }
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
@@ -361,7 +364,7 @@ T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(group.loss)) {
+      if (double* const sums = run.sums_of(node)) {
         sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
         sums[1] += static_cast<double>(Index{run.batch});
       }

@@ -144,10 +144,13 @@ class Network {
 
   template <class Program>
   class BasicWorkspace;
-  using Inference = StaticProgram<Graph, Backend, PlanOptions{}>;
-  using Training = StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true}>;
+  /// Whether minibatches may have blocks of samples.
+  static constexpr bool blocks = BatchSize::capacity == 0 || BatchSize::capacity >= block_size;
+  using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
+  using Training =
+      StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
 
-  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true}>;
+  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>;
 
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;

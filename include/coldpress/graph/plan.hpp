@@ -12,7 +12,8 @@ struct PlanOptions {
   bool losses = false;          // with the losses and statistics: gradients start there, not at the outputs
   bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
-      false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
+      false;           // of values, to the end: input and parameter gradients may then be asked for in two passes
+  bool blocks = true;  // minibatches may be large enough, and the backend able, to keep images in blocks
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -100,6 +101,35 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
   }
 }
 
+/// Which values are kept in blocks: where one is made by layers that compute images in blocks, and only such layers
+/// read it; what comes between them has the layout of its operands. At any other border the kernel transposes.
+constexpr void choose_blocks(std::span<Node const> nodes, std::span<int const> outputs, std::span<Group> groups,
+                             std::span<int const> group_of) {
+  auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
+  auto const maps = [](Group const& group) { return group.head < 0 && group.loss < 0 && group.statistic < 0; };
+  for (Group& group : groups) {
+    group.blocked = group.needed && (maps(group) || (group.head >= 0 && nodes[group.head].in_blocks));
+    for (int n = 0; n < group.chain_length; ++n) group.blocked = group.blocked && !nodes[group.chain[n]].positioned;
+  }
+  for (int output : outputs) {
+    if (group_of[output] >= 0) at(group_of[output]).blocked = false;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Group& group : groups) {
+      for (int k = 0; k < group.edge_count && group.needed; ++k) {
+        int const from = group.edges[k].from;
+        bool const transposes = group.head >= 0 && nodes[group.head].in_blocks && k != group.side;
+        bool const read = from >= 0 && at(from).blocked, same = maps(group) || k == group.side;
+        if (transposes || read == (same && group.blocked)) continue;
+        changed = true;
+        if (read) at(from).blocked = false;
+        if (same) group.blocked = false;
+      }
+    }
+  }
+}
+
 /// Whether a group's backward pass reads the value of one of its edges again.
 constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int edge) {
   if (!group.needs_gradient || group.loss >= 0) return false;
@@ -117,6 +147,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   int const count = plan.groups;
   groups = groups.first(static_cast<std::size_t>(count));
   detail::trace(nodes, outputs, options, groups, group_of);
+  if (options.blocks) detail::choose_blocks(nodes, outputs, groups, group_of);
   detail::Schedule const schedule{count, options.losses};
   int const end = schedule.end();
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };

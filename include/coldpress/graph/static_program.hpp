@@ -39,6 +39,7 @@ struct StaticProgram {
     }
     PlanOptions wanted = options;
     wanted.pitch = Backend::pitch;
+    wanted.blocks = options.blocks && keeps_blocks<Backend>;
     p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
@@ -48,7 +49,7 @@ struct StaticProgram {
     if constexpr (planned.groups[g].head >= 0) {
       constexpr int node = planned.groups[g].head;
       return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
-                                 {options.training, planned.groups[g].passes_gradient(), workers});
+                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers});
     } else {
       return 0;
     }
@@ -125,6 +126,10 @@ struct StaticProgram {
   template <int g>
   static constexpr auto seed_finishes(Number<g>) {
     return Flag < g < 0 || group(g).seed_finishes > {};
+  }
+  template <int g>
+  static constexpr auto blocked(Number<g>) {
+    return Flag<group(g).blocked>{};
   }
   /// The group of output k.
   template <int k = 0>

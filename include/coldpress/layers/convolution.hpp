@@ -24,7 +24,7 @@ struct Convolution {
   Weight weight = {}, bias = {};  // Glorot, and 0
 
   /// Of samples whose output_shape was asked for: that checks all that takes time.
-  constexpr ConvolutionGeometry geometry(Shape in) const {
+  constexpr ConvolutionGeometry geometry(Shape const& in) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
@@ -73,6 +73,8 @@ struct Convolution {
   }
   constexpr Index state(Shape in) const { return streams(in) ? geometry(in).state() : 0; }
   constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
+
+  constexpr bool in_blocks(Shape in) const { return geometry(in).in_blocks(); }
 
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {

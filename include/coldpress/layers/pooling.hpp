@@ -18,7 +18,7 @@ struct Pooling {
   Rounding rounding = Rounding::floor;  // of the output's extents: Juice's; Mocha and Caffe round up
   bool count_padding = false;
 
-  constexpr PoolingGeometry geometry(Shape in) const {
+  constexpr PoolingGeometry geometry(Shape const& in) const {
     int const axes = in.rank() - 1;
     require((mode == PoolingMode::max || mode == PoolingMode::average) &&
                 (rounding == Rounding::floor || rounding == Rounding::ceil),
@@ -50,6 +50,8 @@ struct Pooling {
   constexpr Index memory(Shape in) const {  // which value of its window each output is
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
+
+  static constexpr bool in_blocks(Shape) { return true; }
 
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {

@@ -1,6 +1,7 @@
 // Training of a static network: forward, loss, backward and update as one fused plan.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/sgd.hpp>
 #include <coldpress/optim/update.hpp>
@@ -35,8 +36,8 @@ class Solver {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
-  using Program =
-      StaticProgram<typename Net::Graph, typename Net::Backend, PlanOptions{.training = true, .losses = true}, loss>;
+  using Program = StaticProgram<typename Net::Graph, typename Net::Backend,
+                                PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.

@@ -1,0 +1,82 @@
+// Calls of kernels, taken down once and played again: finding them anew takes longer than a small network.
+#pragma once
+
+#include "table.hpp"
+
+#include <memory>
+#include <span>
+#include <tuple>
+
+namespace coldpress::cpu {
+
+class Tape {
+ public:
+  using Inputs = std::span<std::span<float const> const>;
+
+  /// Where input k is said to be while calls are taken down: at an address that nothing has. What they read there is in
+  /// play read where the input is then.
+  static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
+  /// Begins anew.
+  void start() { size_ = 0; }
+  template <class... Parameters, class... Args>
+  void record(void (*kernel)(Parameters...), Args const&... args) {
+    using Call = Recorded<std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>>;
+    std::size_t const at = size_;
+    size_ += (sizeof(Call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+    if (size_ > capacity_) return;
+    Call& call = *new (memory_.get() + at) Call{{play<Call>, size_ - at, nullptr, 0, 0}, {kernel, args...}};
+    std::apply([&](auto, auto&... values) { (note(call, read_by(values)), ...); }, call.all);
+  }
+  /// Makes room for what did not fit; whether it has to be taken down again.
+  bool grow() {
+    if (size_ <= capacity_) return false;
+    memory_ = std::make_unique<std::byte[]>(size_);
+    capacity_ = size_;
+    return true;
+  }
+  void play(Inputs inputs) const {
+    for (std::size_t at = 0; at < size_;) {
+      auto& call = *reinterpret_cast<Header*>(memory_.get() + at);
+      if (call.read) *call.read = inputs[call.input].data() + call.offset;
+      call.play(call);
+      at += call.size;
+    }
+  }
+
+ private:
+  struct Header {
+    void (*play)(Header const& call);
+    std::size_t size;
+    float const** read;  // what the call reads of an input; null: nothing
+    std::size_t input;
+    Index offset;
+  };
+  template <class All>
+  struct Recorded : Header {
+    All all;
+  };
+  template <class Call>
+  static void play(Header const& call) {
+    std::apply([](auto kernel, auto const&... args) { kernel(args...); }, static_cast<Call const&>(call).all);
+  }
+  static constexpr int shift = 56;
+  static void note(Header& call, float const** read) {
+    auto const address = read ? reinterpret_cast<std::uintptr_t>(*read) : 0;
+    if (address >> shift == 0) return;
+    call.read = read, call.input = (address >> shift) - 1;
+    call.offset = static_cast<Index>(address - ((call.input + 1) << shift)) / static_cast<Index>(sizeof(float));
+  }
+  static float const** read_by(In& x) { return &x.data; }
+  static float const** read_by(Sequence<float const>& x) { return &x.data; }
+  static float const** read_by(Recurrence<float>& r) { return &r.x.data; }
+  static float const** read_by(Then<ErasedChain, float>& then) { return &then.join.other; }
+  template <class T>
+  static float const** read_by(T&) {
+    return nullptr;
+  }
+
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace coldpress::cpu
