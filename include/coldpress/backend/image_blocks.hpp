@@ -51,7 +51,7 @@ struct Walk {
   COLDPRESS_INLINE void go(Body body, Next next) const {
     Index at = begin;
     if (plain) {
-      for (; at < end; ++at, next()) body(Int<0>{}, Int<n>{});
+      all(at, end, body, next);
       return;
     }
     if (narrow) {
@@ -65,10 +65,20 @@ struct Walk {
     unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
     });
-    for (; at < last[n - 1]; ++at, next()) body(Int<0>{}, Int<n>{});
+    all(at, last[n - 1], body, next);
     unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
     });
+  }
+
+ private:
+  template <class Body, class Next>
+  static COLDPRESS_INLINE void all(Index& at, Index to, Body body, Next next) {
+    for (; at + 2 <= to; at += 2) {  // short loops: half the branches
+      body(Int<0>{}, Int<n>{}), next();
+      body(Int<0>{}, Int<n>{}), next();
+    }
+    if (at < to) body(Int<0>{}, Int<n>{}), next(), ++at;
   }
 };
 
