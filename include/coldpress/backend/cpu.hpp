@@ -21,12 +21,14 @@ struct Cpu : cpu::Layout {
   COLDPRESS_INLINE void affine(X x, float const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    auto const single = cpu::is_one(x.rows);
-    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
-      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-    }
-    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
-      cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    cpu::either(
+        cpu::is_one(x.rows),
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
+        },
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+        });
   }
   /// dx = slope(dy W)
   template <class DY, class DX, class Chain>
@@ -39,8 +41,15 @@ struct Cpu : cpu::Layout {
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
-    cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch,
-                  cpu::epilogue_of(sink, pitch(dy.columns)));
+    auto const epilogue = cpu::epilogue_of(sink, pitch(dy.columns));
+    cpu::either(
+        cpu::turns(x.columns, dy.columns),
+        [&] {
+          cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
+        },
+        [&] {
+          cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, epilogue);
+        });
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
