@@ -24,7 +24,7 @@ class Tape {
     std::size_t const at = size_;
     size_ += (sizeof(Call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
     if (size_ > capacity_) return;
-    Call& call = *new (memory_.get() + at) Call{{play<Call>, size_ - at, nullptr, 0, 0}, {kernel, args...}};
+    Call& call = *new (memory_.get() + at) Call{{play<Call>, size_ - at, {}}, {kernel, args...}};
     std::apply([&](auto, auto&... values) { (note(call, read_by(values)), ...); }, call.all);
   }
   /// Makes room for what did not fit; whether it has to be taken down again.
@@ -37,19 +37,25 @@ class Tape {
   void play(Inputs inputs) const {
     for (std::size_t at = 0; at < size_;) {
       auto& call = *reinterpret_cast<Header*>(memory_.get() + at);
-      if (call.read) *call.read = inputs[call.input].data() + call.offset;
+      for (Read const& read : call.reads) {
+        if (read.pointer) *read.pointer = inputs[read.input].data() + read.offset;
+      }
       call.play(call);
       at += call.size;
     }
   }
 
  private:
+  /// What a call reads of an input: with its sums, or with what is joined to them.
+  struct Read {
+    float const** pointer;  // null: nothing
+    std::size_t input;
+    Index offset;
+  };
   struct Header {
     void (*play)(Header const& call);
     std::size_t size;
-    float const** read;  // what the call reads of an input; null: nothing
-    std::size_t input;
-    Index offset;
+    Read reads[2];
   };
   template <class All>
   struct Recorded : Header {
@@ -60,11 +66,11 @@ class Tape {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, static_cast<Call const&>(call).all);
   }
   static constexpr int shift = 56;
-  static void note(Header& call, float const** read) {
-    auto const address = read ? reinterpret_cast<std::uintptr_t>(*read) : 0;
+  static void note(Header& call, float const** pointer) {
+    auto const address = pointer ? reinterpret_cast<std::uintptr_t>(*pointer) : 0;
     if (address >> shift == 0) return;
-    call.read = read, call.input = (address >> shift) - 1;
-    call.offset = static_cast<Index>(address - ((call.input + 1) << shift)) / static_cast<Index>(sizeof(float));
+    std::size_t const input = (address >> shift) - 1;
+    call.reads[call.reads[0].pointer ? 1 : 0] = {pointer, input, *pointer - stand_in(input)};
   }
   static float const** read_by(In& x) { return &x.data; }
   static float const** read_by(Sequence<float const>& x) { return &x.data; }

@@ -21,12 +21,14 @@ struct Cpu : cpu::Layout, Context {
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    auto const single = cpu::is_one(x.rows);
-    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
-      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-    }
-    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
-      multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+    cpu::either(
+        cpu::is_one(x.rows),
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
+        },
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+        });
   }
   /// dx = slope(dy W)
   template <class DY, class Number, class DX, class Chain>
@@ -40,8 +42,15 @@ struct Cpu : cpu::Layout, Context {
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
-    multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch,
-             cpu::epilogue_of(sink, pitch(dy.columns)));
+    auto const epilogue = cpu::epilogue_of(sink, pitch(dy.columns));
+    cpu::either(
+        cpu::turns(x.columns, dy.columns),
+        [&] {
+          cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
+        },
+        [&] {
+          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, epilogue);
+        });
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>

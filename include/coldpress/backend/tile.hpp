@@ -45,6 +45,18 @@ constexpr auto is_one(Fixed<n>) {
 }
 constexpr bool is_one(Index n) { return n == 1; }
 
+/// f() or else g(), as the condition says; where that is a constant, only this one is compiled.
+template <class Condition, class F, class G>
+COLDPRESS_INLINE void either(Condition condition, F f, G g) {
+  if constexpr (std::is_same_v<Condition, std::true_type>) {
+    f();
+  } else if constexpr (std::is_same_v<Condition, std::false_type>) {
+    g();
+  } else {
+    condition ? f() : g();
+  }
+}
+
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
 /// calls f(first, Int<size>) for each, or for some. Only the sizes that occur are instantiated where the total is known
 /// to the compiler.
@@ -198,6 +210,53 @@ COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x,
   });
 }
 
+/// Transposes a square: log2(lanes) perfect shuffles.
+COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
+  Vector next[lanes];
+  for (int stage = 1; stage < lanes; stage *= 2) {
+    unroll<lanes / 2>([&](int r) COLDPRESS_INLINE_LAMBDA {
+      next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
+      next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
+    });
+    unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
+  }
+}
+
+/// Whether a product of so many rows and columns had better be computed with rows as lanes: few columns would leave
+/// most lanes empty.
+constexpr bool turns(Index rows, Index columns) {
+  return columns <= tile_rows && 2 * columns <= lanes && rows % (tile_columns * lanes) == 0;
+}
+template <Index rows, Index columns>
+constexpr auto turns(Fixed<rows>, Fixed<columns>) {
+  return std::bool_constant<turns(Index{rows}, Index{columns})>{};
+}
+/// Turns a tile whose columns are the rows of the result.
+template <class Epilogue>
+struct Turned {
+  Epilogue epilogue;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index, Index column) const {
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+      Vector square[lanes] = {}, rows[lanes][1];
+      unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { square[i] = sum[i][j]; });
+      turn(square);
+      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { rows[r][0] = square[r]; });
+      epilogue.finish(rows, column + j * lanes, 0);
+    });
+  }
+};
+/// The same product as multiply, and the same bits, of shapes that turn: A is columns x depth, B depth x rows.
+template <class Count, class Columns, class Epilogue>
+void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<float> b, Epilogue const& epilogue) {
+  Turned<Epilogue> const turned{epilogue};
+  split<tile_rows>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
+    for (Index column = 0; column < rows; column += tile_columns * lanes)
+      tile<h, tile_columns>(depth, a, b, turned, 0, column);
+  });
+}
+
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
 /// neither matrix has padding; nothing beyond them is read or written.
 template <bool exact = false, class Number>
@@ -205,7 +264,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
                                          Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
-      Vector t[lanes], next[lanes];
+      Vector t[lanes];
       unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA {
         Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
@@ -214,13 +273,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, Number const
           t[r] = exact && columns - c0 < lanes ? load_partial(line, columns - c0) : load(line);
         }
       });
-      for (int stage = 1; stage < lanes; stage *= 2) {  // log2(lanes) perfect shuffles transpose a square
-        unroll<lanes / 2>([&](int r) COLDPRESS_INLINE_LAMBDA {
-          next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
-          next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
-        });
-        unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
-      }
+      turn(t);
       unroll<lanes>([&](int c) COLDPRESS_INLINE_LAMBDA {
         float* const line = to + (c0 + c) * to_pitch + r0;
         if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
