@@ -22,7 +22,8 @@ namespace coldpress {
 /// while one has the pool, the others, and a piece that calls run itself, do their work alone.
 ///
 /// Workers come for pieces when they can, and the caller waits for those that were begun only. Where another program
-/// keeps a worker from finishing one, the pool is left aside for a while: each time twice as long, up to a limit.
+/// keeps a worker from finishing one, the pool is left aside: for twice as long as that took, longer when it happens
+/// again soon.
 class ThreadPool final : public Executor {
  public:
   /// `workers`: with the calling thread; 0: one for each core.
@@ -168,7 +169,7 @@ class ThreadPool final : public Executor {
   std::atomic<bool> busy_ = false, stopping_ = false;
   // Of the caller that has the pool.
   Clock::time_point aside_until_{};
-  int times_ = 0;
+  int times_ = 0;  // as long as the last stall the pool is left aside
   // Of a round. `open_`: its number, and how many pieces nobody has begun.
   Work work_{};
   std::exception_ptr error_;

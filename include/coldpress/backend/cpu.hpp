@@ -134,7 +134,7 @@ struct Cpu : cpu::Layout, Context {
       cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
     } else {
       Index const blocks = g.in_blocks() ? blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
-      if (blocks > 0) cpu::block_weight_gradient(g, x, dy, blocks, gradient, gradient + size);
+      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, dy, blocks, size);
       if (rest > 0)
         cpu::image_weight_gradient(g, some(x, first, rest), some(dy, first, rest), gradient, gradient + size);
     }

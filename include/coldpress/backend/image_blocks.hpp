@@ -5,6 +5,7 @@
 
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/tile.hpp>
+#include <coldpress/core/executor.hpp>
 #include <coldpress/core/plain.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -313,15 +314,15 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
   }
 }
 
-/// gradient += that of the weights, {depth, outputs}, for `blocks` blocks.
+/// gradient += that of the weights, {depth, outputs}, for `blocks` blocks; it is the first `shared` floats of scratch.
 template <class = void>
-__attribute__((noinline)) void block_weight_gradient(ConvolutionGeometry const& g, Rows<float const> x,
-                                                     Rows<float const> dy, Index blocks, float* gradient,
-                                                     float* scratch) {
+__attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
+                                                     Rows<float const> x, Rows<float const> dy, Index blocks,
+                                                     Index shared) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size,
               out = g.positions() * block_size, width = g.width.filter;
-  float* const sums = scratch;
-  scratch += Layout::most_outputs * Layout::most_taps * g.height.filter * block_size;
+  float* const gradient = context.scratch;
+  float* const scratch = context.scratch_of(0, shared) + Layout::block_sums(g);
   Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
   for (Index first = 0; first < blocks; first += at_once) {
     Index const count = plain::smaller(at_once, blocks - first);
@@ -331,28 +332,39 @@ __attribute__((noinline)) void block_weight_gradient(ConvolutionGeometry const& 
     auto const gather = [&](Rows<float const> rows, float const*& from, Index& step) {
       if (rows.blocked) return;
       from = free, step = rows.columns * block_size;
-      for (Index b = 0; b < count; ++b, free += step) read_block(rows, first + b, 0, rows.columns, free);
+      float* const to = free;
+      free += count * step;
+      context.each(count, 8 * step, [&](Index begin, Index end, int) {
+        for (Index b = begin; b < end; ++b) read_block(rows, first + b, 0, rows.columns, to + b * step);
+      });
     };
     gather(x, of_x, x_step), gather(dy, of_dy, dy_step);
-    for (Index group = 0; group < g.groups; ++group) {
-      split<block_rows>(g.group_outputs(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
-        Index const k = group * g.group_outputs() + n;
-        for (Index c = 0; c < g.group_channels(); ++c) {
-          split<block_taps>(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
-            Index const size = g.height.filter * h * w;
-            for (Index i = 0; i < size; ++i) store(sums + i * lanes, Vector{});
-            for (Index b = 0; b < count; ++b) {
-              correlate<h, w>(g, of_x + b * x_step + (group * g.group_channels() + c) * in,
-                              of_dy + b * dy_step + k * out, s, sums);
-            }
-            float* const to = gradient + (c * g.taps() + s) * pitch + k;
-            add_lanes(sums, size, [&](Index i) COLDPRESS_INLINE_LAMBDA {
-              return to + (i / (h * w) * width + i / h % w) * pitch + i % h;
-            });
-          });
-        }
-      });
-    }
+    // A number is a part of the outputs, and a channel of its group.
+    Index const parts = parts_of(g.group_outputs(), block_rows), channels = g.group_channels(),
+                tiles = g.groups * parts * channels;
+    context.each(tiles, count * block_size * g.products() / tiles, [&](Index begin, Index end, int worker) {
+      float* const sums = context.scratch_of(worker, shared);
+      for (Index i = begin; i < end; ++i) {
+        Index const group = i / (parts * channels), part = i / channels % parts, c = i % channels;
+        split<block_rows>(g.group_outputs(),
+                          [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+                            Index const k = group * g.group_outputs() + n;
+                            split<block_taps>(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
+                              Index const size = g.height.filter * h * w;
+                              for (Index v = 0; v < size; ++v) store(sums + v * lanes, Vector{});
+                              for (Index b = 0; b < count; ++b) {
+                                correlate<h, w>(g, of_x + b * x_step + (group * channels + c) * in,
+                                                of_dy + b * dy_step + k * out, s, sums);
+                              }
+                              float* const to = gradient + (c * g.taps() + s) * pitch + k;
+                              add_lanes(sums, size, [&](Index v) COLDPRESS_INLINE_LAMBDA {
+                                return to + (v / (h * w) * width + v / h % w) * pitch + v % h;
+                              });
+                            });
+                          },
+                          {part, part + 1});
+      }
+    });
   }
 }
 
