@@ -54,8 +54,9 @@ __attribute__((always_inline)) constexpr T gated(T x, T gate) {
 }
 
 /// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
-/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept. Where an
-/// operation reads at.row or at.column it says so: `static constexpr bool positioned = true`.
+/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept. An
+/// operation that reads at.row or at.column, and whose layer has no `seed`, says `static constexpr bool positioned =
+/// true`.
 template <class Op>
 concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;

@@ -36,6 +36,6 @@ struct Rows {
 };
 
 template <class T, class Count, class Columns, class Pitch>
-Rows(T*, Count, Columns, Pitch) -> Rows<T, Count, Columns, Pitch, std::false_type>;
+Rows(T*, Count, Columns, Pitch) -> Rows<T, Count, Columns, Pitch>;
 
 }  // namespace coldpress

@@ -26,8 +26,8 @@ struct Description {
   std::size_t scalar_size;  // sizes are of one sample and of so many bytes a value
 
   /// Layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass), and where in the workspace
-  /// the value of a sample starts and how much it takes, in bytes; and what it reads, where that is not the line
-  /// before.
+  /// the value of a sample starts and how much it takes, in bytes, and whether batches of it are kept in blocks of
+  /// images; and what it reads, where that is not the line before.
   std::string table() const;
   /// The same for GraphViz: a box is a layer, a frame is a group. `dot -Tsvg` draws it.
   std::string dot() const;
@@ -47,7 +47,7 @@ struct Description {
     if (nodes[node].kind == Node::Kind::view) return "a view";
     if (group.output != static_cast<int>(node)) return "registers";
     if (!group.needed) return "not computed";
-    return bytes(group.value.offset) + " + " + bytes(group.value.pitch);
+    return bytes(group.value.offset) + " + " + bytes(group.value.pitch) + (group.blocked ? ", in blocks" : "");
   }
   std::string reads(std::size_t node) const {
     std::string text;

@@ -67,7 +67,7 @@ constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
     node.kind = Node::Kind::pointwise;
     node.reads_input = decltype(layer.op(0))::needs_input;
     node.in_place = true;
-    node.positioned = is_positioned<decltype(layer.op(0))>;
+    node.positioned = is_positioned<decltype(layer.op(0))> || requires { layer.seed; };
   } else if constexpr (JoinLayer<L>) {
     auto const op = layer.join();
     node.kind = Node::Kind::join;
