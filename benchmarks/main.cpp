@@ -1,5 +1,7 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line.
-// A workload it does not know prints nothing.
+// A workload it does not know prints nothing. --latency CALLS: the distribution of single calls instead. --limits: what
+// one core of this machine can do.
+#include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
 
@@ -7,6 +9,10 @@
 #include <string_view>
 
 int main(int argc, char** argv) {
+  if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
+    bench::print_limits();
+    return 0;
+  }
   bench::Options options;
   for (int i = 1; i < argc; i += 2) {
     std::string_view const key = argv[i];
@@ -17,10 +23,15 @@ int main(int argc, char** argv) {
       options.threads = std::atoi(argv[i + 1]);
     } else if (known && key == "--seconds") {
       options.seconds = std::atof(argv[i + 1]);
+    } else if (known && key == "--latency") {
+      options.calls = std::atol(argv[i + 1]);
     } else if (known && key == "--path") {
       options.path = argv[i + 1];
     } else {
-      std::fprintf(stderr, "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic]\n", argv[0]);
+      std::fprintf(stderr,
+                   "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic] [--latency CALLS]\n"
+                   "       %s --limits\n",
+                   argv[0], argv[0]);
       return 2;
     }
   }

@@ -4,15 +4,19 @@
 #include "paths.hpp"
 #include "workloads.hpp"
 
+#include <coldpress/threads.hpp>
+
 #include <memory>
 
 namespace bench {
 
 template <class Workloads>
 void run_static(Options const& options) {
+  ThreadPool threads{options.threads};
   run_each<Workloads>(options, [&]<class W>() {
     using Net = Network<typename W::Net, W::shape, Batch<W::batch>>;
     auto const net = std::make_unique<Net>(7);
+    if (options.threads > 1) net->run_on(&threads);
     auto const x = inputs<W>();
     if constexpr (Trains<W>) {
       using Trainer = Solver<Net, W::loss, optimizer>;

@@ -1,4 +1,4 @@
-// Layer configurations between memory and messages. Layers say their fields (BOOST_HANA_ADAPT_STRUCT); nothing here
+// Layer configurations between memory and messages. Layers say their fields (COLDPRESS_FIELDS); nothing here
 // knows one of them.
 #pragma once
 

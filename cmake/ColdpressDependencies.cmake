@@ -9,7 +9,7 @@ macro(coldpress_find result package target debian_package)
   set(${result} TRUE)
   if(NOT TARGET ${target})
     set(${result} FALSE)
-    if(PROJECT_IS_TOP_LEVEL)
+    if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
       message(FATAL_ERROR "coldpress: ${package} was not found. On Debian and Ubuntu: apt install ${debian_package}, \
 or run scripts/install-deps.sh for all packages at once.")
     endif()
@@ -24,12 +24,21 @@ endif()
 
 coldpress_find(COLDPRESS_HAS_XTENSOR xtensor xtensor libxtensor-dev)
 coldpress_find(COLDPRESS_HAS_BLAS BLAS BLAS::BLAS libopenblas-dev)
-coldpress_find(COLDPRESS_HAS_XTENSOR_BLAS xtensor-blas xtensor-blas libxtensor-blas-dev)
 coldpress_find(COLDPRESS_HAS_ZLIB ZLIB ZLIB::ZLIB zlib1g-dev)
 # Cap'n Proto's package asks pkg-config where its libraries are.
 coldpress_find(COLDPRESS_HAS_CAPNP CapnProto CapnProto::capnpc "capnproto libcapnp-dev pkg-config")
 
+if(COLDPRESS_HAS_BLAS)
+  coldpress_find(COLDPRESS_HAS_XTENSOR_BLAS xtensor-blas xtensor-blas libxtensor-blas-dev)
+else()  # as for a foreign processor: it computes by itself, but its package would ask for BLAS
+  find_path(COLDPRESS_XTENSOR_BLAS_INCLUDE xtensor-blas/xblas.hpp)
+  mark_as_advanced(COLDPRESS_XTENSOR_BLAS_INCLUDE)
+  set(COLDPRESS_HAS_XTENSOR_BLAS ${COLDPRESS_XTENSOR_BLAS_INCLUDE})
+endif()
+
+find_package(Threads REQUIRED)
+
 set(COLDPRESS_HAS_REFERENCE FALSE)
-if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS AND COLDPRESS_HAS_BLAS)
+if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS)
   set(COLDPRESS_HAS_REFERENCE TRUE)
 endif()

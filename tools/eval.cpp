@@ -15,11 +15,12 @@ namespace {
 struct Options {
   std::string model, data, loss, backend = "cpu";
   Index batch = 64;
-  bool cuda_filters = false;
+  int threads = 1;
+  bool cuda_filters = false, bfloat16 = false;
 };
 
 void eval(Options const& options) {
-  dynamic::Backend const backend{options.backend};
+  dynamic::Backend const backend{options.backend, {.threads = options.threads, .bfloat16 = options.bfloat16}};
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::Dataset const dataset = data::open(options.data);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
@@ -59,6 +60,11 @@ void add_eval(CLI::App& app) {
       ->check(at_least_1)
       ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
+  command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
+  command->add_option("--threads", options->threads, threads_help)
+      ->type_name(number)
+      ->check(some_threads)
+      ->capture_default_str();
   command->callback([options] { eval(*options); });
 }
 

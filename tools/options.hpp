@@ -14,11 +14,16 @@ constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAM
 
 inline auto const at_least_1 = CLI::Range(Index{1}, most, "1 or more");
 
+inline auto const some_threads = CLI::Range(0, 4096, "0 or more");
+
 inline CLI::Validator const not_negative{
     [](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
 constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn the filters of convolutions";
+constexpr char const* threads_help = "Threads that compute, with the same results; 0: one for each core";
+constexpr char const* bfloat16_help =
+    "Keep the matrices of dense layers in half the bytes, rounded to 8 bits of precision";
 constexpr char const* backend_help = "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; or cpu:reference";
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.

@@ -15,7 +15,8 @@ namespace {
 struct Options {
   std::string model, input, output, backend = "cpu";
   Index batch = 64;
-  bool cuda_filters = false;
+  int threads = 1;
+  bool cuda_filters = false, bfloat16 = false;
 };
 
 /// The shape of one sample of an array whose first extent counts them.
@@ -32,7 +33,7 @@ Shape sample_shape(std::vector<Index> const& extents) {
 
 void predict(Options const& options) {
   check_writable(options.output);
-  dynamic::Backend const backend{options.backend};
+  dynamic::Backend const backend{options.backend, {.threads = options.threads, .bfloat16 = options.bfloat16}};
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::NpyArray const input = data::read_npy(options.input);
   Shape const sample =
@@ -73,6 +74,11 @@ void add_predict(CLI::App& app) {
       ->check(at_least_1)
       ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
+  command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
+  command->add_option("--threads", options->threads, threads_help)
+      ->type_name(number)
+      ->check(some_threads)
+      ->capture_default_str();
   command->callback([options] {
     check_distinct({options->output}, {options->model, options->input});
     predict(*options);

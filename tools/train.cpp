@@ -17,6 +17,7 @@ struct Options {
   std::optional<Index> epochs, batch;
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
+  int threads = 1;
   Files files;
 };
 
@@ -76,7 +77,7 @@ Checkpoint read_run(Options const& options) {
 }
 
 dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend{options.backend};
+  dynamic::Backend const backend{options.backend, {.threads = options.threads}};
   return with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
@@ -153,6 +154,10 @@ void add_train(CLI::App& app) {
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
+  command->add_option("--threads", options->threads, threads_help)
+      ->type_name(number)
+      ->check(some_threads)
+      ->capture_default_str();
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
     check_distinct({options->save, options->files.report, options->files.checkpoint}, {options->config});

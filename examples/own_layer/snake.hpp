@@ -33,4 +33,4 @@ struct Snake {
   bool operator==(Snake const&) const = default;
 };
 
-BOOST_HANA_ADAPT_STRUCT(Snake, frequency);  // the names of its fields, for configs and files
+COLDPRESS_FIELDS(Snake, frequency);  // the names of its fields, for configs and files

@@ -8,6 +8,8 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 namespace {
 
+Cpu with(Context const& context) { return {{}, context}; }
+
 template <class L>
 constexpr OpKernels<L> op_kernels() {
   if constexpr (PointwiseLayer<L>) {
@@ -30,32 +32,32 @@ template <class L>
 constexpr JoinKernels<L> join_kernels() {
   if constexpr (JoinLayer<L>) {
     return {{nullptr, join_block<decltype(L{}.join())>},
-            [](L const& layer, bool second, In dy, In a, In b, Out dx, Slope<ErasedChain, float> const& slope) {
-              Cpu{}.join_gradient(layer, second, dy, a, b, dx, slope);
-            }};
+            [](L const& layer, bool second, In dy, In a, In b, Out dx, Slope<ErasedChain, float> const& slope,
+               Context const& context) { with(context).join_gradient(layer, second, dy, a, b, dx, slope); }};
   } else {
     return {};
   }
 }
-Cpu with_scratch(float* scratch) {
-  Cpu cpu;
-  cpu.scratch = scratch;
-  return cpu;
-}
 template <class Sink>
 constexpr HandOverKernels<Sink> hand_over_kernels() {
-  return {[](float const* gradient, Index size, Sink const& sink) { Cpu{}.hand_over(gradient, size, sink); }};
+  return {[](float const* gradient, Index size, Sink const& sink, Context const& context) {
+    with(context).hand_over(gradient, size, sink);
+  }};
 }
 template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
   return {hand_over_kernels<Sink>(),
-          [](In x, In dy, Sink const& sink) { Cpu{}.weight_gradient(x, dy, sink); },
-          [](In dy, Sink const& sink) { Cpu{}.sum_rows(dy, sink); },
-          [](Recurrence<float> const& r, Sink const& sink) { Cpu{}.recurrent_weight_gradient(r, sink); },
-          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch) {
-            with_scratch(scratch).convolve_weight_gradient(g, x, dy, sink);
+          [](In x, In dy, Sink const& sink, Context const& context) { with(context).weight_gradient(x, dy, sink); },
+          [](In dy, Sink const& sink, Context const& context) { with(context).sum_rows(dy, sink); },
+          [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
+            with(context).recurrent_weight_gradient(r, sink);
           },
-          [](ConvolutionGeometry const& g, In dy, Sink const& sink) { Cpu{}.convolve_bias_gradient(g, dy, sink); }};
+          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Context const& context) {
+            with(context).convolve_weight_gradient(g, x, dy, sink);
+          },
+          [](ConvolutionGeometry const& g, In dy, Sink const& sink, Context const& context) {
+            with(context).convolve_bias_gradient(g, dy, sink);
+          }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
@@ -70,47 +72,60 @@ template <class L>
 constexpr LossKernels<L> loss_kernels() {
   LossKernels<L> kernels{};
   if constexpr (ElementLoss<L>) {
-    kernels.loss = [](L const& loss, Normalization kind, In x, Out y, In target, Out dx) {
-      return Cpu{}.loss(loss, kind, x, y, target, dx);
+    kernels.loss = [](L const& loss, Normalization kind, In x, Out y, In target, Out dx, Context const& context) {
+      return with(context).loss(loss, kind, x, y, target, dx);
     };
     if constexpr (has_target_gradient<L>) {
-      kernels.target_gradient = [](L const& loss, In y, In target, Out dt) {
-        Cpu{}.loss_target_gradient(loss, y, target, dt);
+      kernels.target_gradient = [](L const& loss, In y, In target, Out dt, Context const& context) {
+        with(context).loss_target_gradient(loss, y, target, dt);
       };
     }
   }
   return kernels;
 }
 constexpr CommonKernels common_kernels() {
-  return {[](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) {
-            Cpu{}.affine(x, weight, bias, y, then);
-          },
-          [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch) {
-            with_scratch(scratch).product(dy, weight, dx, slope);
-          },
-          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-             Then<ErasedChain, float> const& then, float* state,
-             float* scratch) { with_scratch(scratch).convolve(g, x, weight, bias, y, then, state); },
-          [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
-             float* scratch) { with_scratch(scratch).convolve_input_gradient(g, dy, weight, dx, slope); },
-          [](PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
-             float* scratch) { with_scratch(scratch).pool(g, x, y, then, places); },
-          [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,
-             float* scratch) { with_scratch(scratch).pool_gradient(g, dy, places, dx, slope); },
-          [](In x, Out y, Then<ErasedChain, float> const& then) { Cpu{}.map(x, y, then); },
-          [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.map_gradient(dy, dx, slope); },
-          [](In dy, Out dx, Slope<ErasedChain, float> const& slope) { Cpu{}.add_gradient(dy, dx, slope); },
-          [](Normalization kind, In x, Out y) { Cpu{}.normalize(kind, x, y); },
-          [](Normalization kind, In y, In dy, Out dx) { Cpu{}.normalize_gradient(kind, y, dy, dx); },
-          [](Out weights, float most) { Cpu{}.limit_columns(weights, most); },
-          [](float const* values, Index size) { return Cpu{}.squared_norm(values, size); },
-          [](Recurrence<float> const& r, float const* weights) { Cpu{}.recurrent(r, weights); },
-          [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
-             float* scratch) { with_scratch(scratch).recurrent_gradient(r, weights, upper, truncation); },
-          [](Recurrence<float> const& r, float const* weights, Out dx, float* scratch) {
-            with_scratch(scratch).recurrent_input_gradient(r, weights, dx);
-          },
-          [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
+  return {
+      [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+         Context const& context) { with(context).affine(x, weight, bias, y, then); },
+      [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).product(dy, weight, dx, slope);
+      },
+      [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+         Context const& context) { with(context).affine(x, HalfLayout::matrix(weight), bias, y, then); },
+      [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).product(dy, HalfLayout::matrix(weight), dx, slope);
+      },
+      [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+         Then<ErasedChain, float> const& then, float* state,
+         Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state); },
+      [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
+         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, slope); },
+      [](PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
+         Context const& context) { with(context).pool(g, x, y, then, places); },
+      [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,
+         Context const& context) { with(context).pool_gradient(g, dy, places, dx, slope); },
+      [](In x, Out y, Then<ErasedChain, float> const& then, Context const& context) { with(context).map(x, y, then); },
+      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).map_gradient(dy, dx, slope);
+      },
+      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).add_gradient(dy, dx, slope);
+      },
+      [](Normalization kind, In x, Out y, Context const& context) { with(context).normalize(kind, x, y); },
+      [](Normalization kind, In y, In dy, Out dx, Context const& context) {
+        with(context).normalize_gradient(kind, y, dy, dx);
+      },
+      [](Out weights, float most) { Cpu{}.limit_columns(weights, most); },
+      [](float const* values, Index size, Context const& context) { return with(context).squared_norm(values, size); },
+      [](Recurrence<float> const& r, float const* weights, Context const& context) {
+        with(context).recurrent(r, weights);
+      },
+      [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
+         Context const& context) { with(context).recurrent_gradient(r, weights, upper, truncation); },
+      [](Recurrence<float> const& r, float const* weights, Out dx, Context const& context) {
+        with(context).recurrent_input_gradient(r, weights, dx);
+      },
+      [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
 }
 template <class... Layers, class... Losses, class... Optimizers>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {

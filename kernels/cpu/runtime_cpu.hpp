@@ -7,20 +7,30 @@
 
 namespace coldpress::cpu {
 
-struct RuntimeCpu : Layout {
+struct RuntimeCpu : Layout, Context {
   /// Whether a gradient's tile can end in the optimizer's step.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
-  float* scratch = nullptr;
   Tape* tape = nullptr;  // where there is one, what inference calls is taken down, not called
+  bool halves = false;   // the matrices of dense layers are of Bfloat16
+
+  Index storage_size(Parameter const& parameter) const {
+    return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
+  }
+  float get(Parameter const& parameter, float const* storage, Index element) const {
+    return halves ? HalfLayout::get(parameter, storage, element) : Layout::get(parameter, storage, element);
+  }
+  void put(Parameter const& parameter, float* storage, Index element, float value) const {
+    halves ? HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
+  }
 
   void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    call(table->affine, x, weight, bias, y, then);
+    call(halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
-    table->product(dy, weight, dx, slope, scratch);
+    (halves ? table->product_halves : table->product)(dy, weight, dx, slope, *this);
   }
   // Where a layer wants nothing after it.
   void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
@@ -31,78 +41,84 @@ struct RuntimeCpu : Layout {
   }
   template <class Sink>
   void weight_gradient(In x, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).weight_gradient(x, dy, sink);
+    static_cast<SinkKernels<Sink> const&>(*table).weight_gradient(x, dy, sink, *this);
   }
   template <class Sink>
   void sum_rows(In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink);
+    static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink, *this);
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state) const {
-    call(table->convolve, g, x, weight, bias, y, then, state, scratch);
+    call(table->convolve, g, x, weight, bias, y, then, state);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Slope<ErasedChain, float> const& slope) const {
-    table->convolve_input_gradient(g, dy, weight, dx, slope, scratch);
+    table->convolve_input_gradient(g, dy, weight, dx, slope, *this);
   }
   template <class Sink>
   void convolve_weight_gradient(ConvolutionGeometry const& g, In x, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, scratch);
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, *this);
   }
   template <class Sink>
   void convolve_bias_gradient(ConvolutionGeometry const& g, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink);
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink, *this);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
-    call(table->pool, g, x, y, then, places, scratch);
+    call(table->pool, g, x, y, then, places);
   }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
-    table->pool_gradient(g, dy, places, dx, slope, scratch);
+    table->pool_gradient(g, dy, places, dx, slope, *this);
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
   void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
   void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
-  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->map_gradient(dy, dx, slope); }
-  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const { table->add_gradient(dy, dx, slope); }
+  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
+    table->map_gradient(dy, dx, slope, *this);
+  }
+  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
+    table->add_gradient(dy, dx, slope, *this);
+  }
   void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
-  void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { table->normalize_gradient(kind, y, dy, dx); }
+  void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
+    table->normalize_gradient(kind, y, dy, dx, *this);
+  }
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
-    return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx);
+    return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx, *this);
   }
   template <class LossType>
   void loss_target_gradient(LossType const& loss, In y, In target, Out dt) const {
-    static_cast<LossKernels<LossType> const&>(*table).target_gradient(loss, y, target, dt);
+    static_cast<LossKernels<LossType> const&>(*table).target_gradient(loss, y, target, dt, *this);
   }
   template <class L>
   void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
-    static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope);
+    static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope, *this);
   }
   void recurrent(Recurrence<float> const& r, float const* weights) const { call(table->recurrent, r, weights); }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
-    table->recurrent_gradient(r, weights, upper, truncation, scratch);
+    table->recurrent_gradient(r, weights, upper, truncation, *this);
   }
   void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Out dx) const {
-    table->recurrent_input_gradient(r, weights, dx, scratch);
+    table->recurrent_input_gradient(r, weights, dx, *this);
   }
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink);
+    static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink, *this);
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     call(table->copy, from, to, add);
   }
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink);
+    static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink, *this);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
     for_units(parameter, weight, [&](Out units) { table->limit_columns(units, most); });
   }
-  double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size); }
+  double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size, *this); }
   template <class L>
   ErasedOp erased() const {
     return static_cast<OpKernels<L> const&>(*table).op;
@@ -113,16 +129,21 @@ struct RuntimeCpu : Layout {
   }
 
  private:
+  /// Most kernels take what they may use of threads and scratch, too.
   template <class... Parameters, class... Args>
   void call(void (*kernel)(Parameters...), Args const&... args) const {
-    tape ? tape->record(kernel, args...) : kernel(args...);
+    if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
+      call(kernel, args..., static_cast<Context const&>(*this));
+    } else {
+      tape ? tape->record(kernel, args...) : kernel(args...);
+    }
   }
   /// What layer L does, with an operation that the compiler knows.
   template <class L, class Op>
   void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
     ErasedOp op = erased<L>();
     op.op = &then.chain.op;
-    table->map(x, y, {{&op, 1}, then.step});
+    table->map(x, y, {{&op, 1}, then.step}, *this);
   }
 };
 

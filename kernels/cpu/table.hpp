@@ -1,7 +1,9 @@
-// The primitives of the CPU backend as functions of run-time shapes: one table for each instruction set level.
+// The primitives of the CPU backend as functions of run-time shapes: one table for each instruction set level. Each
+// takes what it may use last: threads and scratch.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/core/executor.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
 
@@ -13,16 +15,16 @@ using Out = Rows<float>;
 /// What a gradient that is already in memory needs, for one kind of sink.
 template <class Sink>
 struct HandOverKernels {
-  void (*hand_over)(float const* gradient, Index size, Sink const& sink);
+  void (*hand_over)(float const* gradient, Index size, Sink const& sink, Context const& context);
 };
 /// What any parameter's gradient needs.
 template <class Sink>
 struct SinkKernels : HandOverKernels<Sink> {
-  void (*weight_gradient)(In x, In dy, Sink const& sink);
-  void (*sum_rows)(In dy, Sink const& sink);
-  void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink);
-  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, float* scratch);
-  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink);
+  void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
+  void (*sum_rows)(In dy, Sink const& sink, Context const& context);
+  void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink, Context const& context);
+  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Context const& context);
+  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink, Context const& context);
 };
 /// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
 template <class Optimizer, bool heavy = Optimizer::heavy>
@@ -32,8 +34,8 @@ struct OptimizerKernels<Optimizer, true> : HandOverKernels<UpdateSink<Optimizer,
 /// Null for losses that take samples whole, and where no gradient gets to the targets.
 template <class LossType>
 struct LossKernels {
-  float (*loss)(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx);
-  void (*target_gradient)(LossType const& loss, In y, In target, Out dt);
+  float (*loss)(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx, Context const& context);
+  void (*target_gradient)(LossType const& loss, In y, In target, Out dt, Context const& context);
 };
 /// The erased operation of a pointwise layer; `op` is still to be set.
 template <class PointwiseLayer>
@@ -46,31 +48,37 @@ template <class JoinLayer>
 struct JoinKernels {
   ErasedJoin join;
   void (*gradient)(JoinLayer const& layer, bool second, In dy, In a, In b, Out dx,
-                   Slope<ErasedChain, float> const& slope);
+                   Slope<ErasedChain, float> const& slope, Context const& context);
 };
 
 struct CommonKernels {
-  void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then);
-  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, float* scratch);
+  void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+                 Context const& context);
+  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+  // The same where the matrix is of Bfloat16.
+  void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+                        Context const& context);
+  void (*product_halves)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
+                         Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                   Then<ErasedChain, float> const& then, float* state, float* scratch);
+                   Then<ErasedChain, float> const& then, float* state, Context const& context);
   void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                                  Slope<ErasedChain, float> const& slope, float* scratch);
+                                  Slope<ErasedChain, float> const& slope, Context const& context);
   void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
-               float* scratch);
+               Context const& context);
   void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,
-                        Slope<ErasedChain, float> const& slope, float* scratch);
-  void (*map)(In x, Out y, Then<ErasedChain, float> const& then);
-  void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
-  void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope);
-  void (*normalize)(Normalization kind, In x, Out y);
-  void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx);
+                        Slope<ErasedChain, float> const& slope, Context const& context);
+  void (*map)(In x, Out y, Then<ErasedChain, float> const& then, Context const& context);
+  void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+  void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+  void (*normalize)(Normalization kind, In x, Out y, Context const& context);
+  void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx, Context const& context);
   void (*limit_columns)(Out weights, float most);
-  double (*squared_norm)(float const* values, Index size);
-  void (*recurrent)(Recurrence<float> const& r, float const* weights);
+  double (*squared_norm)(float const* values, Index size, Context const& context);
+  void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
-                             Index truncation, float* scratch);
-  void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, float* scratch);
+                             Index truncation, Context const& context);
+  void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, Context const& context);
   void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
 };
 

@@ -1,6 +1,7 @@
 // Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs.
 #pragma once
 
+#include "any_backend.hpp"
 #include "program.hpp"
 #include "tape.hpp"
 
@@ -9,14 +10,17 @@
 #include <coldpress/optim/filler.hpp>
 #include <coldpress/optim/solver.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 template <class Backend>
 class Engine final : public Executable {
  public:
-  Engine(std::unique_ptr<Graph> graph, Backend backend, std::uint64_t seed)
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
       : graph_(std::move(graph)),
         backend_(backend),
+        executor_(std::move(executor)),
         seed_(seed),
         inference_(*graph_, backend, PlanOptions{}, seed),
         training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
@@ -27,6 +31,8 @@ class Engine final : public Executable {
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
         trained_sums_(static_cast<std::size_t>(graph_->sums)),
         evaluated_sums_(trained_sums_) {
+    if (rounds() && graph_->has_strange_parameters())
+      throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -34,9 +40,10 @@ class Engine final : public Executable {
     outputs_.resize(output_shapes_.size());
     input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
-      Parameter const& parameter = graph_->parameters[static_cast<std::size_t>(owners_[i])];
-      Stream const stream{seed, 0, weights_[i].name};
-      fill(parameter, stream, [&](Index e, float value) { parameters_.data()[place(static_cast<int>(i), e)] = value; });
+      Parameter const& weight = parameter(static_cast<int>(i));
+      float* const storage = parameters_.data() + slot(static_cast<int>(i)).offset;
+      fill(weight, Stream{seed, 0, weights_[i].name},
+           [&](Index e, float value) { backend.put(weight, storage, e, value); });
     }
   }
 
@@ -50,12 +57,15 @@ class Engine final : public Executable {
     float const* const from = buffer == data            ? parameters_.data()
                               : other < buffers_.size() ? buffers_[other].data()
                                                         : nullptr;
-    for (std::size_t e = 0; e < values.size(); ++e) values[e] = from ? from[place(weight, static_cast<Index>(e))] : 0;
+    Slot const& at = slot(weight);
+    for (std::size_t e = 0; e < values.size(); ++e)
+      values[e] = from ? backend_.get(parameter(weight), from + at.offset, static_cast<Index>(e)) : 0;
   }
   void write(int buffer, int weight, std::span<float const> values) override {
     check(weight, values.size());
-    float* const to = base(buffer);
-    for (std::size_t e = 0; e < values.size(); ++e) to[place(weight, static_cast<Index>(e))] = values[e];
+    float* const to = base(buffer) + slot(weight).offset;
+    for (std::size_t e = 0; e < values.size(); ++e)
+      backend_.put(parameter(weight), to, static_cast<Index>(e), values[e]);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
   void set_frozen(int weight, bool frozen) override {
@@ -83,6 +93,7 @@ class Engine final : public Executable {
     streams_ = 0;
   }
   std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
+    check_trains();
     auto const run = resume();
     require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
     for (std::size_t k = 0; k < output_gradients.size(); ++k) {
@@ -106,6 +117,7 @@ class Engine final : public Executable {
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                         TrainingOptions const& options, Progress& progress) override {
+    check_trains();
     prepare(objective);
     Program const& program = trained_->program;
     Index const batch = samples(program, inputs);
@@ -116,6 +128,11 @@ class Engine final : public Executable {
     auto run = start(*trained_, inputs, step_ + 1);
     run.sums = trained_sums_.data();
     run.inputs[inputs.size()] = targets.data();
+    losses_.clear();
+    auto const each_loss = [&](int g, float value) {
+      auto const node = static_cast<std::size_t>(program.group(g).loss);
+      losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
+    };
     float const mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
@@ -125,11 +142,7 @@ class Engine final : public Executable {
           progress = turn.after();
           bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
                              fuses_update_of<Backend, Optimizer>;
-          losses_.clear();
-          return train_step(run, turn, fused ? nullptr : base(gradient), [&](int g, float value) {
-            auto const node = static_cast<std::size_t>(program.group(g).loss);
-            losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
-          });
+          return train_step(run, turn, fused ? nullptr : base(gradient), each_loss);
         },
         options.optimizer);
     ++step_;
@@ -176,7 +189,7 @@ class Engine final : public Executable {
  private:
   struct Space {
     Program program;
-    HeapMemory<float> memory;
+    HeapMemory<float> memory, of_workers;
     template <class... Args>
     explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
   };
@@ -217,6 +230,7 @@ class Engine final : public Executable {
     return remember(run);
   }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
+    recording.batch = 0;  // until all is down
     run.backend.tape = &recording.tape;
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
     do {
@@ -229,15 +243,25 @@ class Engine final : public Executable {
     recording.outputs.assign(outputs_.begin(), outputs_.end());
   }
 
-  Index place(int weight, Index element) const {
-    int const parameter = owners_[static_cast<std::size_t>(weight)];
-    return inference_.program.slot(parameter).offset +
-           Backend::offset(graph_->parameters[static_cast<std::size_t>(parameter)], element);
+  Parameter const& parameter(int weight) const {
+    return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
   }
+  Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
   void check(int weight, std::size_t values) const {
     require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
     require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
             "network: a weight must be given as many values as its shape has");
+  }
+  bool rounds() const {
+    if constexpr (requires { backend_.halves; }) {
+      return backend_.halves;
+    } else {
+      return false;
+    }
+  }
+  void check_trains() const {
+    if (rounds())
+      throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
   }
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
@@ -284,6 +308,8 @@ class Engine final : public Executable {
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    if constexpr (requires { backend.executor; })
+      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = inputs[k].data();
     return run;
@@ -293,9 +319,7 @@ class Engine final : public Executable {
     return start(training_, kept_, step_);
   }
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
-  auto gradients() {
-    return [gradients = base(gradient)](Slots slots) { return GradientSinks<float>{{gradients}, slots}; };
-  }
+  GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
@@ -319,6 +343,7 @@ class Engine final : public Executable {
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
+  std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
@@ -336,6 +361,23 @@ class Engine final : public Executable {
   std::vector<std::pair<std::string, float>> losses_;     // of the last step
   std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training
   bool passed_back_ = false;                              // backward_input has been here since the last forward
+};
+
+template <class Primitives>
+class BackendOf final : public AnyBackend {
+ public:
+  explicit BackendOf(Primitives primitives = {}, std::shared_ptr<Executor> executor = nullptr)
+      : primitives_(primitives), executor_(std::move(executor)) {}
+  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
+    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed);
+  }
+  float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
+    return objective(primitives_, y, shape, target, batch);
+  }
+
+ private:
+  Primitives primitives_;
+  std::shared_ptr<Executor> executor_;
 };
 
 }  // namespace coldpress::dynamic

@@ -1,14 +1,10 @@
 #include <coldpress/dynamic/layer.hpp>
 
+#include "any_backend.hpp"
 #include "dispatch.hpp"
-#include "engine.hpp"
-#include "runtime_cpu.hpp"
-#include "runtime_reference.hpp"
-
 #include "objective.hpp"
 
-#include <coldpress/dynamic/separate_loss.hpp>
-#include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/threads.hpp>
 
 namespace coldpress::dynamic {
 namespace {
@@ -31,21 +27,14 @@ class Extents {
 /// "cpu:v3" -> "v3"; "cpu" -> "".
 std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
 
-/// f(the primitives of this backend)
-template <class F>
-auto with_primitives(Backend const& backend, F f) {
-  if (backend.name() == reference_name) return f(RuntimeReference{});
-  cpu::RuntimeCpu cpu;
-  cpu.table = &cpu::table_for(level_of(backend.name()));
-  return f(cpu);
+std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
+  return backend.name() == reference_name ? reference_backend()
+                                          : cpu_backend(level_of(backend.name()), backend.options());
 }
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
                                           std::uint64_t seed) {
-  auto graph = std::make_unique<Graph>(config, input);
-  return with_primitives(backend, [&](auto const& primitives) -> std::unique_ptr<Executable> {
-    return std::make_unique<Engine<std::remove_cvref_t<decltype(primitives)>>>(std::move(graph), primitives, seed);
-  });
+  return any_backend(backend)->engine(std::make_unique<Graph>(config, input), seed);
 }
 
 /// Of one sample: all extents but the first.
@@ -59,7 +48,12 @@ Shape sample_shape(SharedTensor const& tensor) {
 
 }  // namespace
 
-Backend::Backend(std::string name) : name_(std::move(name)) {
+Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
+  if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};
+  std::shared_ptr<Executor>& executor = options_.executor;
+  if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);
+  if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
+  if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
   if (name_ == reference_name || name_ == "cpu") return;
   if (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty()) {
     throw UnsupportedError{"no backend '" + name_ +
@@ -80,12 +74,11 @@ std::unique_ptr<Executable> make_executable(std::string const& backend, std::vec
 /// its sum.
 struct Layer::LossLayer {
   SeparateObjective objective;
-  Backend backend;
+  std::unique_ptr<AnyBackend> backend;
 
   float forward(Values y, Shape shape, Values target, Index batch) {
     objective.check(shape, target, batch);
-    return with_primitives(backend,
-                           [&](auto const& primitives) { return objective(primitives, y, shape, target, batch); });
+    return backend->loss(objective, y, shape, target, batch);
   }
 };
 
@@ -107,7 +100,7 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
     auto executable = executable_of(backend, config, input, seed);
     return {std::move(config), std::move(executable)};
   }
-  auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), backend.name()}, backend});
+  auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), backend.name()}, any_backend(backend)});
   Layer layer{std::move(config), nullptr};
   layer.loss_ = std::move(loss);
   return layer;

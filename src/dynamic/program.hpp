@@ -7,6 +7,8 @@
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 /// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
@@ -28,6 +30,7 @@ class Program {
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
     options.pitch = Backend::pitch;
+    options.blocks = keeps_blocks<Backend>;
     for (Node const& node : nodes_) {
       first_shape_.push_back(shapes_.size());
       for (int k = 0; k < node.input_count(); ++k)
@@ -38,14 +41,17 @@ class Program {
     group_of_.resize(nodes_.size());
     plan_ = make_plan(nodes_, graph.outputs, options, groups_, group_of_);
     slots_.resize(graph.parameters.size());
-    parameter_size_ = lay_out<Backend>(graph.parameters, graph.node_of, graph.owner, groups_, group_of_, slots_);
+    parameter_size_ = lay_out(backend, graph.parameters, graph.node_of, graph.owner, groups_, group_of_, slots_);
     for (int g = 0; g < plan_.groups; ++g) {
       Group const& group = groups_[static_cast<std::size_t>(g)];
       head(
           g,
           [&](auto const& layer) {
-            Extent const extent{options.training, group.passes_gradient()};
-            scratch_ = std::max(scratch_, scratch_of<Backend>(layer, head_inputs(g), extent));
+            auto const scratch = [&](int workers) {
+              return scratch_of<Backend>(layer, head_inputs(g), {options.training, group.passes_gradient(), workers});
+            };
+            scratch_ = std::max(scratch_, scratch(1));
+            worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));
           },
           [] {});
       joins_.emplace_back();
@@ -70,6 +76,8 @@ class Program {
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
+  /// For each worker beside the caller.
+  Index worker_scratch() const { return worker_scratch_; }
   Index parameter_size() const { return parameter_size_; }
   Slot const& slot(int parameter) const { return slots_[static_cast<std::size_t>(parameter)]; }
   bool shares() const {
@@ -104,6 +112,7 @@ class Program {
   bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
   bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
   bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
+  bool blocked(int g) const { return group(g).blocked; }
   /// The group of output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
@@ -280,7 +289,7 @@ class Program {
   PlanSize plan_;
   std::vector<Slot> slots_;
   Index parameter_size_ = 0;
-  Index scratch_ = 0;
+  Index scratch_ = 0, worker_scratch_ = 0;
   std::vector<ErasedOp> ops_;
   std::vector<std::size_t> first_op_;
   std::vector<std::shared_ptr<void const>> op_storage_;

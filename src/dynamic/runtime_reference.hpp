@@ -8,6 +8,10 @@
 namespace coldpress::dynamic {
 
 struct RuntimeReference : Reference<float> {
+  /// Gradients go through memory, which changes no bit: one kind of sink to compile.
+  template <class Optimizer>
+  static constexpr bool fuses_update = false;
+
   template <class L>
   ErasedOp erased() const {
     return scalar_op<decltype(L{}.op(0))>();

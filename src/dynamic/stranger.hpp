@@ -39,7 +39,11 @@ struct Stranger {
  private:
   template <class Backend>
   static AnyLayer::Primitives primitives(Backend const& backend) {
-    return {is_reference<Backend>, backend.scratch};
+    if constexpr (is_reference<Backend>) {
+      return {true, {.scratch = backend.scratch}};
+    } else {
+      return {false, backend};
+    }
   }
   /// f(pass). Gradients of weights go to memory: the engine fuses no update where strangers have some. So other sinks
   /// are none at all.

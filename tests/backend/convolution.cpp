@@ -69,7 +69,7 @@ TEST_CASE("images of random shapes") {
                         .dilation = {random.integer(1, 3), random.integer(1, 2)},
                         .groups = groups};
     Shape const in{channels, random.integer(1, 14) + 3 * (r - 1), random.integer(1, seed % 5 == 0 ? 40 : 14) + 2 * s};
-    compare(c, in, random.integer(1, 6), seed);
+    compare(c, in, seed % 4 == 0 ? random.integer(16, 35) : random.integer(1, 6), seed);
   }
 }
 

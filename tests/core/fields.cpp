@@ -1,6 +1,9 @@
+#include <coldpress/core/for_each_field.hpp>
 #include <coldpress/layers.hpp>
 
 #include "support/catch.hpp"
+
+#include <boost/hana/concept/struct.hpp>
 
 #include <string>
 #include <vector>
@@ -15,6 +18,23 @@ std::vector<std::string> fields_of(Layer const& layer) {
   return names;
 }
 }  // namespace
+
+struct ByHana {
+  int first, second;
+};
+BOOST_HANA_ADAPT_STRUCT(ByHana, second, first);
+struct ByUs {
+  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;
+};
+COLDPRESS_FIELDS(ByUs, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+
+TEST_CASE("a struct of many fields, and one that Boost.Hana's own macro describes") {
+  CHECK(fields_of(ByHana{}) == std::vector<std::string>{"second", "first"});
+  std::string all;
+  for (std::string const& name : fields_of(ByUs{})) all += name;
+  CHECK(all == "abcdefghijklmnopqrst");
+  static_assert(boost::hana::Struct<Linear>::value);
+}
 
 TEST_CASE("the fields of a layer are seen in order of declaration") {
   CHECK(fields_of(Linear{}) == std::vector<std::string>{"output_size", "weight", "bias"});

@@ -1,8 +1,10 @@
 // What runs again and again does not touch the heap after its first time.
+#include "support/executors.hpp"
 #include "tensors.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 
@@ -16,7 +18,7 @@
 #endif
 
 namespace {
-long calls = 0;
+std::atomic<long> calls = 0;
 }
 
 #if defined COLDPRESS_SANITIZED  // their malloc tells whoever asks
@@ -137,6 +139,9 @@ TEST_CASE("forward, backward and training stay off the heap") {
   };
   check([] { return Net::from_config(Backend{}, network()); });
   check([] { return Net::from_config(Backend{}, windows_and_steps()); });
+  check([shared = Backend{"cpu", {.executor = std::make_shared<FineThreads>(3)}}] {
+    return Net::from_config(shared, windows_and_steps());
+  });
   check([&] { return Net::adapt(type); });
 }
 

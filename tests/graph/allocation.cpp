@@ -2,13 +2,15 @@
 #include <coldpress/coldpress.hpp>
 
 #include "support/catch.hpp"
+#include "support/executors.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <vector>
 
 namespace {
-std::size_t calls = 0;
+std::atomic<std::size_t> calls = 0;
 }
 
 // Every way to the heap counts. A sanitizer has a malloc of its own, so there only the operators are seen.
@@ -166,6 +168,24 @@ TEST_CASE("recurrent layers allocate nothing: to infer, to stream, to train") {
           for (int turn = 0; turn < 10; ++turn) stream.step(step);
           stream.reset();
         }) == 0);
+}
+
+TEST_CASE("threads and what they do allocate nothing after the first call, where the batch is known not even then") {
+  test::FineThreads threads{3};
+  using Net = Network<Images, Shape{2, 9, 8}>;
+  Net net{1};
+  Solver<Net, MeanSquaredError{}, sgd> solver{net};
+  std::vector<float> const x(4 * 144, 0.25f), t(4 * 7, 0.5f);
+  net.run_on(&threads);
+  net.forward(x), solver.train_minibatch(x, t);
+  for (int turn = 0; turn < 100; ++turn) REQUIRE(calls_in([&] { net.forward(x), solver.train_minibatch(x, t); }) == 0);
+
+  using Known = Network<Sequential<Linear{200}, TanH{}, Linear{7}>, Shape{144}, Batch<16>>;
+  static Known known{1};
+  static Solver<Known, MeanSquaredError{}, sgd> trainer{known};
+  static float samples[16 * 144], targets[16 * 7];
+  known.run_on(&threads);
+  CHECK(calls_in([&] { known.forward(samples), trainer.train_minibatch(samples, targets); }) == 0);
 }
 
 TEST_CASE("reading and writing weights does not allocate") {

@@ -151,9 +151,9 @@ TEMPLATE_TEST_CASE("max_norm knows the units of matrices, filters and sequences'
     Parameter const parameter{"weight", "-0", shape, Glorot{}, 1, 1};
     Index const units = shape.rank() < 2 ? 1 : shape[0], size = shape.size() / units;
     HeapMemory<float> memory{TestType::storage_size(parameter)};
-    auto const value = [&](Index e) -> float& { return memory.data()[TestType::offset(parameter, e)]; };
-    for (Index e = 0; e < shape.size(); ++e)
-      value(e) = static_cast<float>(e / size % 3);  // norms of 0, sqrt(size), ...
+    auto const value = [&](Index e) { return TestType::get(parameter, memory.data(), e); };
+    for (Index e = 0; e < shape.size(); ++e)  // norms of 0, sqrt(size), ...
+      TestType::put(parameter, memory.data(), e, static_cast<float>(e / size % 3));
     float const most = 1.5f * std::sqrt(static_cast<float>(size));
     TestType{}.constrain(parameter, memory.data(), most);
     for (Index e = 0; e < shape.size(); ++e)
@@ -307,7 +307,6 @@ TEMPLATE_TEST_CASE("a sink that adds gives the sum, one that does not, the gradi
   std::fill_n(sum.data(), sum.size(), 1.0f);
   backend.weight_gradient(rows_x, rows_dy, GradientSink<float>{sum.data(), true});
   for (Index e = 0; e < weight.shape.size(); ++e) {
-    Index const i = TestType::offset(weight, e);
-    CHECK(sum.data()[i] == Approx(once.data()[i] + 1));
+    CHECK(TestType::get(weight, sum.data(), e) == Approx(TestType::get(weight, once.data(), e) + 1));
   }
 }

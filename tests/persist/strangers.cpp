@@ -51,8 +51,8 @@ struct Relu : stranger::Snake {
 
 }  // namespace other
 BOOST_HANA_ADAPT_STRUCT(other::Everything, small, large, flag, whole, count, bits, tone, shape, stride, order, weight);
-BOOST_HANA_ADAPT_STRUCT(other::Snake, frequency);
-BOOST_HANA_ADAPT_STRUCT(other::Relu, frequency);
+COLDPRESS_FIELDS(other::Snake, frequency);
+COLDPRESS_FIELDS(other::Relu, frequency);
 
 namespace {
 

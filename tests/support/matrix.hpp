@@ -64,8 +64,8 @@ template <class Backend>
 std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
   std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(of(shape))));
   for (Index e = 0; e < shape.size(); ++e) {
-    memory[static_cast<std::size_t>(Backend::offset(of(shape), e))] =
-        static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]);
+    Backend::put(of(shape), memory.data(), e,
+                 static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]));
   }
   return memory;
 }
@@ -73,7 +73,7 @@ template <class Backend, class T>
 Doubles canonical(Shape shape, std::vector<T> const& memory) {
   Doubles values;
   for (Index e = 0; e < shape.size(); ++e)
-    values.push_back(static_cast<double>(memory[static_cast<std::size_t>(Backend::offset(of(shape), e))]));
+    values.push_back(static_cast<double>(Backend::get(of(shape), memory.data(), e)));
   return values;
 }
 inline Doubles random_doubles(Index count) { return numbers.values<double>(count); }

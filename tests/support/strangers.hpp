@@ -313,15 +313,15 @@ struct Staircase {
 
 }  // namespace stranger
 
-BOOST_HANA_ADAPT_STRUCT(stranger::Snake, frequency);
-BOOST_HANA_ADAPT_STRUCT(stranger::Jitter, probability, seed);
-BOOST_HANA_ADAPT_STRUCT(stranger::Column);
-BOOST_HANA_ADAPT_STRUCT(stranger::Gate);
-BOOST_HANA_ADAPT_STRUCT(stranger::Blend, share);
-BOOST_HANA_ADAPT_STRUCT(stranger::Reverse);
-BOOST_HANA_ADAPT_STRUCT(stranger::Gains, gain);
-BOOST_HANA_ADAPT_STRUCT(stranger::Mixing, units, weight);
-BOOST_HANA_ADAPT_STRUCT(stranger::Shrink);
-BOOST_HANA_ADAPT_STRUCT(stranger::Delay);
-BOOST_HANA_ADAPT_STRUCT(stranger::Ramp, shape, slope);
-BOOST_HANA_ADAPT_STRUCT(stranger::Staircase, shift);
+COLDPRESS_FIELDS(stranger::Snake, frequency);
+COLDPRESS_FIELDS(stranger::Jitter, probability, seed);
+COLDPRESS_FIELDS(stranger::Column);
+COLDPRESS_FIELDS(stranger::Gate);
+COLDPRESS_FIELDS(stranger::Blend, share);
+COLDPRESS_FIELDS(stranger::Reverse);
+COLDPRESS_FIELDS(stranger::Gains, gain);
+COLDPRESS_FIELDS(stranger::Mixing, units, weight);
+COLDPRESS_FIELDS(stranger::Shrink);
+COLDPRESS_FIELDS(stranger::Delay);
+COLDPRESS_FIELDS(stranger::Ramp, shape, slope);
+COLDPRESS_FIELDS(stranger::Staircase, shift);

@@ -1,7 +1,8 @@
 // 500 random networks of up to 40 layers and more, as configs: their gradients are those of differences, the backends
-// agree, the file gives the same bits, and so does any order of the layers.
+// agree, the file gives the same bits, and so do any order of the layers and any executor.
 #include "dynamic/tensors.hpp"
 #include "persist/files.hpp"
+#include "support/executors.hpp"
 #include "support/random_config.hpp"
 
 #include <coldpress/persist.hpp>
@@ -89,8 +90,8 @@ bool same(std::map<std::string, Floats> const& a, std::map<std::string, Floats> 
   return same;
 }
 
-Net network_of(LayerConfig const& config, std::string const& backend = "cpu") {
-  return Net::from_config(Backend{backend}, config, {}, 11);
+Net network_of(LayerConfig const& config, Backend const& backend = Backend{}) {
+  return Net::from_config(backend, config, {}, 11);
 }
 /// With the weights of `net`.
 Net like(Net const& net, LayerConfig const& config) {
@@ -111,8 +112,9 @@ Net loaded(LayerConfig const& config) {
 
 }  // namespace
 
-TEST_CASE("random graphs: the backends agree, and files and any order of the layers give the same bits") {
+TEST_CASE("random graphs: the backends agree, and files, executors and any order of the layers give the same bits") {
   int layers = 0, reordered = 0;
+  auto const executors = test::executors();
   for (int number = 0; number < networks; ++number) {
     RandomConfig random{static_cast<std::uint64_t>(number), number % 3 == 0 ? 40 : 8, number % 2 == 1};
     LayerConfig const config = random.config(), shuffled = random.shuffled();
@@ -124,12 +126,14 @@ TEST_CASE("random graphs: the backends agree, and files and any order of the lay
                  terms = static_cast<double>(std::max(random.widest(), batch)) * count * count;  // errors add up
     layers += static_cast<int>(count);
 
-    Made const reference = Case{random, network_of(config, "cpu:reference"), batch}.pass();
+    Made const reference = Case{random, network_of(config, Backend{"cpu:reference"}), batch}.pass();
     CHECK(excess_of(made.outputs, reference.outputs, terms) <= 1);
     CHECK(excess_of(made.inputs, reference.inputs, terms) <= 1);
     for (auto const& [name, values] : made.weights) CHECK(excess_of(values, reference.weights.at(name), terms) <= 1);
 
     CHECK(same(made, Case{random, loaded(config), batch}.pass()));
+    Backend const shared{"cpu", {.executor = executors[static_cast<std::size_t>(number) % executors.size()]}};
+    CHECK(same(made, Case{random, network_of(config, shared), batch}.pass()));
     Made const other = Case{random, like(here.net, shuffled), batch}.pass();
     CHECK(same_bits(made.outputs, other.outputs));
     // More than two gradients are added in the order of the layers.
@@ -142,10 +146,11 @@ TEST_CASE("random graphs: the backends agree, and files and any order of the lay
     if (random.losses() == 0 || here.net.learnable_weights_names().empty()) continue;
     auto const steps = trained(here, true);
     Case apart{random, network_of(config), batch}, file{random, loaded(config), batch},
-        mixed{random, like(network_of(config), shuffled), batch};
-    for (Case* each : {&apart, &file, &mixed}) each->net.executable().set_step(1);
+        mixed{random, like(network_of(config), shuffled), batch}, cut{random, network_of(config, shared), batch};
+    for (Case* each : {&apart, &file, &mixed, &cut}) each->net.executable().set_step(1);
     CHECK(same(steps, trained(apart, false)));
     CHECK(same(steps, trained(file, true)));
+    CHECK(same(steps, trained(cut, true)));
     if (any_order) CHECK(same(steps, trained(mixed, true)));
   }
   std::printf("%d random networks of %d layers, %d of them with at most two readers of a value\n", networks, layers,
@@ -161,7 +166,7 @@ TEST_CASE("random graphs: gradients are those of differences") {
     RandomConfig random{static_cast<std::uint64_t>(number), number % 10 == 0 ? 40 : 8, losses};
     Index const batch = 2;
     INFO("network " << number);
-    Case one{random, network_of(random.config(), "cpu:reference"), batch};
+    Case one{random, network_of(random.config(), Backend{"cpu:reference"}), batch};
     std::vector<SharedTensor> variables;
     std::vector<Floats> found;
     std::unique_ptr<Trainer> solver;

@@ -7,6 +7,12 @@
 
 namespace coldpress {
 
+/// Whether a backend can keep images in blocks (core/rows.hpp).
+template <class Backend>
+constexpr bool keeps_blocks = requires {
+  requires Backend::keeps_blocks;
+};
+
 /// The second operand of a join: op joins what is computed with the value at the same place of `other`.
 template <class Op, class T>
 struct With {

@@ -7,62 +7,68 @@
 #include <coldpress/backend/pooling.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
+#include <coldpress/core/executor.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
 
 // What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
 // those it includes.
-struct Cpu : cpu::Layout {
-  float* scratch = nullptr;  // as many floats as scratch_of(layer) asks for
-
-  /// y = then(x Wᵀ + b)
-  template <class X, class Y, class Chain, class Join>
-  COLDPRESS_INLINE void affine(X x, float const* weight, float const* bias, Y y,
+struct Cpu : cpu::Layout, Context {
+  /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
+  template <class X, class Number, class Y, class Chain, class Join>
+  COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
     cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
-    cpu::either(
-        cpu::is_one(x.rows),
-        [&]() COLDPRESS_INLINE_LAMBDA {
-          cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
-        },
-        [&]() COLDPRESS_INLINE_LAMBDA {
-          cpu::multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
-        });
+    auto const single = cpu::is_one(x.rows);
+    if constexpr (!std::is_same_v<decltype(single), std::false_type const>) {
+      if (single) return cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
+    }
+    if constexpr (!std::is_same_v<decltype(single), std::true_type const>)
+      multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
   }
   /// dx = slope(dy W)
-  template <class DY, class DX, class Chain>
-  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    Index const in = dx.columns, out = dy.columns;
-    cpu::transpose(in, out, weight, pitch(out), scratch, pitch(in));
-    cpu::multiply(dx.rows, dx.columns, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
-                  cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, dx.columns});
+  template <class DY, class Number, class DX, class Chain>
+  void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
+    auto const in = dx.columns;
+    auto const out = dy.columns;
+    transpose(in, out, weight, pitch(out), scratch, pitch(in));
+    multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
+             cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, in});
   }
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
   void weight_gradient(X x, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, pitch(dy.columns));
-    cpu::either(
-        cpu::turns(x.columns, dy.columns),
-        [&] {
-          cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
-        },
-        [&] {
-          cpu::multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, epilogue);
-        });
+    auto const turned = cpu::turns(x.columns, dy.columns);
+    if constexpr (!std::is_same_v<decltype(turned), std::false_type const>) {
+      if (turned)
+        return cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, x.data, x.pitch, epilogue);
+    }
+    if constexpr (!std::is_same_v<decltype(turned), std::true_type const>)
+      multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, epilogue);
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
   void sum_rows(DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    cpu::split<cpu::tile_columns>(cpu::vectors(dy.columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-      cpu::Vector sum[1][w] = {};
-      for (Index i = 0; i < dy.rows; ++i) {
-        cpu::unroll<w>([&](auto j)
-                           COLDPRESS_INLINE_LAMBDA { sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes); });
-      }
-      epilogue.finish(sum, 0, v * cpu::lanes);
-    });
+    constexpr int most = cpu::tile_columns;
+    auto const vectors = cpu::vectors(dy.columns);
+    each(cpu::parts_of(vectors, Fixed<most>{}), product_of(dy.rows, Fixed<value_cost * most * cpu::lanes>{}),
+         [&](Index first, Index last, int) {
+           cpu::split<most>(vectors,
+                            [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                              cpu::Vector sum[1][w] = {};
+                              for (Index i = 0; i < dy.rows; ++i) {
+                                cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+                                  sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes);
+                                });
+                              }
+                              epilogue.finish(sum, 0, v * cpu::lanes);
+                            },
+                            {first, last});
+         });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join>
@@ -71,25 +77,47 @@ struct Cpu : cpu::Layout {
     if (g.sequence && state && g.past() > 0) {
       cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
       constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-      cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
-    } else if (g.sequence) {
+      return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+    }
+    if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if (!then.empty()) map(y, y, then);
-    } else {
-      finish_rows(y, then, cpu::Panel{g}.images, [&](Index i, Index count) {
-        cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), scratch);
+      return;
+    }
+    Index const blocks = g.in_blocks() ? blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
+          finish_block(y, then, b);
+        }
       });
     }
+    finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+      cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
+    });
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, g.sequence ? Index{dy.rows} : cpu::Panel{g}.images, 0, [&](Index i, Index count) {
+    Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights_back(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block_back(g, dy, scratch, dx, b, scratch_of(worker, packed));
+          finish_block_gradient(dx, slope, b);
+        }
+      });
+    }
+    Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
+    finish_gradient(dx, slope, blocks, at_once, 0, g.products(), [&](Index i, Index count, float* own) {
       if (g.sequence) {
-        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
       } else {
-        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), scratch);
+        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
       }
     });
   }
@@ -102,7 +130,10 @@ struct Cpu : cpu::Layout {
     if (g.sequence) {
       cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
     } else {
-      cpu::image_weight_gradient(g, x, dy, gradient, gradient + size);
+      Index const blocks = g.in_blocks() ? blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
+      if (blocks > 0) cpu::block_weight_gradient(g, x, dy, blocks, gradient, gradient + size);
+      if (rest > 0)
+        cpu::image_weight_gradient(g, some(x, first, rest), some(dy, first, rest), gradient, gradient + size);
     }
     cpu::hand_over(sink, gradient, size);
   }
@@ -110,111 +141,165 @@ struct Cpu : cpu::Layout {
   template <class DY, class Sink>
   void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
+    Index const blocks = dy.blocked ? blocks_of(dy) : 0, first = blocks * block_size;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, dy, k)}};
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, some(dy, first, dy.rows - first), k)}};
+      for (Index n = 0; blocks > 0 && n < plain::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
+        sum[0][0][n] += cpu::block_channel_sum(g, dy, blocks, k + n);
       epilogue.finish(sum, 0, k);
     }
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>
   void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
-    finish_rows(y, then, 1, [&](Index i, Index) {
-      cpu::pool(g, x.row(i), y.row(i), places ? places + i * g.planes * g.out() : nullptr, scratch);
-    });
+    auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
+    Index const blocks = x.blocked || y.blocked ? blocks_of(x) : 0, cost = value_cost * x.columns;
+    if (blocks > 0) {
+      each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::pool_block(g, x, y, places_of(b * block_size), b, scratch_of(worker));
+          finish_block(y, then, b);
+        }
+      });
+    }
+    finish_rows(y, then, blocks, 1, cost,
+                [&](Index i, Index, float* own) { cpu::pool(g, x.row(i), y.row(i), places_of(i), own); });
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
-    finish_gradient(dx, slope, 1, dx.columns, [&](Index i, Index) {
-      cpu::pool_gradient(g, dy.row(i), places ? places + i * g.planes * g.out() : nullptr, dx.row(i), scratch);
+    auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
+    Index const blocks = dx.blocked || dy.blocked ? blocks_of(dy) : 0, cost = value_cost * dx.columns;
+    if (blocks > 0) {
+      each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::pool_block_gradient(g, dy, places_of(b * block_size), dx, b, scratch_of(worker));
+          finish_block_gradient(dx, slope, b);
+        }
+      });
+    }
+    finish_gradient(dx, slope, blocks, 1, dx.columns, cost, [&](Index i, Index, float* own) {
+      cpu::pool_gradient(g, dy.row(i), places_of(i), dx.row(i), own);
     });
   }
   /// y = then(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, Then<Chain, float, Join> const& then) const {
-    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    for (Index i = 0; i < x.rows; ++i) cpu::pass_row(x.row(i), x.columns, epilogue, i);
+    by_section(y, [&](auto part) {
+      auto const from = part(x);
+      cpu::Output<Chain, Join> const epilogue = output(part(y), part(then));
+      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+    });
   }
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dy.rows; ++i) cpu::pass_row(dy.row(i), dy.columns, epilogue, i);
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+    });
   }
   /// dx = slope(dx + dy)
   template <class DY, class DX, class Chain>
   void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dy.rows; ++i) {
-      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
-        Index const left = dy.columns - c;
-        cpu::Vector v[1][1] = {{cpu::load_row(dx.row(i) + c, left) + cpu::load_row(dy.row(i) + c, left)}};
-        epilogue.finish(v, i, c);
-      }
-    }
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      auto const to = part(dx);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(to, part(slope));
+      each_row(from, [&](Index i) {
+        for (Index c = 0; c < from.columns; c += cpu::lanes) {
+          Index const left = from.columns - c;
+          cpu::Vector v[1][1] = {{cpu::load_row(to.row(i) + c, left) + cpu::load_row(from.row(i) + c, left)}};
+          epilogue.finish(v, i, c);
+        }
+      });
+    });
   }
   /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
   /// the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
     auto const op = layer.join();
-    for (Index i = 0; i < dy.rows; ++i) {
-      for (Index c = 0; c < dy.columns; c += cpu::lanes) {
-        Index const left = dy.columns - c;
-        cpu::Vector x{}, y{};
-        if constexpr (op.needs_inputs) x = cpu::load_row(a.row(i) + c, left), y = cpu::load_row(b.row(i) + c, left);
-        cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
-        cpu::Vector v[1][1] = {{cpu::load_row(dy.row(i) + c, left) * d}};
-        epilogue.finish(v, i, c);
-      }
-    }
+    by_section(dx, [&](auto part) {
+      auto const from = part(dy);
+      auto const first = part(a);
+      auto const other = part(b);
+      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      each_row(from, [&](Index i) {
+        for (Index c = 0; c < from.columns; c += cpu::lanes) {
+          Index const left = from.columns - c;
+          cpu::Vector x{}, y{};
+          if constexpr (op.needs_inputs)
+            x = cpu::load_row(first.row(i) + c, left), y = cpu::load_row(other.row(i) + c, left);
+          cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
+          cpu::Vector v[1][1] = {{cpu::load_row(from.row(i) + c, left) * d}};
+          epilogue.finish(v, i, c);
+        }
+      });
+    });
   }
   /// dt, the gradient of the summed loss with respect to the targets.
   template <class LossType, class Y, class Target, class DT>
   void loss_target_gradient(LossType const& loss, Y y, Target target, DT dt) const {
-    for (Index i = 0; i < y.rows; ++i) {
+    each_row(y, [&](Index i) {
       cpu::for_row(y.columns, [&](Index c, Index left) {
         cpu::Vector const v = cpu::load_row(y.row(i) + c, left), t = cpu::load_row(target.row(i) + c, left);
-        cpu::store(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0));
+        cpu::store_row(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0), writable(dt) - c);
       });
-    }
+    });
   }
   /// y = softmax or log softmax of each row; y may be x.
   template <class X, class Y>
   void normalize(Normalization kind, X x, Y y) const {
-    for (Index i = 0; i < x.rows; ++i) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
+    each_row(x, [&](Index i) { cpu::normalize_row(kind, x.row(i), y.row(i), x.columns); });
   }
   /// dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
-    for (Index i = 0; i < y.rows; ++i) cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns);
+    each_row(y, [&](Index i) {
+      cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns, writable(dx));
+    });
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
   /// row. y may be x.
   template <class LossType, class X, class Y, class Target, class DX>
   float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
-    cpu::Vector total{};
-    for (Index i = 0; i < x.rows; ++i) {
+    cpu::Vector const total = sum_of<cpu::Vector>(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index i) {
       if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
-      total += cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns);
-      if (kind != Normalization::none) cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns);
-    }
+      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns, writable(dx));
+      if (kind != Normalization::none)
+        cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns, writable(dx));
+      return value;
+    });
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
   template <class T>
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
-    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent<gates>(r, weights); });
+    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+      if (r.x.samples == 1) return cpu::recurrent<gates>(r, weights);
+      each_samples(r, [&](Index first, Index count) {
+        auto const some = r.some(first, count);
+        if (some.x.samples == 1) __builtin_unreachable();
+        cpu::recurrent<gates>(some, weights);
+      });
+    });
   }
   /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
   /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
   template <class T>
   void recurrent_gradient(Recurrence<T> const& r, T const* weights,
                           std::type_identity_t<Sequence<T const>> const& upper, Index truncation) const {
+    RecurrentWeights const& w = r.weights;
+    transpose(w.hidden, w.gates * r.units(),
+              weights + recurrent_part(w, r.part) + w.inputs(r.part) * recurrent_pitch(w), recurrent_pitch(w), scratch,
+              pitch(w.hidden));
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
-      cpu::recurrent_gradient<gates>(r, weights, upper, truncation, scratch);
+      each_samples(r, [&](Index first, Index count) {
+        cpu::recurrent_gradient<gates>(r.some(first, count), scratch, upper.some(first, count), truncation);
+      });
     });
   }
   /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
@@ -255,7 +340,10 @@ struct Cpu : cpu::Layout {
   /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    cpu::hand_over(sink, gradient, size);
+    constexpr Index line = 16;  // numbers
+    each(cpu::parts_of(size, line), line * value_cost, [&](Index first, Index last, int) {
+      cpu::hand_over(sink.at(first * line), gradient + first * line, plain::smaller(last * line, size) - first * line);
+    });
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
   void constrain(Parameter const& parameter, float* weight, float most) const {
@@ -278,46 +366,196 @@ struct Cpu : cpu::Layout {
   }
   /// Sum of squares of a flat buffer.
   double squared_norm(float const* values, Index size) const {
-    double total = 0;
-    for (Index i = 0; i < size; i += cpu::lanes) {
-      cpu::Vector const v = cpu::load(values + i);
-      total += static_cast<double>(cpu::sum(v * v));
-    }
-    return total;
+    return sum_of<double>(cpu::parts_of(size, cpu::lanes), cpu::lanes, [&](Index i) {
+      cpu::Vector const v = cpu::load(values + i * cpu::lanes);
+      return static_cast<double>(cpu::sum(v * v));
+    });
   }
 
  private:
+  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
+
+  /// f(i) for each row of x.
+  template <class X, class F>
+  void each_row(X x, F const& f) const {
+    each(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index first, Index last, int) {
+      for (Index i = first; i < last; ++i) f(i);
+    });
+  }
+  /// Σ f(i) over [0, count): sums of at most 64 blocks, then their sum.
+  template <class Sum, class Count, class Cost, class F>
+  Sum sum_of(Count count, Cost cost, F const& f) const {
+    constexpr Index most = 64;
+    auto const block = cpu::parts_of(count, Fixed<most>{});
+    auto const blocks = cpu::parts_of(count, block);
+    Sum sums[most];
+    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
+      for (Index b = first; b < last; ++b) {
+        sums[b] = Sum{};
+        for (Index i = b * block; i < plain::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
+      }
+    });
+    Sum total{};
+    for (Index b = 0; b < blocks; ++b) total += sums[b];
+    return total;
+  }
+  /// cpu::multiply, cut into tiles.
+  template <class Count, class Columns, class Depth, class Number, class Epilogue>
+  void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, Number const* b, Index b_pitch,
+                Epilogue const& epilogue) const {
+    auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
+    auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
+    auto const all = product_of(tiles, panels);
+    each(all, cpu::parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
+      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
+                      {first - panel * tiles, last - panel * tiles});
+      }
+    });
+  }
+  /// cpu::transpose, cut into cache lines of `to`.
+  template <class Count, class Columns, class Number>
+  void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
+    constexpr Index line = 16;
+    each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
+         [&](Index first, Index last, int) {
+           Index const row = first * line;
+           cpu::transpose(plain::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch, from_pitch,
+                          to + row, to_pitch);
+         });
+  }
+  /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
+  template <class F>
+  void each_samples(Recurrence<float> const& r, F const& f) const {
+    Index const gates = r.weights.gates * r.units(),
+                depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
+                pairs = plain::larger<Index>(1, r.x.samples / 2);
+    each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
+      Index const end = last == pairs ? r.x.samples : 2 * last;
+      f(2 * first, end - 2 * first);
+    });
+  }
   /// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
   template <class Y>
   static constexpr Index writable(Y y) {
     return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
   }
-  template <class T, class Count, class Columns, class Pitch>
-  static Rows<T> some(Rows<T, Count, Columns, Pitch> x, Index first, Index count) {
+  template <class T, class Count, class Columns, class Pitch, class Blocked>
+  static Rows<T> some(Rows<T, Count, Columns, Pitch, Blocked> x, Index first, Index count) {
     return {x.row(first), count, x.columns, x.pitch};
   }
-  /// compute(first, count) writes some rows of y; while they are in the cache, the chain follows.
-  template <class Y, class Chain, class Join, class F>
-  static void finish_rows(Y y, Then<Chain, float, Join> const& then, Index at_once, F compute) {
-    cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-    for (Index i = 0; i < y.rows; i += at_once) {
-      Index const count = std::min<Index>(at_once, y.rows - i);
-      compute(i, count);
-      if (then.empty()) continue;
-      for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, epilogue, j);
+  /// Whole blocks of a minibatch; of a batch that is too small the compiler knows it.
+  template <class X>
+  static constexpr Index blocks_of(X const& x) {
+    return x.rows / block_size;
+  }
+  template <class Y, class Chain, class Join>
+  static cpu::Output<Chain, Join> output(Y y, Then<Chain, float, Join> const& then) {
+    return {then, nullptr, y.data, y.pitch, writable(y)};
+  }
+  template <class DX, class Chain>
+  static cpu::InputGradient<Chain> input_gradient(DX dx, Slope<Chain, float> const& slope) {
+    return {slope, dx.data, dx.pitch, dx.columns};
+  }
+  /// Where a block follows on y, what is to be done with it, while it is in the cache.
+  template <class Y, class Chain, class Join>
+  static void finish_block(Y y, Then<Chain, float, Join> const& then, Index b) {
+    if (then.empty()) return;
+    if (y.blocked) {
+      Section const part{b * block_size, 1, block_size};
+      cpu::pass_row(part(y).data, part(y).columns, output(part(y), part(then)), 0);
+    } else {
+      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
+        cpu::pass_row(y.row(i), y.columns, output(y, then), i);
     }
   }
-  /// compute(first, count) makes some rows of dx: it writes the first columns, and adds to the others, which are zero.
-  /// While they are in the cache, the slope follows.
+  template <class DX, class Chain>
+  static void finish_block_gradient(DX dx, Slope<Chain, float> const& slope, Index b) {
+    if (dx.blocked) {
+      if (slope.chain.length == 0) return;
+      Section const part{b * block_size, 1, block_size};
+      cpu::pass_row(part(dx).data, part(dx).columns, input_gradient(part(dx), part(slope)), 0);
+    } else {
+      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
+        cpu::pass_row(dx.row(i), dx.columns, input_gradient(dx, slope), i);
+    }
+  }
+  /// compute(first, count, scratch) writes some rows of y, those after its blocks; while they are in the cache, the
+  /// chain follows. `cost`: of a row.
+  template <class Y, class Chain, class Join, class F>
+  void finish_rows(Y y, Then<Chain, float, Join> const& then, Index blocks, Index at_once, Index cost,
+                   F compute) const {
+    Index const start = blocks * block_size;
+    each(cpu::parts_of(y.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      Index const end = plain::smaller<Index>(start + last * at_once, y.rows);
+      for (Index i = start + first * at_once; i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
+        compute(i, count, scratch_of(worker));
+        if (then.empty()) continue;
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, output(y, then), j);
+      }
+    });
+  }
+  /// compute(first, count, scratch) makes some rows of dx, those after its blocks: it writes the first columns, and
+  /// adds to the others, which are zero. While they are in the cache, the slope follows.
   template <class DX, class Chain, class F>
-  static void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index at_once, Index written, F compute) {
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, dx.columns};
-    for (Index i = 0; i < dx.rows; i += at_once) {
-      Index const count = std::min<Index>(at_once, dx.rows - i);
-      for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
-      compute(i, count);
-      if (slope.chain.length == 0) continue;
-      for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, epilogue, j);
+  void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index blocks, Index at_once, Index written, Index cost,
+                       F compute) const {
+    Index const start = blocks * block_size;
+    each(cpu::parts_of(dx.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      Index const end = plain::smaller<Index>(start + last * at_once, dx.rows);
+      for (Index i = start + first * at_once; i < end; i += at_once) {
+        Index const count = plain::smaller(at_once, end - i);
+        for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
+        compute(i, count, scratch_of(worker));
+        if (slope.chain.length == 0) continue;
+        for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, input_gradient(dx, slope), j);
+      }
+    });
+  }
+  /// Rows as they are.
+  struct Whole {
+    template <class X>
+    X operator()(X const& x) const {
+      return x;
+    }
+  };
+  /// Rows of blocks, or those after them, as ordinary rows: a block is one, of as many values as its samples have.
+  struct Section {
+    Index first, rows, samples;  // of each row
+
+    template <class T, class Count, class Columns, class Pitch, class Blocked>
+    Rows<T, Index, Index, Index, std::false_type> operator()(Rows<T, Count, Columns, Pitch, Blocked> x) const {
+      return {x.row(first), rows, samples * x.columns, samples * x.pitch};
+    }
+    template <class Chain, class Join>
+    Then<Chain, float, Join> operator()(Then<Chain, float, Join> then) const {
+      move(then.kept, then.kept_pitch);
+      if constexpr (!std::is_same_v<Join, NoJoin>) move(then.join.other, then.join.pitch), then.join.columns *= samples;
+      return then;
+    }
+    template <class Chain>
+    Slope<Chain, float> operator()(Slope<Chain, float> slope) const {
+      move(slope.input, slope.input_pitch), move(slope.output, slope.output_pitch);
+      return slope;
+    }
+
+   private:
+    template <class T>
+    void move(T*& data, Index& pitch) const {
+      if (data) data += first * pitch;
+      pitch *= samples;
+    }
+  };
+  /// f(part) for all of y: part(x) are the same rows of x, of a Then or a Slope, and no blocks.
+  template <class Y, class F>
+  static void by_section(Y y, F f) {
+    if constexpr (std::is_same_v<decltype(y.blocked), std::false_type>) {
+      f(Whole{});
+    } else {
+      Index const blocks = y.blocked ? blocks_of(y) : 0, rest = y.rows - blocks * block_size;
+      if (blocks > 0) f(Section{0, blocks, block_size});
+      if (rest > 0) f(Section{blocks * block_size, rest, 1});
     }
   }
 };

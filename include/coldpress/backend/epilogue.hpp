@@ -13,10 +13,10 @@ template <int h, int w, bool rolled, class F>
 COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
   if constexpr (rolled && h > 1) {
     Vector done[h][w];  // a copy: were `sum` itself indexed, it would live in memory
-    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { done[n / w][n % w] = sum[n / w][n % w]; });
-    for (int i = 0; i < h; ++i) unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { f(i, j, done[i][j]); });
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { done[n / w][n % w] = sum[n / w][n % w]; });
+    for (int i = 0; i < h; ++i) unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { f(i, j, done[i][j]); });
   } else {
-    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { f(n / w, n % w, sum[n / w][n % w]); });
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { f(n / w, n % w, sum[n / w][n % w]); });
   }
 }
 
@@ -65,14 +65,14 @@ struct Output {
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     if (bias) {
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
         Vector const b = load(bias + column + j * lanes);
-        unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
+        unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
       });
     }
     join(sum, row, column);
     if (then.kept) {
-      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
         store(then.kept + (row + n / w) * then.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
       });
     }
@@ -98,7 +98,7 @@ struct Output {
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
         apply(then.chain, block.values, block.extents, {row, column, then.step});
         for (int i = 0; i < h; ++i)
-          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
+          unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
       }
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -116,9 +116,9 @@ struct Output {
       for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
       then.join.op.value(then.join.op.op, block.values, then.join.other + row * then.join.pitch + column,
                          then.join.pitch, then.join.columns - column, block.extents);
-      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
+      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
     } else if constexpr (!std::is_same_v<Join, NoJoin>) {
-      unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+      unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
         Index const c = column + n % w * lanes;
         float const* const other = then.join.other + (row + n / w) * then.join.pitch + c;
         sum[n / w][n % w] = then.join.op.value(sum[n / w][n % w], load_row(other, then.join.columns - c));
@@ -203,7 +203,7 @@ struct InputGradient {
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
         slopes_of(slope, slopes.values, middles, slopes.extents, row, column, columns);
         for (int i = 0; i < h; ++i) {
-          unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(slopes.at(i, j))); });
+          unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(slopes.at(i, j))); });
         }
       }
     } else if constexpr (Chain::length == 0) {
@@ -238,9 +238,9 @@ struct StoredGradient {
 template <bool penalized, class Optimizer>
 COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
   Vector weight = load(sink.weight + offset), state[Optimizer::states];
-  unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
+  unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
   sink.template step<penalized>(weight, gradient, state);
-  unroll<Optimizer::states>([&](auto s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
+  unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
   store(sink.weight + offset, weight);
 }
 

@@ -2,9 +2,11 @@
 // it.
 #pragma once
 
+#include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/parameter.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/rows.hpp>
 
 namespace coldpress::cpu {
@@ -12,6 +14,7 @@ namespace coldpress::cpu {
 struct Layout {
   using Scalar = float;
   static constexpr Index alignment = 16;  // floats: one cache line
+  static constexpr bool keeps_blocks = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
@@ -35,6 +38,14 @@ struct Layout {
     Index const depth = shape.size() / shape[0], d = element % depth;
     Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
     return row * pitch(shape[0]) + element / depth;
+  }
+
+  /// One canonical element.
+  static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
+    return storage[offset(parameter, element)];
+  }
+  static constexpr void put(Parameter const& parameter, float* storage, Index element, float value) {
+    storage[offset(parameter, element)] = value;
   }
 
   /// Whether the storage has the canonical order.
@@ -82,6 +93,20 @@ struct Layout {
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
+  /// The same for blocks: packed weights, and at a border where values are no blocks a block of what is read and the
+  /// planes of what is written; or the sums of a weight gradient and as many blocks as are summed at once.
+  static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
+  static constexpr Index blocks_at_once(Index values) {
+    return plain::larger<Index>(1, (Index{1} << 18) / (16 * values));
+  }
+  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
+    Index const packed = cells(g.depth() * g.outputs), in = g.in(), out = g.out(), both = in + out,
+                forward = packed + 16 * (in + most_outputs * g.positions()),
+                back = packed + 16 * (out + most_outputs * g.height.in * g.width.in),
+                weights = g.depth() * pitch(g.outputs) + 16 * most_outputs * most_taps * g.height.filter +
+                          plain::larger(16 * both, Index{1} << 18);
+    return plain::larger(plain::larger(forward, extent.input_gradient ? back : 0), extent.training ? weights : 0);
+  }
 };
 
 /// How a convolution is cut into products. A panel holds what the window sees at a block of positions: some rows of an
@@ -117,20 +142,20 @@ struct Panel {
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : std::min<Index>(rows, 64);  // single steps: of so many samples
+      rows = rows == 1 ? 32 : plain::smaller<Index>(rows, 64);  // single steps: of so many samples
       lines = rows;
       return;
     }
-    Index const most = std::clamp<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
+    Index const most = plain::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (several) {
-      images = std::max<Index>(1, std::min<Index>(most, 256) / positions);
+      images = plain::larger<Index>(1, plain::smaller<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;
     } else {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
-    channels = std::clamp<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
+    channels = plain::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
   /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
@@ -150,8 +175,40 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               outputs = g.sequence        ? 1
                         : extent.training ? panel.positions()
                                           : 0,
-              inputs = extent.input_gradient ? std::max(panel.size(), panel.gradient_size(g.taps())) : panel.size();
-  return 3 * Panel::slack + inputs + panel.output_size() + std::max(weights, gradient + outputs * pitch(panel.outputs));
+              inputs =
+                  extent.input_gradient ? plain::larger(panel.size(), panel.gradient_size(g.taps())) : panel.size();
+  Index const size = 3 * Panel::slack + inputs + panel.output_size() +
+                     plain::larger(weights, gradient + outputs * pitch(panel.outputs));
+  return extent.blocks && g.in_blocks() ? plain::larger(size, Layout::block_scratch(g, extent)) : size;
 }
+
+/// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.
+struct HalfLayout : Layout {
+  static constexpr bool halves(Parameter const& parameter) {
+    return parameter.shape.rank() == 2 && parameter.recurrent.gates == 0 && !is_canonical(parameter);
+  }
+  static constexpr Index storage_size(Parameter const& parameter) {
+    Index const size = Layout::storage_size(parameter);
+    return halves(parameter) ? cells(size / 2) : size;
+  }
+  static float get(Parameter const& parameter, float const* storage, Index element) {
+    if (!halves(parameter)) return Layout::get(parameter, storage, element);
+    Bfloat16 half;
+    __builtin_memcpy(&half, at(storage, parameter, element), sizeof half);
+    return static_cast<float>(half);
+  }
+  static void put(Parameter const& parameter, float* storage, Index element, float value) {
+    if (!halves(parameter)) return Layout::put(parameter, storage, element, value);
+    Bfloat16 const half{value};
+    __builtin_memcpy(const_cast<char*>(at(storage, parameter, element)), &half, sizeof half);
+  }
+  /// The matrix in a parameter's storage.
+  static Bfloat16 const* matrix(float const* storage) { return reinterpret_cast<Bfloat16 const*>(storage); }
+
+ private:
+  static char const* at(float const* storage, Parameter const& parameter, Index element) {
+    return reinterpret_cast<char const*>(storage) + 2 * offset(parameter, element);
+  }
+};
 
 }  // namespace coldpress::cpu

@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -18,9 +19,9 @@ struct Channels {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
       Vector const b = splat(bias ? bias[row + i] : 0.f);
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
         Index const c = column + j * lanes;
         float* const at = y + (row + i) * pitch + c;
         if (j + 1 < w) {
@@ -40,7 +41,7 @@ struct Added {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
       Index const c = column + n % w * lanes;
       float* const at = y + (row + n / w) * pitch + c;
       store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
@@ -207,7 +208,7 @@ struct LeftTaps {
     taps.data += c * plane + taps.r * line + taps.s * taps.tap;
     Cursor<h> cursor;
     cursor.k = 0;
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { cursor.at[i] = taps.data, taps.next(); });
+    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { cursor.at[i] = taps.data, taps.next(); });
     return cursor;
   }
 };
@@ -296,7 +297,7 @@ struct PanelMemory {
   PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + std::max(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
+        outputs(inputs + plain::larger(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 

@@ -2,8 +2,7 @@
 // most frequent one needs no transposition.
 #pragma once
 
-#include <coldpress/backend/layout.hpp>
-#include <coldpress/backend/tile.hpp>
+#include <coldpress/backend/image_blocks.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -106,7 +105,7 @@ struct Quarters {
         Index const left = 2 * (width - k);
         Vector const v = load_row(dy + k, width - k);
         Mask const place = (Mask)load_row(places + k, width - k);
-        unroll<2>([&](auto row) COLDPRESS_INLINE_LAMBDA {
+        for_constants<2>([&](auto row) COLDPRESS_INLINE_LAMBDA {
           Vector const a = place == 2 * row ? v : Vector{}, b = place == 2 * row + 1 ? v : Vector{};
           float* const to = dx + 2 * row * width + 2 * k;
           store_row(to, interleave<0>(a, b), left);
@@ -117,6 +116,51 @@ struct Quarters {
   }
 };
 
+/// The windows of one plane, or of several where lanes are planes: values of one place are `step` apart.
+template <class = void>
+__attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* places,
+                                          Index step) {
+  if (g.mode == PoolingMode::average) {
+    for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+      Vector sum{};
+      taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { sum += load(x + i * step); });
+      store(y + output * step, sum / size);
+    });
+  } else {
+    for_each_window(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
+      Vector best = splat(-__builtin_inff());
+      Mask place = Mask{} + begin;
+      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
+        Vector const v = load(x + i * step);
+        Mask const takes = (v > best) | ((v != v) & (best == best));
+        best = takes ? v : best;
+        place = takes ? Mask{} + tap : place;
+      });
+      store(y + output * step, best);
+      store(places + output * step, (Vector)place);
+    });
+  }
+}
+template <class = void>
+__attribute__((noinline)) void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const* places,
+                                                   float* dx, Index step) {
+  for (Index i = 0; i < g.in(); ++i) store(dx + i * step, Vector{});
+  if (g.mode == PoolingMode::average) {
+    for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+      Vector const each = load(dy + output * step) / size;
+      taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { store(dx + i * step, load(dx + i * step) + each); });
+    });
+  } else {
+    for_each_window(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+      Vector const gradient = load(dy + output * step);
+      Mask const place = (Mask)load(places + output * step);
+      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
+        store(dx + i * step, load(dx + i * step) + (place == tap ? gradient : Vector{}));
+      });
+    });
+  }
+}
+
 /// y; for maxima, `places` takes the number of the tap that each is from.
 template <class = void>
 __attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, float* y, float* places, float* scratch) {
@@ -124,27 +168,8 @@ __attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, fl
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.in(), x + first * g.in(), g.in(), at.inputs, lanes);
-    if (g.mode == PoolingMode::average) {
-      for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-        Vector sum{};
-        taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { sum += load(at.inputs + i * lanes); });
-        store(at.outputs + output * lanes, sum / size);
-      });
-    } else {
-      for_each_window(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
-        Vector best = splat(-__builtin_inff());
-        Mask place = Mask{} + begin;
-        taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
-          Vector const v = load(at.inputs + i * lanes);
-          Mask const takes = (v > best) | ((v != v) & (best == best));
-          best = takes ? v : best;
-          place = takes ? Mask{} + tap : place;
-        });
-        store(at.outputs + output * lanes, best);
-        store(at.taken + output * lanes, (Vector)place);
-      });
-      transpose<true>(g.out(), count, at.taken, lanes, places + first * g.out(), g.out());
-    }
+    pool_lanes(g, at.inputs, at.outputs, at.taken, lanes);
+    if (g.mode == PoolingMode::max) transpose<true>(g.out(), count, at.taken, lanes, places + first * g.out(), g.out());
     transpose<true>(g.out(), count, at.outputs, lanes, y + first * g.out(), g.out());
   });
 }
@@ -157,25 +182,34 @@ __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float con
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.out(), dy + first * g.out(), g.out(), at.outputs, lanes);
-    for (Index i = 0; i < g.in(); ++i) store(at.inputs + i * lanes, Vector{});
-    if (g.mode == PoolingMode::average) {
-      for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-        Vector const each = load(at.outputs + output * lanes) / size;
-        taps([&](std::int32_t, Index i)
-                 COLDPRESS_INLINE_LAMBDA { store(at.inputs + i * lanes, load(at.inputs + i * lanes) + each); });
-      });
-    } else {
-      transpose<true>(count, g.out(), places + first * g.out(), g.out(), at.taken, lanes);
-      for_each_window(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-        Vector const gradient = load(at.outputs + output * lanes);
-        Mask const place = (Mask)load(at.taken + output * lanes);
-        taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
-          store(at.inputs + i * lanes, load(at.inputs + i * lanes) + (place == tap ? gradient : Vector{}));
-        });
-      });
-    }
+    if (g.mode == PoolingMode::max) transpose<true>(count, g.out(), places + first * g.out(), g.out(), at.taken, lanes);
+    pool_lanes_gradient(g, at.outputs, at.taken, at.inputs, lanes);
     transpose<true>(g.in(), count, at.inputs, lanes, dx + first * g.in(), g.in());
   });
+}
+
+/// Block b of images (core/rows.hpp), plane by plane; `places` are those of the block, in blocks themselves.
+template <class = void>
+__attribute__((noinline)) void pool_block(PoolingGeometry const& g, Rows<float const> x, Rows<float> y, float* places,
+                                          Index b, float* scratch) {
+  for (Index n = 0; n < g.planes; ++n) {
+    float const* const from = read_block(x, b, n * g.in(), g.in(), scratch);
+    write_block(y, b, n * g.out(), g.out(), scratch + g.in() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+      for (int part = 0; part < block_size; part += lanes)
+        pool_lanes(g, from + part, to + part, places + n * g.out() * block_size + part, block_size);
+    });
+  }
+}
+template <class = void>
+__attribute__((noinline)) void pool_block_gradient(PoolingGeometry const& g, Rows<float const> dy, float const* places,
+                                                   Rows<float> dx, Index b, float* scratch) {
+  for (Index n = 0; n < g.planes; ++n) {
+    float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
+    write_block(dx, b, n * g.in(), g.in(), scratch + g.out() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+      for (int part = 0; part < block_size; part += lanes)
+        pool_lanes_gradient(g, from + part, places + n * g.out() * block_size + part, to + part, block_size);
+    });
+  }
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -66,42 +66,42 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   {
     float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
     Vector b[count] = {};
-    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
-    unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
-    unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
+    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
+    for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
+    for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
   auto const add = [&](Left a, Index depth, float const* b, auto first) COLDPRESS_INLINE_LAMBDA {
     float const* left = a.data + row * a.row;
     auto const term = [&](auto p) COLDPRESS_INLINE_LAMBDA {
       Vector right[gates];
-      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
-      unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
+      for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
         Vector const x = splat(left[i * a.row + p]);
-        unroll<gates>([&](auto q)
-                          COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
+        for_constants<gates>(
+            [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
     };
     Index k = 0;
-    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) unroll<parts>(term);
-    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) for_constants<parts>(term);
+    for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
       if (k + p < depth) term(p);
     });
   };
   if (s.inputs > 0) {
     add(s.x, s.inputs, matrix, Int<0>{});
   } else {
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       Vector const x = load_row(s.x.data + (row + i) * s.x.row + column, s.hidden - column);
-      unroll<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
+      for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
     });
   }
   if (s.h.data) add(s.h, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
 
   Vector done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
-  unroll<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+  for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
-    unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
+    for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
   });
   for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
 }
@@ -214,16 +214,14 @@ COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) 
   }
 }
 
-/// Gradients of all sums, from the last step to the first. `upper` has all steps or only the one that comes last.
+/// Gradients of all sums, from the last step to the first. `hidden`: W_h transposed, {gates of units, padded hidden}.
+/// `upper` has all steps or only the one that comes last.
 template <int gates>
-void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
-                        Index truncation, float* scratch) {
+void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequence<float const> const& upper,
+                        Index truncation) {
   constexpr int count = Sums<gates>::count;
   RecurrentWeights const& w = r.weights;
-  Index const units = r.units(), pitch = Layout::recurrent_pitch(w), steps = r.x.steps,
-              transposed = Layout::pitch(w.hidden), depth = gates * units;
-  transpose(w.hidden, depth, weights + Layout::recurrent_part(w, r.part) + w.inputs(r.part) * pitch, pitch, scratch,
-            transposed);
+  Index const units = r.units(), steps = r.x.steps, depth = gates * units;
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -244,14 +242,15 @@ void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequen
     if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
     if (n > 0) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
-      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, scratch,
-               transposed, Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
+      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, hidden,
+               Layout::pitch(w.hidden),
+               Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
     }
     for (Index i = 0; i < r.x.samples; ++i) {
       Index column = 0;
       for (; column < w.hidden; column += lanes) slopes<gates>(s, i, column);
       for (; column < units; column += lanes) {  // products read whole rows
-        unroll<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
+        for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
           store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});
         });
       }

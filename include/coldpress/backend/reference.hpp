@@ -12,8 +12,8 @@ namespace coldpress {
 namespace detail {
 
 /// Rows, whose pitch is their width here, as a matrix; `count` values as a vector.
-template <class T>
-auto matrix(Rows<T> x) {
+template <class T, class Blocked>
+auto matrix(Rows<T, Index, Index, Index, Blocked> x) {
   std::array<std::size_t, 2> const shape{static_cast<std::size_t>(x.rows), static_cast<std::size_t>(x.columns)};
   return xt::adapt(x.data, shape[0] * shape[1], xt::no_ownership(), shape);
 }
@@ -133,7 +133,8 @@ struct Reference {
   // Everything as the user sees it: rows without padding, parameters in canonical order.
   static constexpr Index pitch(Index n) { return n; }
   static constexpr Index storage_size(Parameter const& parameter) { return parameter.shape.size(); }
-  static constexpr Index offset(Parameter const&, Index element) { return element; }
+  static constexpr Real get(Parameter const&, Real const* storage, Index element) { return storage[element]; }
+  static constexpr void put(Parameter const&, Real* storage, Index element, Real value) { storage[element] = value; }
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
   static constexpr Index recurrent_scratch(RecurrentWeights const&) { return 0; }

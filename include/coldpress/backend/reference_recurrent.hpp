@@ -5,6 +5,7 @@
 #include <coldpress/core/recurrent.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace coldpress::detail {

@@ -3,8 +3,7 @@
 
 #include <coldpress/backend/math.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <cmath>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -29,13 +28,15 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
   if (kind == Normalization::softmax) {
     for_row(columns, [&](Index c, Index left) { store_row(y + c, exp(load_row(x + c, left) - most) / mass, left); });
   } else {
-    Vector const log_mass = splat(std::log(mass));
+    Vector const log_mass = splat(plain::log(mass));
     for_row(columns, [&](Index c, Index left) { store_row(y + c, load_row(x + c, left) - most - log_mass, left); });
   }
 }
 
-/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy. dx is padded; its padding becomes zero.
-inline void normalize_gradient_row(Normalization kind, float const* y, float const* dy, float* dx, Index columns) {
+/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy. Padding of dx becomes zero; `writable`: its columns
+/// up to which whole vectors may be stored.
+inline void normalize_gradient_row(Normalization kind, float const* y, float const* dy, float* dx, Index columns,
+                                   Index writable) {
   bool const logarithmic = kind == Normalization::log_softmax;
   Vector total{};
   for_row(columns, [&](Index c, Index left) {
@@ -45,24 +46,25 @@ inline void normalize_gradient_row(Normalization kind, float const* y, float con
   Vector const s = splat(sum(total));
   for_row(columns, [&](Index c, Index left) {
     Vector const v = load_row(y + c, left), g = load_row(dy + c, left);
-    store(dx + c, masked(logarithmic ? fma(-exp(v), s, g) : v * (g - s), left, 0));
+    store_row(dx + c, masked(logarithmic ? fma(-exp(v), s, g) : v * (g - s), left, 0), writable - c);
   });
 }
 
-/// The loss of one sample, spread over lanes; dy is padded.
+/// The loss of one sample, spread over lanes; dy is written as dx above.
 template <class Loss>
-COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* target, float* dy, Index columns) {
+COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* target, float* dy, Index columns,
+                                 Index writable) {
   Vector total{};
   if constexpr (Loss::target == Target::label) {
     auto const label = static_cast<Index>(*target);
-    for_row(columns, [&](Index c, Index) { store(dy + c, Vector{}); });
+    for_row(columns, [&](Index c, Index) { store_row(dy + c, Vector{}, writable - c); });
     dy[label] = loss.gradient(y[label], *target);
     total[0] = loss.value(y[label], *target);
   } else {
     for_row(columns, [&](Index c, Index left) {
       Vector const v = load_row(y + c, left), t = load_row(target + c, left);
       total += masked(loss.value(v, t), left, 0);
-      store(dy + c, masked(loss.gradient(v, t), left, 0));
+      store_row(dy + c, masked(loss.gradient(v, t), left, 0), writable - c);
     });
   }
   return total;

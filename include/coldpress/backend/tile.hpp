@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/math.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -28,6 +29,15 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
+/// Some of the parts of a split.
+struct Parts {
+  Index first = 0, last = PTRDIFF_MAX;
+};
+constexpr Index parts_of(Index total, Index most) { return (total + most - 1) / most; }
+template <Index total, Index most>
+constexpr auto parts_of(Fixed<total>, Fixed<most>) {
+  return Fixed<parts_of(total, most)>{};
+}
 /// Whether n is 1: a constant where n is.
 template <Index n>
 constexpr auto is_one(Fixed<n>) {
@@ -35,40 +45,30 @@ constexpr auto is_one(Fixed<n>) {
 }
 constexpr bool is_one(Index n) { return n == 1; }
 
-/// f() or else g(), as the condition says; where that is a constant, only this one is compiled.
-template <class Condition, class F, class G>
-COLDPRESS_INLINE void either(Condition condition, F f, G g) {
-  if constexpr (std::is_same_v<Condition, std::true_type>) {
-    f();
-  } else if constexpr (std::is_same_v<Condition, std::false_type>) {
-    g();
-  } else {
-    condition ? f() : g();
-  }
-}
-
 /// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
-/// calls f(first, Int<size>) for each. Only the sizes that occur are instantiated where the total is known to the
-/// compiler.
+/// calls f(first, Int<size>) for each, or for some. Only the sizes that occur are instantiated where the total is known
+/// to the compiler.
 template <int most, Index total, class F>
-COLDPRESS_INLINE void split(Fixed<total>, F f) {
-  constexpr Index parts = (total + most - 1) / most;
+COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
+  constexpr Index parts = parts_of(total, most);
   constexpr int size = (total + parts - 1) / parts;
   constexpr Index large = total - (size - 1) * parts;
-  for (Index i = 0; i < large; ++i) f(i * size, Int<size>{});
+  for (Index i = plain::larger<Index>(some.first, 0); i < plain::smaller(some.last, large); ++i)
+    f(i * size, Int<size>{});
   if constexpr (large < parts) {
-    for (Index i = large; i < parts; ++i) f(large + i * (size - 1), Int<size - 1>{});
+    for (Index i = plain::larger(some.first, large); i < plain::smaller(some.last, parts); ++i)
+      f(large + i * (size - 1), Int<size - 1>{});
   }
 }
 template <int most, class F>
-COLDPRESS_INLINE void split(Index total, F f) {
+COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   if (total == 0) return;
-  Index const parts = (total + most - 1) / most;
-  Index size = (total + parts - 1) / parts, count = total - (size - 1) * parts, first = 0;
-  for (int turn = 0; turn < 2; ++turn, count = parts - count, --size) {
-    unroll<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      if (size == i + 1) {
-        for (Index n = 0; n < count; ++n, first += i + 1) f(first, Int<i + 1>{});
+  Index const parts = parts_of(total, most), size = parts_of(total, parts), large = total - (size - 1) * parts;
+  for (Index turn = 0; turn < 2; ++turn) {
+    Index const before = turn * large, end = plain::smaller(some.last, turn ? parts : large);
+    for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      if (size - turn == i + 1) {
+        for (Index n = plain::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
       }
     });
   }
@@ -91,14 +91,17 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// Row k of B is data + k * pitch.
+/// Row k of B is data + k * pitch; its numbers are floats, or halves of some.
+template <class Number>
 struct Right {
-  float const* data;
+  Number const* data;
   Index pitch;
 
   COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
   COLDPRESS_INLINE void next() { data += pitch; }
 };
+template <class Number>
+Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
 /// alone. The epilogue takes the sums from the registers. Not inlined: one copy serves every shape.
@@ -109,33 +112,39 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   auto right = b.from(column);
   for (Index k = 0; k < depth; ++k, left.next(), right.next()) {
     Vector values[w];
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
-    unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
+    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
       Vector const x = splat(left[i]);
-      unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
     });
   }
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
   local.finish(sum, row, column);
 }
 
-/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes.
+/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes. Or some
+/// of its tiles: of the parts of the columns, those of the rows.
 template <class Count, class Columns, class A, class B, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue) {
-  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    split<tile_rows>(
-        rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); });
-  });
+void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue, Parts of_columns = {},
+              Parts of_rows = {}) {
+  split<tile_columns>(
+      vectors(columns),
+      [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+        split<tile_rows>(
+            rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); },
+            of_rows);
+      },
+      of_columns);
 }
-template <class Count, class Columns, class Epilogue>
-void multiply(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
-              Epilogue const& epilogue) {
-  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
+template <class Count, class Columns, class Number, class Epilogue>
+void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
+              Epilogue const& epilogue, Parts of_columns = {}, Parts of_rows = {}) {
+  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue, of_columns, of_rows);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
-template <int parts, int w, class Epilogue>
-COLDPRESS_INLINE void row_block(Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue,
+template <int parts, int w, class Number, class Epilogue>
+COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
                                 Index column) {
   Vector sum[parts][w] = {};
   b += column;
@@ -146,22 +155,22 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, float const* b, Ind
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
-    unroll<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
+    unroll<parts>([&](int p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
   }
-  unroll<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+  unroll<parts - 1>([&](int p) COLDPRESS_INLINE_LAMBDA {
     if (k + p < depth) add(k + p, p);
   });
-  unroll<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+  for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
     constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
   });
   Vector total[1][w];
-  unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
+  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
   epilogue.finish(total, 0, column);
 }
 /// The same, not inlined: one copy serves every shape.
-template <int parts, int w, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, float const* b, Index b_pitch,
+template <int parts, int w, class Number, class Epilogue>
+__attribute__((noinline)) void row_tile(Index depth, float const* x, Number const* b, Index b_pitch,
                                         Epilogue const& epilogue, Index column) {
   Epilogue const local = epilogue;
   row_block<parts, w>(depth, x, b, b_pitch, local, column);
@@ -169,8 +178,9 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, float const
 /// Sums over this many parts: of few columns, more of them.
 constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
 
-template <class Epilogue>
-void multiply_row(Index columns, Index depth, float const* x, float const* b, Index b_pitch, Epilogue const& epilogue) {
+template <class Number, class Epilogue>
+void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
+                  Epilogue const& epilogue) {
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     if (row_parts(columns) == 8) {
       row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
@@ -180,8 +190,8 @@ void multiply_row(Index columns, Index depth, float const* x, float const* b, In
   });
 }
 /// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
-template <Index columns, Index depth, class Epilogue>
-COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, float const* b, Index b_pitch,
+template <Index columns, Index depth, class Number, class Epilogue>
+COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
                                    Epilogue const& epilogue) {
   split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     row_block<row_parts(columns), w>(depth, x, b, b_pitch, epilogue, v * lanes);
@@ -192,11 +202,11 @@ COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x,
 COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   Vector next[lanes];
   for (int stage = 1; stage < lanes; stage *= 2) {
-    unroll<lanes / 2>([&](auto r) COLDPRESS_INLINE_LAMBDA {
+    unroll<lanes / 2>([&](int r) COLDPRESS_INLINE_LAMBDA {
       next[2 * r] = interleave<0>(t[r], t[r + lanes / 2]);
       next[2 * r + 1] = interleave<1>(t[r], t[r + lanes / 2]);
     });
-    unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
+    unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { t[r] = next[r]; });
   }
 }
 
@@ -216,35 +226,37 @@ struct Turned {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index, Index column) const {
-    unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
       Vector square[lanes] = {}, rows[lanes][1];
-      unroll<h>([&](auto i) COLDPRESS_INLINE_LAMBDA { square[i] = sum[i][j]; });
+      unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { square[i] = sum[i][j]; });
       turn(square);
-      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA { rows[r][0] = square[r]; });
+      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA { rows[r][0] = square[r]; });
       epilogue.finish(rows, column + j * lanes, 0);
     });
   }
 };
 /// The same product as multiply, and the same bits, of shapes that turn: A is columns x depth, B depth x rows.
 template <class Count, class Columns, class Epilogue>
-void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right b, Epilogue const& epilogue) {
+void multiply_turned(Count rows, Columns columns, Index depth, Left a, float const* b, Index b_pitch,
+                     Epilogue const& epilogue) {
   Turned<Epilogue> const turned{epilogue};
+  Right const right{b, b_pitch};
   split<tile_rows>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
     for (Index column = 0; column < rows; column += tile_columns * lanes)
-      tile<h, tile_columns>(depth, a, b, turned, 0, column);
+      tile<h, tile_columns>(depth, a, right, turned, 0, column);
   });
 }
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
 /// neither matrix has padding; nothing beyond them is read or written.
-template <bool exact = false>
-__attribute__((noinline)) void transpose(Index rows, Index columns, float const* from, Index from_pitch, float* to,
+template <bool exact = false, class Number>
+__attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
                                          Index to_pitch) {
   for (Index r0 = 0; r0 < rows; r0 += lanes) {
     for (Index c0 = 0; c0 < columns; c0 += lanes) {
       Vector t[lanes];
-      unroll<lanes>([&](auto r) COLDPRESS_INLINE_LAMBDA {
-        float const* const line = from + (r0 + r) * from_pitch + c0;
+      unroll<lanes>([&](int r) COLDPRESS_INLINE_LAMBDA {
+        Number const* const line = from + (r0 + r) * from_pitch + c0;
         if (r0 + r >= rows) {
           t[r] = Vector{};
         } else {
@@ -252,7 +264,7 @@ __attribute__((noinline)) void transpose(Index rows, Index columns, float const*
         }
       });
       turn(t);
-      unroll<lanes>([&](auto c) COLDPRESS_INLINE_LAMBDA {
+      unroll<lanes>([&](int c) COLDPRESS_INLINE_LAMBDA {
         float* const line = to + (c0 + c) * to_pitch + r0;
         if (c0 + c < columns) exact ? store_row(line, t[c], rows - r0) : store(line, t[c]);
       });

@@ -1,6 +1,8 @@
 // The vector layer: the compiler's own vector types, as wide as the target has them. No intrinsics outside this file.
 #pragma once
 
+#include <coldpress/core/bfloat16.hpp>
+
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -41,7 +43,31 @@ COLDPRESS_INLINE Vector load(float const* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
+/// The floats whose upper halves are at p.
+COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
+  typedef std::uint16_t Halves __attribute__((vector_size(2 * lanes)));
+  Halves halves;
+  __builtin_memcpy(&halves, p, sizeof halves);
+#if defined __AVX512F__ && !defined __clang__  // gcc converts such vectors in parts
+  typedef short Shorts __attribute__((vector_size(2 * lanes)));
+  return (Vector)(__builtin_ia32_pmovzxwd512_mask((Shorts)halves, Mask{}, static_cast<std::uint16_t>(-1)) << 16);
+#elif defined __AVX2__ && defined __FMA__ && !defined __clang__
+  typedef short Shorts __attribute__((vector_size(2 * lanes)));
+  return (Vector)(__builtin_ia32_pmovzxwd256((Shorts)halves) << 16);
+#else
+  return (Vector)(__builtin_convertvector(halves, Words) << 16);
+#endif
+}
 COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
+
+/// The same, in a register from now on: g++ would load a value again for each use.
+COLDPRESS_INLINE Vector load_once(float const* p) {
+  Vector v = load(p);
+#if defined __x86_64__ && !defined __clang__
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
 
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
 COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
@@ -65,6 +91,11 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
   for (int l = 0; l < count; ++l) v[l] = p[l];
   return v;
 #endif
+}
+COLDPRESS_INLINE Vector load_partial(Bfloat16 const* p, std::ptrdiff_t count) {
+  Bfloat16 some[lanes] = {};
+  for (int l = 0; l < count; ++l) some[l] = p[l];
+  return load(some);
 }
 COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #if defined __AVX512F__
@@ -156,11 +187,22 @@ COLDPRESS_INLINE Vector at_most(Vector v, float most) {
 
 /// Calls f(constant 0) ... f(constant N - 1).
 template <int N, class F>
-COLDPRESS_INLINE void unroll(F f) {
+COLDPRESS_INLINE void for_constants(F f) {
   [&]<int... i>(std::integer_sequence<int, i...>) COLDPRESS_INLINE_LAMBDA {
     (f(std::integral_constant<int, i>{}), ...);
   }
   (std::make_integer_sequence<int, N>{});
+}
+
+/// Calls f(0) ... f(N - 1), unrolled: the same code, compiled once and not N times.
+template <int N, class F>
+COLDPRESS_INLINE void unroll(F f) {
+#if defined __clang__
+#pragma clang loop unroll(full)
+#else
+#pragma GCC unroll 64
+#endif
+  for (int i = 0; i < N; ++i) f(i);
 }
 
 /// a[0], b[0], a[1], b[1], ...: the lower half, or the upper.

@@ -5,7 +5,6 @@
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/pointwise.hpp>
 
-#include <algorithm>
 #include <array>
 #include <string>
 

@@ -1,7 +1,7 @@
 // Typed errors. Every one carries a sentence and, as far as known, the file, the layer and the field it is about.
 #pragma once
 
-#include <stdexcept>
+#include <exception>
 #include <string>
 #include <utility>
 

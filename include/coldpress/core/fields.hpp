@@ -1,26 +1,49 @@
-// The fields of a layer by name: what persistence, printing and comparison fold over. Declared once, by
-// BOOST_HANA_ADAPT_STRUCT.
+// The fields of a struct by name: what persistence, printing and comparison fold over. Declared once, for Boost.Hana.
 #pragma once
 
-#include <boost/hana/accessors.hpp>
-#include <boost/hana/adapt_struct.hpp>
-#include <boost/hana/core/to.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/for_each.hpp>
-#include <boost/hana/second.hpp>
-#include <boost/hana/string.hpp>
-#include <boost/hana/tuple.hpp>
+#include <boost/hana/fwd/accessors.hpp>
 
-#include <string_view>
+#include <cstddef>
 
-namespace coldpress {
+namespace coldpress::detail {
 
-/// Calls f(name, field) for every field, in order of declaration.
-template <class Struct, class F>
-constexpr void for_each_field(Struct&& value, F&& f) {
-  boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<Struct>>(), [&](auto const& field) {
-    f(std::string_view{boost::hana::to<char const*>(boost::hana::first(field))}, boost::hana::second(field)(value));
-  });
-}
+/// A text as a template argument.
+template <std::size_t n>
+struct FieldName {
+  char text[n];
+  constexpr FieldName(char const (&literal)[n]) {
+    for (std::size_t i = 0; i < n; ++i) text[i] = literal[i];
+  }
+};
+template <FieldName name, auto member>
+struct Field;
 
-}  // namespace coldpress
+/// Hana's accessors; defined in for_each_field.hpp.
+template <class Struct, class... Fields>
+constexpr auto accessors();
+
+}  // namespace coldpress::detail
+
+/// COLDPRESS_FIELDS(Type, fields...); in the global namespace, as BOOST_HANA_ADAPT_STRUCT (in
+/// boost/hana/adapt_struct.hpp), which may stand in its place. That takes the compiler 10 ms a struct at once; this
+/// takes them where the fields are asked for.
+#define COLDPRESS_FIELDS(Type, ...)                                                                  \
+  template <>                                                                                        \
+  struct boost::hana::accessors_impl<Type> {                                                         \
+    template <class T = Type>                                                                        \
+    static constexpr auto apply() {                                                                  \
+      return ::coldpress::detail::accessors<T __VA_OPT__(, COLDPRESS_FIELD_LIST(T, __VA_ARGS__))>(); \
+    }                                                                                                \
+  }
+
+// One Field for each name. A macro does not call itself while it runs, so each step ends in one that is called later,
+// as often as the text is read again.
+#define COLDPRESS_FIELD_LIST(T, ...) COLDPRESS_REREAD(COLDPRESS_FIELD(T, __VA_ARGS__))
+#define COLDPRESS_FIELD(T, name, ...) \
+  ::coldpress::detail::Field<#name, &T::name> __VA_OPT__(, COLDPRESS_LATER COLDPRESS_PARENTHESES(T, __VA_ARGS__))
+#define COLDPRESS_LATER() COLDPRESS_FIELD
+#define COLDPRESS_PARENTHESES ()
+#define COLDPRESS_REREAD(...) COLDPRESS_REREAD_9(COLDPRESS_REREAD_9(COLDPRESS_REREAD_9(__VA_ARGS__)))
+#define COLDPRESS_REREAD_9(...) COLDPRESS_REREAD_3(COLDPRESS_REREAD_3(COLDPRESS_REREAD_3(__VA_ARGS__)))
+#define COLDPRESS_REREAD_3(...) COLDPRESS_REREAD_1(COLDPRESS_REREAD_1(COLDPRESS_REREAD_1(__VA_ARGS__)))
+#define COLDPRESS_REREAD_1(...) __VA_ARGS__

@@ -2,9 +2,8 @@
 // backend.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/shape.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -51,7 +50,7 @@ struct Axis {
 
  private:
   constexpr Index outputs_below(Index end) const {
-    return end <= 0 ? 0 : std::min(out, stride == 1 ? end : (end + stride - 1) / stride);
+    return end <= 0 ? 0 : plain::smaller(out, stride == 1 ? end : (end + stride - 1) / stride);
   }
 };
 
@@ -84,12 +83,18 @@ struct ConvolutionGeometry {
   constexpr Index group_outputs() const { return outputs / groups; }
   /// Terms of a sum.
   constexpr Index depth() const { return group_channels() * taps(); }
+  constexpr Index products() const { return depth() * positions() * outputs; }  // of a sample
+  /// Values of an image.
+  constexpr Index in() const { return channels * height.in * width.in; }
+  constexpr Index out() const { return outputs * positions(); }
+  /// Whether blocks of images (core/rows.hpp) are convolved together: unless they are too large for any cache.
+  constexpr bool in_blocks() const { return !sequence && in() <= Index{1} << 18 && out() <= Index{1} << 18; }
   /// Steps of a sequence that come before it and still count.
   constexpr Index past() const { return height.padding; }
   /// Values that a stream carries: of each such step its input, or what outputs have so far; and a number.
   constexpr Index state() const {
     Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
-    return past() == 0 ? 0 : past() * std::max(channels, padded) + 1;
+    return past() == 0 ? 0 : past() * plain::larger(channels, padded) + 1;
   }
 };
 

@@ -218,9 +218,12 @@ constexpr bool fuses = requires {
   requires L::fuses;
 };
 
-/// What a run of a layer comprises; it decides how much scratch the layer needs.
+/// What a run of a layer comprises; it decides how much scratch the layer needs. Each worker more makes it as much
+/// larger as the first but one.
 struct Extent {
   bool training, input_gradient;
+  bool blocks = true;  // minibatches may have blocks of images (core/rows.hpp)
+  int workers = 1;
 };
 
 /// Values of scratch that a layer needs on a backend, whatever the batch.

@@ -1,11 +1,10 @@
 // Pointwise operations: one formula and its gradient, written once for scalars and vectors, and chains of them.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/random.hpp>
 #include <coldpress/core/shape.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 
@@ -22,21 +21,21 @@ template <class T>
 struct Math {
   /// A constant, as exact as T is.
   static T number(double x) { return static_cast<T>(x); }
-  static T exp(T x) { return std::exp(x); }
-  static T tanh(T x) { return std::tanh(x); }
+  static T exp(T x) { return plain::exp(x); }
+  static T tanh(T x) { return plain::tanh(x); }
   static T sigmoid(T x) {
-    T const e = std::exp(-std::abs(x));
+    T const e = plain::exp(-plain::fabs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
-  static T expm1(T x) { return std::expm1(x); }
-  static T log(T x) { return std::log(x); }
+  static T expm1(T x) { return plain::expm1(x); }
+  static T log(T x) { return plain::log(x); }
   /// log(1 + e^x)
-  static T softplus(T x) { return std::max(x, T{}) + std::log1p(std::exp(-std::abs(x))); }
+  static T softplus(T x) { return plain::larger(x, T{}) + plain::log1p(plain::exp(-plain::fabs(x))); }
   /// The distribution function of the standard normal.
-  static T normal_cdf(T x) { return std::erfc(x * T(-0.70710678118654752)) / 2; }
-  static T pow(T x, float exponent) { return std::pow(x, T(exponent)); }
-  static T sqrt(T x) { return std::sqrt(x); }
-  static T fma(T a, T b, T c) { return std::fma(a, b, c); }
+  static T normal_cdf(T x) { return plain::erfc(x * T(-0.70710678118654752)) / 2; }
+  static T pow(T x, float exponent) { return plain::pow(x, T(exponent)); }
+  static T sqrt(T x) { return plain::sqrt(x); }
+  static T fma(T a, T b, T c) { return plain::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.
   static std::uint32_t random(std::uint64_t key, At at) {
@@ -55,13 +54,18 @@ __attribute__((always_inline)) constexpr T gated(T x, T gate) {
 }
 
 /// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
-/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept.
+/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept. Where an
+/// operation reads at.row or at.column it says so: `static constexpr bool positioned = true`.
 template <class Op>
 concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;
   { op.gradient(x, x, at) } -> std::same_as<double>;
   { Op::needs_input } -> std::convertible_to<bool>;
   { Op::heavy } -> std::convertible_to<bool>;
+};
+template <class Op>
+constexpr bool is_positioned = requires {
+  requires Op::positioned;
 };
 
 /// value(a, b) and its slopes first(a, b) = dy/da, second(a, b) = dy/db of two values at one place. `needs_inputs`: a

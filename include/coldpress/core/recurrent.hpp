@@ -86,6 +86,9 @@ struct Sequence {
   Sequence part(Index first, Index count) const {
     return {data + first * column_pitch, samples, steps, count, sample_pitch, step_pitch, column_pitch};
   }
+  Sequence some(Index first, Index count) const {
+    return {at(0, first), count, steps, columns, sample_pitch, step_pitch, column_pitch};
+  }
   Sequence only(Index step) const { return {at(step, 0), samples, 1, columns, sample_pitch, step_pitch, column_pitch}; }
   operator Sequence<T const>() const requires(!std::is_const_v<T>) {
     return {data, samples, steps, columns, sample_pitch, step_pitch, column_pitch};
@@ -108,6 +111,14 @@ struct Recurrence {
   bool reversed;  // from the last step to the first
   bool keeps;     // what backward needs
 
+  /// Of some samples.
+  Recurrence some(Index first, Index count) const {
+    Recurrence all = *this;
+    all.x = x.some(first, count), all.h = h.some(first, count);
+    all.kept = kept.some(first, count), all.gradients = gradients.some(first, count);
+    if (state) all.state += first * state_pitch;
+    return all;
+  }
   /// The step that comes as number n.
   Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 

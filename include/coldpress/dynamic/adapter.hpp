@@ -174,9 +174,7 @@ class Adapted final : public Executable {
       float const mean = loss_and_gradient(run, [&](auto g, float value) {
         losses_.emplace_back(std::string{Net::Graph::names[OwnLossesProgram::group(g).loss].view()}, value);
       });
-      coldpress::backward(run, [&](Slots slots) {
-        return GradientSinks<float>{{training_.gradients().data()}, slots};
-      });
+      coldpress::backward(run, GradientSinks<float>{{training_.gradients().data()}, run.program.slots()});
       own_.remember(run);
       take_outputs(own_);
       ++step_;
@@ -222,9 +220,11 @@ class Adapted final : public Executable {
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
   };
-  using FirstOutputProgram = StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true}>;
-  using OwnLossesProgram = StaticProgram<typename Net::Graph, typename Net::Backend,
-                                         PlanOptions{.training = true, .losses = Net::Graph::has_losses}>;
+  using FirstOutputProgram =
+      StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true, .blocks = Net::blocks}>;
+  using OwnLossesProgram =
+      StaticProgram<typename Net::Graph, typename Net::Backend,
+                    PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;
   HeapMemory<float> gradients_, zeros_;
   std::optional<SeparateObjective> objective_;

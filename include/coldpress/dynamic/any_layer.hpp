@@ -1,6 +1,7 @@
 // A layer of any type behind virtual functions: how a network that is known only at run time has a stranger's.
 #pragma once
 
+#include <coldpress/core/executor.hpp>
 #include <coldpress/dynamic/custom.hpp>
 #include <coldpress/graph/execute.hpp>
 
@@ -20,7 +21,7 @@ class AnyLayer {
   /// The reference's, or the CPU's as compiled with the layer.
   struct Primitives {
     bool reference;
-    float* scratch;
+    Context context;
   };
   struct Op {
     ErasedOp erased;

@@ -1,34 +1,54 @@
 // Where a dynamic network is computed, chosen at run time.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
+
+namespace coldpress {
+class Executor;
+}
 
 namespace coldpress::dynamic {
 
+/// Who computes, with the same bits: `threads`, the calling one among them (0: one for each core), or an executor of
+/// the program's own. Networks on copies of one backend share its threads; one that finds them busy computes alone.
+/// `bfloat16`: the matrices of dense layers are kept in half the bytes, rounded; such a network infers, and does not
+/// train.
+struct BackendOptions {
+  int threads = 1;
+  std::shared_ptr<Executor> executor = nullptr;
+  bool bfloat16 = false;
+};
+
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;
-/// "cpu:reference": plain xtensor and BLAS. Throws UnsupportedError for a name it does not know or this CPU cannot run.
+/// "cpu:reference": plain xtensor and BLAS, on the calling thread. Throws UnsupportedError for a name it does not know
+/// or this CPU cannot run, and for threads where there can be none.
 class Backend {
  public:
   Backend() : Backend("cpu") {}
-  explicit Backend(std::string name);
+  explicit Backend(std::string name, BackendOptions options = {});
   std::string const& name() const { return name_; }
+  /// Its executor does the work of all `threads`; null: the calling thread alone.
+  BackendOptions const& options() const { return options_; }
 
   /// The level whose results equal, bit for bit, those of a static network compiled with the flags of this translation
   /// unit.
-  static Backend like_static() {
+  static Backend like_static(BackendOptions options = {}) {
 #if defined __AVX512F__ && defined __AVX512VL__
-    return Backend{"cpu:v4"};
+    return Backend{"cpu:v4", std::move(options)};
 #elif defined __AVX2__ && defined __FMA__
-    return Backend{"cpu:v3"};
+    return Backend{"cpu:v3", std::move(options)};
 #elif defined __x86_64__
-    return Backend{"cpu:v2"};
+    return Backend{"cpu:v2", std::move(options)};
 #else
-    return Backend{"cpu"};
+    return Backend{"cpu", std::move(options)};
 #endif
   }
 
  private:
   std::string name_;
+  BackendOptions options_;
 };
 
 }  // namespace coldpress::dynamic

@@ -1,7 +1,7 @@
 // Layers from outside the library as data: the name of a type, and fields that a file can hold.
 #pragma once
 
-#include <coldpress/core/fields.hpp>
+#include <coldpress/core/for_each_field.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/layers/permute.hpp>
@@ -163,8 +163,7 @@ void take(Custom::Value const& value, T& field) {
 /// is computed.
 template <coldpress::Layer L>
 Custom custom_of(L const& layer, bool weights = true) {
-  static_assert(Described<L>,
-                "a layer in a config or a file has named fields: BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
+  static_assert(Described<L>, "a layer in a config or a file has named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
   Custom custom{std::string{L::name}, {}};
   for_each_field(layer, [&](std::string_view name, auto const& field) {
     if (!weights && std::is_same_v<decltype(field), Weight const&>) return;

@@ -94,11 +94,13 @@ class Registered final : public AnyLayer {
   template <class F>
   static void visit(Primitives with, F f) {
     if constexpr (ComputeLayer<L> || JoinLayer<L>) {
-      auto const run = [&](auto backend) {
-        backend.scratch = with.scratch;
+      if (with.reference) {
+        Reference<float> backend;
+        backend.scratch = with.context.scratch;
         f(backend);
-      };
-      with.reference ? run(Reference<float>{}) : run(Cpu{});
+      } else {
+        f(Cpu{{}, with.context});
+      }
     }
   }
   /// f(backend, the pass as this layer has it: with one input or with all)
@@ -120,11 +122,11 @@ class Registered final : public AnyLayer {
 }  // namespace COLDPRESS_ISA
 
 /// From now on L runs wherever its name, L::name, stands in a config or a file, with the fields that
-/// BOOST_HANA_ADAPT_STRUCT names. Registering a type again changes nothing. Throws ConfigError where the name is that
+/// COLDPRESS_FIELDS names. Registering a type again changes nothing. Throws ConfigError where the name is that
 /// of a built-in layer or of another type.
 template <coldpress::Layer L>
 void register_layer() {
-  static_assert(Described<L>, "register_layer: the layer needs BOOST_HANA_ADAPT_STRUCT(TYPE, FIELDS...)");
+  static_assert(Described<L>, "register_layer: the layer needs COLDPRESS_FIELDS(TYPE, FIELDS...)");
   static_assert(std::is_default_constructible_v<L>, "register_layer: the layer's fields need defaults");
   register_type(
       L::name, {.type = typeid(L),

@@ -7,6 +7,8 @@
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/optim/solver.hpp>
 
+#include <algorithm>
+
 namespace coldpress::dynamic {
 
 class SeparateObjective {

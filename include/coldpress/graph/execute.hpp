@@ -22,6 +22,7 @@ template <class T>
 struct GradientSinks {
   GradientSink<T> whole;  // of the whole buffer
   Slots slots;
+  GradientSinks of(Slots layer) const { return {whole, layer}; }
   GradientSink<T> operator[](int i) const {
     GradientSink<T> sink = whole.at(slots.slots[i].offset);
     sink.add = sink.add || slots.slots[i].adds;
@@ -34,6 +35,7 @@ struct UpdateSinks {
   Slots slots;
   bool const* frozen;  // by number of the owner; null: none
   float observation;   // the factor of what statistics are handed
+  UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
   UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
     UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
@@ -48,7 +50,19 @@ struct UpdateSinks {
   }
 };
 
+/// Those of a layer without parameters: its backward is the same code whatever happens to the parameters of others.
+struct NoSinks {};
+
 namespace detail {
+
+template <class L, class Sinks>
+auto sinks_of(Sinks const& sinks, Slots layer) {
+  if constexpr (has_parameters<L>) {
+    return sinks.of(layer);
+  } else {
+    return NoSinks{};
+  }
+}
 
 template <class Chain>
 constexpr bool empty(Chain const& chain) {
@@ -103,22 +117,25 @@ struct Run {
   }
   T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
-  /// Rows of what group g makes; input k of the network where g is -1 - k.
+  /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
+  template <class G>
+  auto rows(G g, T* data, Index pitch) const {
+    auto columns = program.columns(g);
+    auto blocked = program.blocked(g);
+    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+  }
+  /// What group g makes, or input k of the network.
   template <class G>
   auto value(G g) const {
-    auto const columns = program.columns(g);
-    if (g < 0)
-      return Rows<T, Count, decltype(columns)>{const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), batch, columns,
-                                               columns};
+    if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
     Buffer const& buffer = program.group(g).value;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
   auto gradient(G g) const {
-    auto const columns = program.columns(g);
     Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
-    return Rows<T, Count, decltype(columns)>{at(buffer), batch, columns, buffer.pitch};
+    return rows(g, at(buffer), buffer.pitch);
   }
   /// What is left to do with the sums of group g's head, or with what it reads.
   template <class G>
@@ -302,9 +319,9 @@ T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
   T total{};
   run.program.for_each_group([&](auto g) {
-    Group const& group = run.program.group(g);
-    if (group.loss < 0) return;
+    if (run.program.group(g).loss < 0) return;
     run.program.loss(g, [&](auto const& loss) {
+      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
       using L = std::remove_cvref_t<decltype(loss)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
@@ -335,7 +352,7 @@ T loss_and_gradient(Run const& run, Each each) {
           });
       if constexpr (ElementLoss<L> && has_target_gradient<L>) {
         if (dt.data)
-          run.backend.loss_target_gradient(loss, group.head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
+          run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
       }
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
@@ -347,7 +364,7 @@ T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(group.loss)) {
+      if (double* const sums = run.sums_of(node)) {
         sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
         sums[1] += static_cast<double>(Index{run.batch});
       }
@@ -371,18 +388,54 @@ void seed_gradient(Run const& run, Output output, T const* dy) {
 /// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
 enum class Pass { both, inputs, parameters };
 
-/// Passes gradients from the last group to the first. sinks(slots) says where those of a layer's parameters go; a
-/// layer's input gradient is computed before its parameters may change. What nobody needs is not computed, and in a
-/// static network not even compiled.
+namespace detail {
+template <class Run, class G, class F>
+void for_each_passed(Run const& run, G g, F f) {
+  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
+}
+
+/// Through the layer at the head of a group: its input gradient before its parameters, which may change.
+template <class Run, class L, class G, class Sinks>
+void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
+  bool const inputs = pass != Pass::parameters;
+  auto const all = run.template backward_pass<L>(g, sinks);
+  if constexpr (requires { layer.backward(run.backend, all); }) {
+    if (inputs) layer.backward(run.backend, all);
+  }
+  if constexpr (!propagates<L>) {
+  } else if constexpr (OneInput<L>) {
+    if (inputs) {
+      for_each_passed(run, g, [&](auto k) {
+        if (k != 0) return;
+        layer.backward_input(run.backend, all);
+        // Also without a chain: what lies beyond the columns becomes zero.
+        if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
+      });
+    }
+  } else if (inputs) {
+    int const side = run.program.group(g).side;
+    bool any = false;
+    for_each_passed(run, g, [&](auto k) { any = any || k != side; });
+    if (any) layer.backward_input(run.backend, all);
+    for_each_passed(run, g, [&](auto k) {
+      if (k != side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_slope(g, k));
+    });
+  }
+  if constexpr (has_parameters<L>) {
+    if (pass != Pass::inputs) layer.backward_parameters(run.backend, all);
+  }
+}
+}  // namespace detail
+
+/// Passes gradients from the last group to the first. Sinks: of all parameters. What nobody needs is not computed, and
+/// in a static network not even compiled.
 template <class Run, class Sinks>
-void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
+void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;
-    bool const inputs = pass != Pass::parameters, parameters = pass != Pass::inputs;
     auto const each_passed = [&](auto f) {
-      if (!inputs) return;
-      run.program.for_each_edge(g, [&](auto k) { detail::where_passed(run, g, k, [&] { f(k); }); });
+      if (pass != Pass::parameters) detail::for_each_passed(run, g, f);
     };
     run.program.join(
         g,
@@ -396,29 +449,7 @@ void backward(Run const& run, Sinks sinks, Pass pass = Pass::both) {
         g,
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          auto const all = run.template backward_pass<L>(g, sinks(run.program.slots(g)));
-          if constexpr (requires { layer.backward(run.backend, all); }) {
-            if (inputs) layer.backward(run.backend, all);
-          }
-          if constexpr (!propagates<L>) {
-          } else if constexpr (OneInput<L>) {
-            each_passed([&](auto k) {
-              if (k != 0) return;
-              layer.backward_input(run.backend, all);
-              // Also without a chain: what lies beyond the columns becomes zero.
-              if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
-            });
-          } else {
-            bool any = false;
-            each_passed([&](auto k) { any = any || k != group.side; });
-            if (any) layer.backward_input(run.backend, all);
-            each_passed([&](auto k) {
-              if (k != group.side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_slope(g, k));
-            });
-          }
-          if constexpr (has_parameters<L>) {
-            if (parameters) layer.backward_parameters(run.backend, all);
-          }
+          detail::head_gradient(run, layer, g, detail::sinks_of<L>(sinks, run.program.slots(g)), pass);
         },
         [&] {
           if (group.join >= 0) return;

@@ -49,6 +49,7 @@ struct Group {
   bool needs_gradient = false;  // parameters here or before, and something after that passes a gradient back
   bool seeded = false;          // the user gives the gradient of this value,
   bool seed_finishes = false;   // and nothing else adds to it
+  bool blocked = false;         // its value and all that has the shape of it are kept in blocks of images
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
   Index state = 0;        // where its state starts, in values a sample
   int readers = 0;        // while planning: of its value, through all views,

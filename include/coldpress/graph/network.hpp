@@ -3,16 +3,14 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/core/memory.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/static_program.hpp>
 #include <coldpress/graph/tally.hpp>
 #include <coldpress/optim/filler.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <span>
-#include <tuple>
 
 namespace coldpress {
 
@@ -50,27 +48,31 @@ struct SamplesOf {
 
 namespace detail {
 
-/// The samples of each input of a network: of one argument, or of a std::tuple of several. Arguments that must be
-/// evaluated live as long as this.
-template <class T, class... X>
-struct AllSamples {
-  std::tuple<SamplesOf<X, T>...> all;
-  explicit AllSamples(X const&... x) : all(SamplesOf<X, T>{x}...) {}
+/// The samples of one input; `k` tells it from others of its kind.
+template <int k, class X, class T>
+struct SamplesOfInput {
+  SamplesOf<X, T> samples;
+};
+/// The samples of each input of a network. Arguments that must be evaluated live as long as this.
+template <class T, class Numbers, class... X>
+struct AllSamples;
+template <class T, int... k, class... X>
+struct AllSamples<T, std::integer_sequence<int, k...>, X...> : SamplesOfInput<k, X, T>... {
+  explicit AllSamples(X const&... x) : SamplesOfInput<k, X, T>{SamplesOf<X, T>{x}}... {}
   static constexpr int count = sizeof...(X);
-  auto spans() const {
-    return std::apply([](auto const&... samples) { return std::array<std::span<T const>, count>{samples.values...}; },
-                      all);
+  std::array<std::span<T const>, sizeof...(X)> spans() const {
+    return {this->SamplesOfInput<k, X, T>::samples.values...};
   }
   /// Whether all are in the user's memory.
   bool borrowed() const {
-    auto const one = [](auto const& samples) {
-      if constexpr (requires { samples.borrowed(); }) {
-        return samples.borrowed();
+    auto const one = [](auto const& input) {
+      if constexpr (requires { input.borrowed(); }) {
+        return input.borrowed();
       } else {
         return true;
       }
     };
-    return std::apply([&](auto const&... samples) { return (one(samples) && ...); }, all);
+    return (one(this->SamplesOfInput<k, X, T>::samples) && ...);
   }
 };
 /// Of inputs that are in memory already.
@@ -85,13 +87,15 @@ template <class T, std::size_t n>
 SampleSpans<T, n> all_samples(std::array<std::span<T const>, n> const& x) {
   return {x};
 }
-template <class T, class X>
-AllSamples<T, X> all_samples(X const& x) {
-  return AllSamples<T, X>{x};
+/// Of an argument for each input, or of a std::tuple of them.
+template <class T, class... X>
+auto all_samples(X const&... x) {
+  return AllSamples<T, std::make_integer_sequence<int, sizeof...(X)>, X...>{x...};
 }
 template <class T, class... X>
-AllSamples<T, std::remove_cvref_t<X>...> all_samples(std::tuple<X...> const& x) {
-  return std::apply([](auto const&... each) { return AllSamples<T, std::remove_cvref_t<X>...>{each...}; }, x);
+auto all_samples(std::tuple<X...> const& x) {
+  return [&]<std::size_t... k>(std::index_sequence<k...>) { return all_samples<T>(get<k>(x)...); }
+  (std::index_sequence_for<X...>{});
 }
 
 }  // namespace detail
@@ -140,10 +144,13 @@ class Network {
 
   template <class Program>
   class BasicWorkspace;
-  using Inference = StaticProgram<Graph, Backend, PlanOptions{}>;
-  using Training = StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true}>;
+  /// Whether minibatches may have blocks of samples.
+  static constexpr bool blocks = BatchSize::capacity == 0 || BatchSize::capacity >= block_size;
+  using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
+  using Training =
+      StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
 
-  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true}>;
+  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>;
 
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;
@@ -159,7 +166,9 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill(weight(i), stream, [&](Index e, float value) { parameters_.data()[place(i, e)] = static_cast<T>(value); });
+      fill<fillers>(weight(i), stream, [&](Index e, float value) {
+        Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
+      });
     }
   }
 
@@ -167,22 +176,12 @@ class Network {
   /// is an argument; the last ones may be left out where only losses read them.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
-    if constexpr (sizeof...(More) == 0) {
-      return forward(x, workspace_);
-    } else {
-      return forward(std::tie(x, more...), workspace_);
-    }
+    return infer(detail::all_samples<T>(x, more...), workspace_);
   }
   /// The same, const: any number of threads, each with a workspace of its own. Several inputs are a std::tuple.
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
-    auto const samples = detail::all_samples<T>(x);
-    static_assert(reads_only<Inference, samples.count>(),
-                  "forward: takes a value for each input that outputs depend on, and no more");
-    check_borrowed(samples);
-    auto const run = start(Inference{}, samples.spans(), workspace, 0);
-    coldpress::forward(run);
-    return workspace.remember(run);
+    return infer(detail::all_samples<T>(x), workspace);
   }
   /// An output of the last forward, by the name it has in the network's function.
   template <FixedString name>
@@ -198,23 +197,12 @@ class Network {
   /// is of the samples of all such calls since the last reset. Throws DataError for labels that are no class.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Evaluation, More> || ...)) Samples<T> evaluate(X const& x, More const&... more) {
-    if constexpr (sizeof...(More) == 0) {
-      return evaluate(x, evaluation_);
-    } else {
-      return evaluate(std::tie(x, more...), evaluation_);
-    }
+    return evaluate_all(detail::all_samples<T>(x, more...), evaluation_);
   }
   /// The same, const: any number of threads, each with an evaluation of its own. Several inputs are a std::tuple.
   template <class X>
   Samples<T> evaluate(X const& x, Evaluation& evaluation) const {
-    auto const samples = detail::all_samples<T>(x);
-    static_assert(samples.count == input_count, "evaluate: takes a value for each input");
-    check_labels<Graph>(samples.spans());
-    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
-    run.sums = evaluation.sums();
-    coldpress::forward(run);
-    loss_and_gradient(run, [](auto, T) {});
-    return evaluation.remember(run);
+    return evaluate_all(detail::all_samples<T>(x), evaluation);
   }
   /// A statistic by its name in the network's function, or the mean of a loss; NaN before the first evaluate.
   template <FixedString name>
@@ -243,9 +231,18 @@ class Network {
   }
   /// The next step starts a new sequence.
   void reset() { state_.reset(); }
+  /// Whether the backend keeps weights that gradients could change.
+  static constexpr bool trains = [] {
+    if constexpr (requires { Backend::trains; }) {
+      return Backend::trains;
+    } else {
+      return true;
+    }
+  }();
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
+    static_assert(trains, "forward_training: this network's backend keeps its weights rounded, for inference alone");
     require(step > 0, "forward_training: steps start at 1");
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
@@ -255,7 +252,7 @@ class Network {
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: takes a value for each input that outputs depend on, and no more");
     workspace.inputs_ = {};
-    std::copy(spans.begin(), spans.end(), workspace.inputs_.begin());
+    plain::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
     coldpress::forward(run);
     return workspace.remember(run);
@@ -275,7 +272,7 @@ class Network {
     }
     for_each_output(
         [&](auto k) { seed_gradient(run, Training::output(k), spans[static_cast<std::size_t>(int{k})].data()); });
-    coldpress::backward(run, [&](Slots slots) { return GradientSinks<T>{{workspace.gradients_.data()}, slots}; });
+    coldpress::backward(run, GradientSinks<T>{{workspace.gradients_.data()}, run.program.slots()});
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
@@ -286,6 +283,13 @@ class Network {
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
   void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Who does what it computes without a workspace of the caller's (those have a run_on of their own), and the steps of
+  /// its Solver; null: the calling thread alone. Borrowed. The bits are the same.
+  void run_on(Executor* executor) {
+    workspace_.run_on(executor);
+    if constexpr (Graph::sums > 0) evaluation_.run_on(executor);
+  }
+  Executor* executor() const { return workspace_.executor(); }
 
   /// Numbers that training changes.
   static constexpr Index parameter_count = [] {
@@ -317,13 +321,13 @@ class Network {
   static void read(T const* buffer, int i, std::span<T> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      values[static_cast<std::size_t>(e)] = buffer[place(i, e)];
+      values[static_cast<std::size_t>(e)] = Backend::get(weight(i), buffer + offset(i), e);
     }
   }
   static void write(T* buffer, int i, std::span<T const> values) {
     check(i, values.size());
     for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      buffer[place(i, e)] = values[static_cast<std::size_t>(e)];
+      Backend::put(weight(i), buffer + offset(i), e, values[static_cast<std::size_t>(e)]);
     }
   }
 
@@ -340,7 +344,7 @@ class Network {
   template <class Program, std::size_t n, class Space>
   auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
              std::uint64_t step) const {
-    constexpr auto given = std::min<std::size_t>(n, input_count);
+    constexpr auto given = plain::smaller<std::size_t>(n, input_count);
     Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
     for (std::size_t k = 1; k < given; ++k) {
@@ -353,10 +357,11 @@ class Network {
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
+    if constexpr (requires { backend.executor; }) workspace.employ(backend);
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
-    for (std::size_t k = 0; k < std::min<std::size_t>(n, Program::inputs_capacity); ++k)
+    for (std::size_t k = 0; k < plain::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
       run.inputs[k] = samples[k].data();
     return run;
   }
@@ -368,6 +373,25 @@ class Network {
   }
 
  private:
+  template <class Inputs>
+  coldpress::Samples<T> infer(Inputs const& samples, Workspace& workspace) const {
+    static_assert(reads_only<Inference, Inputs::count>(),
+                  "forward: takes a value for each input that outputs depend on, and no more");
+    check_borrowed(samples);
+    auto const run = start(Inference{}, samples.spans(), workspace, 0);
+    coldpress::forward(run);
+    return workspace.remember(run);
+  }
+  template <class Inputs>
+  coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
+    static_assert(Inputs::count == input_count, "evaluate: takes a value for each input");
+    check_labels<Graph>(samples.spans());
+    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
+    run.sums = evaluation.sums();
+    coldpress::forward(run);
+    loss_and_gradient(run, [](auto, T) {});
+    return evaluation.remember(run);
+  }
   template <class Samples>
   static void check_borrowed(Samples const& samples) {
     constexpr bool passes_through = [] {
@@ -386,9 +410,12 @@ class Network {
     }
     return given <= input_count;
   }
-  static constexpr Index place(int i, Index element) {
-    return Inference::memory.slots[Graph::weights[i]].offset + Backend::offset(weight(i), element);
-  }
+  static constexpr Fillers fillers = [] {
+    Fillers all = 0;
+    for (int const i : Graph::weights) all |= fillers_of(Graph::parameters.list[i].filler.kind);
+    return all;
+  }();
+  static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
     require(static_cast<Index>(size) == weight_shape(i).size(),
@@ -407,7 +434,7 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
   void reset() {
-    std::fill_n(values_.data(), values_.size(), T{});
+    plain::fill_n(values_.data(), values_.size(), T{});
     batch_ = 0;
   }
 
@@ -432,6 +459,17 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   T* values() { return values_.data() + Program::memory.scratch; }
   T const* values() const { return values_.data() + Program::memory.scratch; }
   T* scratch() { return values_.data(); }
+  /// Who does its passes; null: the calling thread alone. Borrowed, and several workspaces may have the same. Scratch
+  /// of its workers, where layers need some, is on the heap.
+  void run_on(Executor* executor) { executor_ = executor; }
+  Executor* executor() const { return executor_; }
+  void employ(Context& context) {
+    if constexpr (Program::memory.worker_scratch > 0) {
+      context.employ(executor_, others_, Program::memory.worker_scratch);
+    } else {
+      context.executor = executor_;
+    }
+  }
   /// Where the outputs of a run are; returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
@@ -447,6 +485,9 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  private:
   std::array<Samples<T>, output_count> outputs_{};
   Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
+  Executor* executor_ = nullptr;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>

@@ -23,6 +23,8 @@ struct Node {
   bool commutes = false;      // a join whose operands may change places,
   bool passes_on = false;     // or whose slope by the first is 1 everywhere
   bool streams = false;       // may be called with one part of a sequence after the other
+  bool in_blocks = false;     // computes blocks of images (core/rows.hpp) at once
+  bool positioned = false;    // asks where in a row a value is
   Index memory = 0;           // memory_of(layer)
   Index state = 0;            // state_of(layer)
   int sums = -1;              // where those of a loss of the network, or of a statistic, start
@@ -65,6 +67,7 @@ constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
     node.kind = Node::Kind::pointwise;
     node.reads_input = decltype(layer.op(0))::needs_input;
     node.in_place = true;
+    node.positioned = is_positioned<decltype(layer.op(0))>;
   } else if constexpr (JoinLayer<L>) {
     auto const op = layer.join();
     node.kind = Node::Kind::join;
@@ -89,6 +92,7 @@ constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
     if constexpr (requires { L::backward_reads_output; }) node.reads_output = L::backward_reads_output;
     if constexpr (requires { L::in_place; }) node.in_place = L::in_place;
     if constexpr (requires { L::normalization; }) node.normalizes = true;
+    if constexpr (requires { layer.in_blocks(in[0]); }) node.in_blocks = layer.in_blocks(in[0]);
     if constexpr (!propagates<L>) node.close();
   }
   return node;

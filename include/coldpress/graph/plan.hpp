@@ -2,9 +2,8 @@
 // static network and at run time for a dynamic one.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/arena.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -13,7 +12,8 @@ struct PlanOptions {
   bool losses = false;          // with the losses and statistics: gradients start there, not at the outputs
   bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
-      false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
+      false;           // of values, to the end: input and parameter gradients may then be asked for in two passes
+  bool blocks = true;  // minibatches may be large enough, and the backend able, to keep images in blocks
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -101,6 +101,35 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
   }
 }
 
+/// Which values are kept in blocks: where one is made by layers that compute images in blocks, and only such layers
+/// read it; what comes between them has the layout of its operands. At any other border the kernel transposes.
+constexpr void choose_blocks(std::span<Node const> nodes, std::span<int const> outputs, std::span<Group> groups,
+                             std::span<int const> group_of) {
+  auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
+  auto const maps = [](Group const& group) { return group.head < 0 && group.loss < 0 && group.statistic < 0; };
+  for (Group& group : groups) {
+    group.blocked = group.needed && (maps(group) || (group.head >= 0 && nodes[group.head].in_blocks));
+    for (int n = 0; n < group.chain_length; ++n) group.blocked = group.blocked && !nodes[group.chain[n]].positioned;
+  }
+  for (int output : outputs) {
+    if (group_of[output] >= 0) at(group_of[output]).blocked = false;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Group& group : groups) {
+      for (int k = 0; k < group.edge_count && group.needed; ++k) {
+        int const from = group.edges[k].from;
+        bool const transposes = group.head >= 0 && nodes[group.head].in_blocks && k != group.side;
+        bool const read = from >= 0 && at(from).blocked, same = maps(group) || k == group.side;
+        if (transposes || read == (same && group.blocked)) continue;
+        changed = true;
+        if (read) at(from).blocked = false;
+        if (same) group.blocked = false;
+      }
+    }
+  }
+}
+
 /// Whether a group's backward pass reads the value of one of its edges again.
 constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int edge) {
   if (!group.needs_gradient || group.loss >= 0) return false;
@@ -118,6 +147,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   int const count = plan.groups;
   groups = groups.first(static_cast<std::size_t>(count));
   detail::trace(nodes, outputs, options, groups, group_of);
+  if (options.blocks) detail::choose_blocks(nodes, outputs, groups, group_of);
   detail::Schedule const schedule{count, options.losses};
   int const end = schedule.end();
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
@@ -172,9 +202,9 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
     if (group.needs_gradient && group.loss < 0)
       group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
-    if (group.needs_gradient && group.chain_length > 0) group.value.last = std::max(group.value.last, seed);
+    if (group.needs_gradient && group.chain_length > 0) group.value.last = plain::larger(group.value.last, seed);
     if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
-      group.value.last = std::max(group.value.last, backward(g));
+      group.value.last = plain::larger(group.value.last, backward(g));
   }
   for (int c = 0; c < count; ++c) {
     Group const& reader = groups[c];
@@ -184,13 +214,13 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       if (edge.from < 0) continue;
       Group& group = groups[edge.from];
       int const last = detail::reads_again(nodes, reader, k) ? backward(c) : forward(c);
-      group.value.last = std::max(group.value.last, last);
+      group.value.last = plain::larger(group.value.last, last);
       if (!edge.passes_gradient) continue;
       int const arrives = schedule.backward(reader, c);
-      group.gradient.first = std::min(group.gradient.first, arrives);
+      group.gradient.first = plain::smaller(group.gradient.first, arrives);
       int const slope = options.keep_gradients ? end : arrives;
-      if (group.kept.used()) group.kept.last = std::max(group.kept.last, slope);
-      if (group.chain_length > 0) group.value.last = std::max(group.value.last, slope);
+      if (group.kept.used()) group.kept.last = plain::larger(group.kept.last, slope);
+      if (group.chain_length > 0) group.value.last = plain::larger(group.value.last, slope);
     }
   }
   if (options.losses) {  // a head that is one pass with its loss is computed with it
@@ -200,7 +230,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       for (int k = 0; k < group.edge_count; ++k) {
         if (group.edges[k].from >= 0) {
           Buffer& read = groups[group.edges[k].from].value;
-          read.last = std::max(read.last, count);
+          read.last = plain::larger(read.last, count);
         }
       }
     }
@@ -245,7 +275,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   }
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
-    for (int input = 0; input < std::min(inputs, max_network_inputs); ++input) {
+    for (int input = 0; input < plain::smaller(inputs, max_network_inputs); ++input) {
       bool reached = false;
       for (Group const& group : groups) {
         for (int k = 0; k < group.edge_count; ++k)

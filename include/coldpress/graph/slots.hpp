@@ -8,20 +8,21 @@ namespace coldpress {
 /// Lays out all parameters in a flat buffer and returns its size. `node` and `owner` are of each parameter: the layer
 /// that has it, and the first parameter that it is the same as. Throws ShapeError where the backend cannot share.
 template <class Backend>
-constexpr Index lay_out(std::span<Parameter const> parameters, std::span<int const> node, std::span<int const> owner,
-                        std::span<Group const> groups, std::span<int const> group_of, std::span<Slot> slots) {
+constexpr Index lay_out(Backend const& backend, std::span<Parameter const> parameters, std::span<int const> node,
+                        std::span<int const> owner, std::span<Group const> groups, std::span<int const> group_of,
+                        std::span<Slot> slots) {
   Index size = 0;
   int const count = static_cast<int>(parameters.size());
   auto const reached = [&](int i) { return groups[group_of[node[i]]].needs_gradient; };
   for (int i = 0; i < count; ++i) {
     Parameter const &own = parameters[owner[i]], &parameter = parameters[i];
     if (owner[i] == i) {
-      slots[i] = {.offset = size, .size = Backend::storage_size(parameter), .owner = i};
+      slots[i] = {.offset = size, .size = backend.storage_size(parameter), .owner = i};
       size += slots[i].size;
     } else {
       slots[i] = slots[owner[i]];
       slots[i].shared = true;
-      require(same_order(own, parameter) || (Backend::is_canonical(own) && Backend::is_canonical(parameter)),
+      require(same_order(own, parameter) || (backend.is_canonical(own) && backend.is_canonical(parameter)),
               "weights of different kinds are shared, but this backend keeps them in different orders");
     }
     slots[i].adds = false, slots[i].reached = slots[i].observes = reached(i);

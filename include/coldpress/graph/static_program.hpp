@@ -2,11 +2,10 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -40,31 +39,37 @@ struct StaticProgram {
     }
     PlanOptions wanted = options;
     wanted.pitch = Backend::pitch;
+    wanted.blocks = options.blocks && keeps_blocks<Backend>;
     p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
   /// Of the head of a group.
   template <int g>
-  static constexpr Index scratch() {
+  static constexpr Index scratch(int workers) {
     if constexpr (planned.groups[g].head >= 0) {
       constexpr int node = planned.groups[g].head;
       return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
-                                 {options.training, planned.groups[g].passes_gradient()});
+                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers});
     } else {
       return 0;
     }
   }
-  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer.
+  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer, and for
+  /// each worker beside the caller.
   struct Memory {
     std::array<Slot, Graph::parameter_count> slots{};
     Index parameters = 0;
-    Index scratch = 0;
+    Index scratch = 0, worker_scratch = 0;
   };
   static constexpr Memory memory = [] {
     Memory m{};
-    m.parameters = lay_out<Backend>(Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
-                                    planned.groups, planned.group_of, m.slots);
-    [&]<int... g>(std::integer_sequence<int, g...>) { ((m.scratch = std::max(m.scratch, scratch<g>())), ...); }
+    m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
+                           planned.groups, planned.group_of, m.slots);
+    auto const add = [&](Index one, Index two) {
+      m.scratch = plain::larger(m.scratch, one);
+      m.worker_scratch = plain::larger(m.worker_scratch, two - one);
+    };
+    [&]<int... g>(std::integer_sequence<int, g...>) { (add(scratch<g>(1), scratch<g>(2)), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
     return m;
   }();
@@ -121,6 +126,10 @@ struct StaticProgram {
   template <int g>
   static constexpr auto seed_finishes(Number<g>) {
     return Flag < g < 0 || group(g).seed_finishes > {};
+  }
+  template <int g>
+  static constexpr auto blocked(Number<g>) {
+    return Flag<group(g).blocked>{};
   }
   /// The group of output k.
   template <int k = 0>

@@ -36,4 +36,4 @@ struct Accuracy {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Accuracy, axis, report_error);
+COLDPRESS_FIELDS(coldpress::Accuracy, axis, report_error);

@@ -32,4 +32,4 @@ struct Argmax {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Argmax, axis);
+COLDPRESS_FIELDS(coldpress::Argmax, axis);

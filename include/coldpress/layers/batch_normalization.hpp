@@ -1,10 +1,9 @@
 #pragma once
 
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/plain.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace coldpress {
@@ -118,7 +117,7 @@ struct BatchNormalization {
 
   template <class T>
   T factor(T variance) const {
-    return 1 / std::sqrt(variance + static_cast<T>(epsilon));
+    return 1 / plain::sqrt(variance + static_cast<T>(epsilon));
   }
   /// Values of a channel in the minibatch.
   template <class Pass>
@@ -148,7 +147,7 @@ struct BatchNormalization {
     [&]<int... n>(std::integer_sequence<int, n...>) {
       typename Numbers::value_type numbers[count][block];
       for (Index first = 0; first < channels; first += block) {
-        Index const width = std::min(block, channels - first);
+        Index const width = plain::smaller(block, channels - first);
         for (Index k = 0; k < width; ++k) {
           Numbers const own = of_channel(first + k);
           ((numbers[n][k] = own[n]), ...);
@@ -197,4 +196,4 @@ struct BatchNormalization {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::BatchNormalization, epsilon, momentum, weight, bias);
+COLDPRESS_FIELDS(coldpress::BatchNormalization, epsilon, momentum, weight, bias);

@@ -31,4 +31,4 @@ struct BinaryAccuracy {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::BinaryAccuracy, threshold, report_error);
+COLDPRESS_FIELDS(coldpress::BinaryAccuracy, threshold, report_error);

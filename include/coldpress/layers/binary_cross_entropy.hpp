@@ -44,4 +44,4 @@ struct BinaryCrossEntropy {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::BinaryCrossEntropy, loss_weight);
+COLDPRESS_FIELDS(coldpress::BinaryCrossEntropy, loss_weight);

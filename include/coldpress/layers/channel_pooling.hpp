@@ -3,8 +3,7 @@
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -39,8 +38,8 @@ struct ChannelPooling {
       T const* const x = pass.x.row(n);
       T* const y = pass.y.row(n);
       T* const places = pass.memory + n * size;
-      std::fill_n(y, size, T{});
-      if (mode == PoolingMode::max) std::fill_n(places, size, T{-1});
+      plain::fill_n(y, size, T{});
+      if (mode == PoolingMode::max) plain::fill_n(places, size, T{-1});
       for_each_tap(pass.in, [&](Index from, Index to, Index count, Index tap) {
         for (Index i = 0; i < count; ++i) {
           T const value = x[from + i], most = y[to + i];
@@ -61,7 +60,7 @@ struct ChannelPooling {
     for (Index n = 0; n < pass.dx.rows; ++n) {
       T const *const dy = pass.dy.row(n), *const places = pass.memory + n * pass.dy.columns;
       T* const dx = pass.dx.row(n);
-      std::fill_n(dx, Index{pass.dx.columns}, T{});
+      plain::fill_n(dx, Index{pass.dx.columns}, T{});
       for_each_tap(pass.in, [&](Index to, Index from, Index count, Index tap) {
         for (Index i = 0; i < count; ++i) {
           if (mode == PoolingMode::average) {
@@ -95,4 +94,4 @@ struct ChannelPooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::ChannelPooling, mode, filter_size, stride, padding, axis);
+COLDPRESS_FIELDS(coldpress::ChannelPooling, mode, filter_size, stride, padding, axis);

@@ -2,8 +2,7 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -33,7 +32,7 @@ struct Concat {
       Index const part = pass.in[k].size() / outer;
       for (Index i = 0; i < pass.y.rows; ++i) {
         for (Index o = 0; o < outer; ++o)
-          std::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * whole + offset);
+          plain::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * whole + offset);
       }
       offset += part;
     }
@@ -45,7 +44,7 @@ struct Concat {
       Index const part = pass.in[k].size() / outer;
       for (Index i = 0; pass.dx[k].data && i < pass.dy.rows; ++i) {
         for (Index o = 0; o < outer; ++o)
-          std::copy_n(pass.dy.row(i) + o * whole + offset, part, pass.dx[k].row(i) + o * part);
+          plain::copy_n(pass.dy.row(i) + o * whole + offset, part, pass.dx[k].row(i) + o * part);
       }
       offset += part;
     }
@@ -67,4 +66,4 @@ struct Concat {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Concat, axis);
+COLDPRESS_FIELDS(coldpress::Concat, axis);

@@ -24,7 +24,7 @@ struct Convolution {
   Weight weight = {}, bias = {};  // Glorot, and 0
 
   /// Of samples whose output_shape was asked for: that checks all that takes time.
-  constexpr ConvolutionGeometry geometry(Shape in) const {
+  constexpr ConvolutionGeometry geometry(Shape const& in) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
@@ -69,15 +69,16 @@ struct Convolution {
             has_bias ? 2 : 1};
   }
   constexpr Index flops(Shape in) const {
-    ConvolutionGeometry const g = geometry(in);
-    return 2 * g.depth() * g.positions() * num_output;
+    return 2 * geometry(in).products();
   }
   constexpr Index state(Shape in) const { return streams(in) ? geometry(in).state() : 0; }
   constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
 
+  constexpr bool in_blocks(Shape in) const { return geometry(in).in_blocks(); }
+
   template <class Backend>
   constexpr Index scratch(Shape in, Extent extent) const {
-    return Backend::convolution_scratch(geometry(in), extent);
+    return extent.workers * Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
@@ -104,5 +105,5 @@ struct Convolution {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias,
-                        weight, bias);
+COLDPRESS_FIELDS(coldpress::Convolution, num_output, filter_shape, stride, padding, dilation, groups, has_bias, weight,
+                 bias);

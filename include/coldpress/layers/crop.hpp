@@ -2,8 +2,7 @@
 
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -28,24 +27,24 @@ struct Crop {
 
   void forward(auto const&, auto const& pass) const {
     for_each_row(pass, pass.x.rows, [&](Index n, Index from, Index to, bool mirrored) {
-      auto const x = pass.x.row(n) + from;
-      auto const y = pass.y.row(n) + to;
-      mirrored ? std::reverse_copy(x, x + size[1], y) : std::copy(x, x + size[1], y);
+      copy(pass.x.row(n) + from, pass.y.row(n) + to, mirrored);
     });
   }
   void backward_input(auto const&, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) std::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
+    for (Index n = 0; n < pass.dx.rows; ++n) plain::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
     for_each_row(pass, pass.dx.rows, [&](Index n, Index to, Index from, bool mirrored) {
-      auto const dy = pass.dy.row(n) + from;
-      auto const dx = pass.dx.row(n) + to;
-      mirrored ? std::reverse_copy(dy, dy + size[1], dx) : std::copy(dy, dy + size[1], dx);
+      copy(pass.dy.row(n) + from, pass.dx.row(n) + to, mirrored);
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Crop const&) const = default;
 
  private:
+  /// One row of the part.
+  void copy(auto const* from, auto* to, bool mirrored) const {
+    for (Index j = 0; j < size[1]; ++j) to[j] = from[mirrored ? size[1] - 1 - j : j];
+  }
   /// f(sample, place in x, place in y, mirrored) for each row of the part.
   template <class Pass, class F>
   void for_each_row(Pass const& pass, Index samples, F f) const {
@@ -71,4 +70,4 @@ struct Crop {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Crop, size, random_crop, random_mirror, seed);
+COLDPRESS_FIELDS(coldpress::Crop, size, random_crop, random_mirror, seed);

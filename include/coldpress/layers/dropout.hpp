@@ -8,7 +8,7 @@ namespace coldpress {
 /// y = m x / (1 - p) in training, where m is 0 with probability p and else 1; y = x in inference. Step, sample and
 /// feature alone decide.
 struct DropoutOp {
-  static constexpr bool needs_input = false, heavy = true;
+  static constexpr bool needs_input = false, heavy = true, positioned = true;
   std::uint64_t key;
   std::uint32_t threshold;  // kept where the random word is at least this
   float scale;
@@ -46,4 +46,4 @@ struct Dropout {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Dropout, probability, seed);
+COLDPRESS_FIELDS(coldpress::Dropout, probability, seed);

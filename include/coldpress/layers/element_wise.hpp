@@ -104,7 +104,7 @@ struct Divide {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Add);
-BOOST_HANA_ADAPT_STRUCT(coldpress::Subtract);
-BOOST_HANA_ADAPT_STRUCT(coldpress::Multiply);
-BOOST_HANA_ADAPT_STRUCT(coldpress::Divide);
+COLDPRESS_FIELDS(coldpress::Add);
+COLDPRESS_FIELDS(coldpress::Subtract);
+COLDPRESS_FIELDS(coldpress::Multiply);
+COLDPRESS_FIELDS(coldpress::Divide);

@@ -33,4 +33,4 @@ struct ELU {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::ELU, alpha);
+COLDPRESS_FIELDS(coldpress::ELU, alpha);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/plain.hpp>
 
-#include <algorithm>
 #include <limits>
 
 namespace coldpress {
@@ -44,9 +44,9 @@ struct Embedding {
         T const number = pass.x.row(n)[t];
         T* const y = pass.y.row(n) + t * features;
         if (is_label(number, vocabulary)) {
-          std::copy_n(pass.p[0] + static_cast<Index>(number) * features, features, y);
+          plain::copy_n(pass.p[0] + static_cast<Index>(number) * features, features, y);
         } else {
-          std::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
+          plain::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
         }
       }
     }
@@ -54,7 +54,7 @@ struct Embedding {
   void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     T* const gradient = backend.scratch;
-    std::fill_n(gradient, vocabulary * features, T{});
+    plain::fill_n(gradient, vocabulary * features, T{});
     for (Index n = 0; n < pass.x.rows; ++n) {
       for (Index t = 0; t < pass.x.columns; ++t) {
         T const number = pass.x.row(n)[t];
@@ -72,4 +72,4 @@ struct Embedding {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Embedding, vocabulary, features, weight);
+COLDPRESS_FIELDS(coldpress::Embedding, vocabulary, features, weight);

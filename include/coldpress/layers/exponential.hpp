@@ -27,4 +27,4 @@ struct Exponential {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Exponential);
+COLDPRESS_FIELDS(coldpress::Exponential);

@@ -15,4 +15,4 @@ struct Flatten {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Flatten);
+COLDPRESS_FIELDS(coldpress::Flatten);

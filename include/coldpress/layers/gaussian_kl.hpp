@@ -34,4 +34,4 @@ struct GaussianKL {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::GaussianKL, loss_weight);
+COLDPRESS_FIELDS(coldpress::GaussianKL, loss_weight);

@@ -44,4 +44,4 @@ struct GELU {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::GELU, approximate);
+COLDPRESS_FIELDS(coldpress::GELU, approximate);

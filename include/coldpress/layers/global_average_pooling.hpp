@@ -2,8 +2,7 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -31,7 +30,7 @@ struct GlobalAveragePooling {
     Index const channels = pass.dy.columns, count = pass.in.size() / channels;
     for (Index n = 0; n < pass.dx.rows; ++n) {
       for (Index c = 0; c < channels; ++c)
-        std::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
+        plain::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
     }
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
@@ -40,4 +39,4 @@ struct GlobalAveragePooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::GlobalAveragePooling);
+COLDPRESS_FIELDS(coldpress::GlobalAveragePooling);

@@ -39,4 +39,4 @@ struct Hinge {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Hinge, loss_weight);
+COLDPRESS_FIELDS(coldpress::Hinge, loss_weight);

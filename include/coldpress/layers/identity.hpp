@@ -15,4 +15,4 @@ struct Identity {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Identity);
+COLDPRESS_FIELDS(coldpress::Identity);

@@ -2,8 +2,7 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -60,7 +59,7 @@ struct LayerNormalization {
     using T = typename decltype(pass.dy)::Scalar;
     Index const size = last(pass.in);
     T *const dw = backend.scratch, *const db = dw + size;
-    std::fill_n(dw, 2 * size, T{});
+    plain::fill_n(dw, 2 * size, T{});
     for_each_line(pass.in, pass.dy.rows, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start;
       T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
@@ -89,4 +88,4 @@ struct LayerNormalization {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LayerNormalization, epsilon, weight, bias);
+COLDPRESS_FIELDS(coldpress::LayerNormalization, epsilon, weight, bias);

@@ -33,4 +33,4 @@ struct LeakyReLU {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LeakyReLU, slope);
+COLDPRESS_FIELDS(coldpress::LeakyReLU, slope);

@@ -43,4 +43,4 @@ struct Linear {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Linear, output_size, weight, bias);
+COLDPRESS_FIELDS(coldpress::Linear, output_size, weight, bias);

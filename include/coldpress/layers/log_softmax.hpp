@@ -21,4 +21,4 @@ struct LogSoftmax {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LogSoftmax);
+COLDPRESS_FIELDS(coldpress::LogSoftmax);

@@ -2,9 +2,9 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/layers/power.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace coldpress {
@@ -94,10 +94,10 @@ struct LRN {
   static void sum_along(Along const& a, Index before, Index after, T* to, F f) {
     for (Index o = 0; o < a.outer; ++o) {
       Index const start = o * a.extent * a.inner;
-      std::fill_n(to + start, a.extent * a.inner, T{});
+      plain::fill_n(to + start, a.extent * a.inner, T{});
       for (Index d = -before; d <= after; ++d) {
-        Index const end = start + std::min(a.extent, a.extent - d) * a.inner;
-        for (Index i = start + std::max<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
+        Index const end = start + plain::smaller(a.extent, a.extent - d) * a.inner;
+        for (Index i = start + plain::larger<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
       }
     }
   }
@@ -105,4 +105,4 @@ struct LRN {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::LRN, size, scale, shift, power, mode);
+COLDPRESS_FIELDS(coldpress::LRN, size, scale, shift, power, mode);

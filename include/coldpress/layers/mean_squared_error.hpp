@@ -27,4 +27,4 @@ struct MeanSquaredError {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::MeanSquaredError, loss_weight);
+COLDPRESS_FIELDS(coldpress::MeanSquaredError, loss_weight);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/classes.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -27,10 +28,10 @@ struct MultinomialLogistic {
     Along const a{in, axis};
     T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
     T total{};
-    std::fill_n(dy, in.size(), T{});
+    plain::fill_n(dy, in.size(), T{});
     for (Index n = 0; n < a.lines(); ++n) {
       Index const label = static_cast<Index>(labels[n]), place = a.line(n) + label * a.inner;
-      T const p = std::max(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
+      T const p = plain::larger(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
       total -= Math<T>::log(p) * weight;
       dy[place] = -(weight / p);
     }
@@ -41,4 +42,4 @@ struct MultinomialLogistic {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::MultinomialLogistic, class_weights, normalize, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::MultinomialLogistic, class_weights, normalize, axis, loss_weight);

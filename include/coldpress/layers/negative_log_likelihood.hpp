@@ -32,4 +32,4 @@ struct NegativeLogLikelihood {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::NegativeLogLikelihood, num_classes, loss_weight);
+COLDPRESS_FIELDS(coldpress::NegativeLogLikelihood, num_classes, loss_weight);

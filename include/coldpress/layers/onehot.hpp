@@ -40,4 +40,4 @@ struct Onehot {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Onehot, num_classes, axis);
+COLDPRESS_FIELDS(coldpress::Onehot, num_classes, axis);

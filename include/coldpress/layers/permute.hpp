@@ -83,4 +83,4 @@ struct Permute {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Permute, axes);
+COLDPRESS_FIELDS(coldpress::Permute, axes);

@@ -18,7 +18,7 @@ struct Pooling {
   Rounding rounding = Rounding::floor;  // of the output's extents: Juice's; Mocha and Caffe round up
   bool count_padding = false;
 
-  constexpr PoolingGeometry geometry(Shape in) const {
+  constexpr PoolingGeometry geometry(Shape const& in) const {
     int const axes = in.rank() - 1;
     require((mode == PoolingMode::max || mode == PoolingMode::average) &&
                 (rounding == Rounding::floor || rounding == Rounding::ceil),
@@ -51,9 +51,11 @@ struct Pooling {
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
+  static constexpr bool in_blocks(Shape) { return true; }
+
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent) const {
-    return Backend::pooling_scratch(geometry(in));
+  constexpr Index scratch(Shape in, Extent extent) const {
+    return extent.workers * Backend::pooling_scratch(geometry(in));
   }
   void forward(auto const& backend, auto const& pass) const {
     backend.pool(geometry(pass.in), pass.x, pass.y, pass.then, pass.memory);
@@ -67,4 +69,4 @@ struct Pooling {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);
+COLDPRESS_FIELDS(coldpress::Pooling, mode, filter_shape, stride, padding, rounding, count_padding);

@@ -51,4 +51,4 @@ struct Power {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Power, power, scale, shift);
+COLDPRESS_FIELDS(coldpress::Power, power, scale, shift);

@@ -25,4 +25,4 @@ struct RandomMask {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::RandomMask, probability, seed);
+COLDPRESS_FIELDS(coldpress::RandomMask, probability, seed);

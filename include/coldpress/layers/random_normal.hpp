@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -25,7 +26,7 @@ struct RandomNormal {
             pass.key);
         double const u = 1 - bits.words[0] * 0x1p-32,  // never 0
             angle = 2 * 3.14159265358979323846 * bits.words[1] * 0x1p-32;
-        pass.y.row(i)[j] = static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(angle));
+        pass.y.row(i)[j] = static_cast<T>(plain::sqrt(-2 * plain::log(u)) * plain::cos(angle));
       }
     }
   }
@@ -34,4 +35,4 @@ struct RandomNormal {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::RandomNormal, shape, seed);
+COLDPRESS_FIELDS(coldpress::RandomNormal, shape, seed);

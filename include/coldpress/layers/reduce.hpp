@@ -2,8 +2,7 @@
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -35,7 +34,7 @@ struct Reduce {
           *y = sum_over<T>(a.extent, [&](Index k) { return x[k]; }) / whole;
           continue;
         }
-        std::fill_n(y, a.inner, T{});
+        plain::fill_n(y, a.inner, T{});
         for (Index k = 0; k < a.extent; ++k) {
           for (Index i = 0; i < a.inner; ++i) y[i] += x[k * a.inner + i];
         }
@@ -52,7 +51,7 @@ struct Reduce {
         T const* const dy = pass.dy.row(n) + o * a.inner;
         T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
         if (a.inner == 1) {
-          std::fill_n(dx, a.extent, *dy / whole);
+          plain::fill_n(dx, a.extent, *dy / whole);
           continue;
         }
         for (Index k = 0; k < a.extent; ++k) {
@@ -73,4 +72,4 @@ struct Reduce {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Reduce, operation, axis);
+COLDPRESS_FIELDS(coldpress::Reduce, operation, axis);

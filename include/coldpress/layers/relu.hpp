@@ -27,4 +27,4 @@ struct ReLU {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::ReLU);
+COLDPRESS_FIELDS(coldpress::ReLU);

@@ -19,4 +19,4 @@ struct Reshape {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Reshape, shape);
+COLDPRESS_FIELDS(coldpress::Reshape, shape);

@@ -256,5 +256,5 @@ struct Rnn {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Rnn, hidden_size, num_layers, rnn_type, dropout_probability, dropout_seed,
-                        input_mode, direction_mode, output, truncation, weight);
+COLDPRESS_FIELDS(coldpress::Rnn, hidden_size, num_layers, rnn_type, dropout_probability, dropout_seed, input_mode,
+                 direction_mode, output, truncation, weight);

@@ -27,4 +27,4 @@ struct Sigmoid {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Sigmoid);
+COLDPRESS_FIELDS(coldpress::Sigmoid);

@@ -28,4 +28,4 @@ struct SiLU {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SiLU);
+COLDPRESS_FIELDS(coldpress::SiLU);

@@ -21,4 +21,4 @@ struct Softmax {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Softmax);
+COLDPRESS_FIELDS(coldpress::Softmax);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/classes.hpp>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -30,7 +31,7 @@ struct SoftmaxLoss {
       Index const start = a.line(n), label = static_cast<Index>(labels[n]);
       LineSoftmax<T> const p{y + start, a};
       T const weight = class_weights.factor<T>(label) * share;
-      total -= std::max(p.log(label), static_cast<T>(smallest_log)) * weight;
+      total -= plain::larger(p.log(label), static_cast<T>(smallest_log)) * weight;
       for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
     }
     return total;
@@ -40,4 +41,4 @@ struct SoftmaxLoss {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);

@@ -34,4 +34,4 @@ struct Softplus {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Softplus, beta);
+COLDPRESS_FIELDS(coldpress::Softplus, beta);

@@ -4,8 +4,8 @@
 
 namespace coldpress {
 
-/// Its input under other names: in a config, one for each of its outputs (Mocha's SplitLayer). Nothing is copied, and the
-/// gradient is the sum of all uses, which any value may have without it.
+/// Its input under other names: in a config, one for each of its outputs (Mocha's SplitLayer). Nothing is copied, and
+/// the gradient is the sum of all uses, which any value may have without it.
 struct Split {
   static constexpr std::string_view name = "split";
   static constexpr bool is_view = true;
@@ -16,4 +16,4 @@ struct Split {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Split);
+COLDPRESS_FIELDS(coldpress::Split);

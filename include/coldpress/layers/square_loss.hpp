@@ -31,4 +31,4 @@ struct SquareLoss {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::SquareLoss, loss_weight);
+COLDPRESS_FIELDS(coldpress::SquareLoss, loss_weight);

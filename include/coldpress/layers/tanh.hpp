@@ -27,4 +27,4 @@ struct TanH {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::TanH);
+COLDPRESS_FIELDS(coldpress::TanH);

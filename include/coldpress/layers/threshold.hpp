@@ -33,4 +33,4 @@ struct Threshold {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Threshold, epsilon);
+COLDPRESS_FIELDS(coldpress::Threshold, epsilon);

@@ -48,4 +48,4 @@ struct TiedLinear {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::TiedLinear, output_size, weight, bias);
+COLDPRESS_FIELDS(coldpress::TiedLinear, output_size, weight, bias);

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <coldpress/core/layer.hpp>
-
-#include <algorithm>
-#include <cmath>
+#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -34,14 +32,14 @@ struct Wasserstein {
     Index const n = in.size();
     double cost[most], kernel[most], u[most], v[most];
     for (Index d = 0; d < n; ++d) {
-      cost[d] = std::pow(static_cast<double>(d) / static_cast<double>(std::max<Index>(n - 1, 1)), double{power});
-      kernel[d] = std::exp(-lambda * cost[d]);
+      cost[d] = plain::pow(static_cast<double>(d) / static_cast<double>(plain::larger<Index>(n - 1, 1)), double{power});
+      kernel[d] = plain::exp(-lambda * cost[d]);
       u[d] = 1 / static_cast<double>(n);
     }
     auto const balance = [&](T const* mass, double const* other, double* factors) {
       for (Index i = 0; i < n; ++i) {
         double sum = 0;
-        for (Index j = 0; j < n; ++j) sum += kernel[std::abs(i - j)] * other[j];
+        for (Index j = 0; j < n; ++j) sum += kernel[distance(i, j)] * other[j];
         factors[i] = static_cast<double>(mass[i]) / sum;
       }
     };
@@ -50,19 +48,23 @@ struct Wasserstein {
     double total = 0;
     for (Index i = 0; i < n; ++i) {
       double carried = 0;
-      for (Index j = 0; j < n; ++j) carried += kernel[std::abs(i - j)] * cost[std::abs(i - j)] * v[j];
+      for (Index j = 0; j < n; ++j) carried += kernel[distance(i, j)] * cost[distance(i, j)] * v[j];
       total += u[i] * carried;
     }
-    auto const gradient = [&](double factor) {
-      return static_cast<T>(std::log(std::max(factor, 1e-20)) / lambda * loss_weight);
+    auto const hand_over = [&](double const* factors, T* gradient) {
+      for (Index i = 0; i < n; ++i)
+        gradient[i] = static_cast<T>(plain::log(plain::larger(factors[i], 1e-20)) / lambda * loss_weight);
     };
-    std::transform(u, u + n, dy, gradient);
-    if (dt) std::transform(v, v + n, dt, gradient);
+    hand_over(u, dy);
+    if (dt) hand_over(v, dt);
     return static_cast<T>(total * loss_weight);
   }
   bool operator==(Wasserstein const&) const = default;
+
+ private:
+  static constexpr Index distance(Index i, Index j) { return i < j ? j - i : i - j; }
 };
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Wasserstein, lambda, iterations, power, loss_weight);
+COLDPRESS_FIELDS(coldpress::Wasserstein, lambda, iterations, power, loss_weight);

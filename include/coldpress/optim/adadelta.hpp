@@ -29,4 +29,4 @@ struct Adadelta {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Adadelta, learning_rate, rho, epsilon);
+COLDPRESS_FIELDS(coldpress::Adadelta, learning_rate, rho, epsilon);

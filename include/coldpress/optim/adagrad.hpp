@@ -24,4 +24,4 @@ struct Adagrad {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Adagrad, learning_rate, epsilon);
+COLDPRESS_FIELDS(coldpress::Adagrad, learning_rate, epsilon);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/fields.hpp>
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/pointwise.hpp>
 
 namespace coldpress {
@@ -20,8 +21,8 @@ __attribute__((always_inline)) inline T adam_direction(Adam const& adam, T gradi
 /// Returns c2 / c1.
 template <class Adam>
 double correct_bias(Adam& adam, std::uint64_t t) {
-  auto const left = [t](float beta) { return 1 - std::pow(static_cast<double>(beta), static_cast<double>(t)); };
-  double const c2 = std::sqrt(left(adam.beta2)), factor = c2 / left(adam.beta1);
+  auto const left = [t](float beta) { return 1 - plain::pow(static_cast<double>(beta), static_cast<double>(t)); };
+  double const c2 = plain::sqrt(left(adam.beta2)), factor = c2 / left(adam.beta1);
   adam.learning_rate = static_cast<float>(static_cast<double>(adam.learning_rate) * factor);
   adam.epsilon = static_cast<float>(static_cast<double>(adam.epsilon) * c2);
   return factor;
@@ -53,4 +54,4 @@ struct Adam {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Adam, learning_rate, beta1, beta2, epsilon);
+COLDPRESS_FIELDS(coldpress::Adam, learning_rate, beta1, beta2, epsilon);

@@ -31,4 +31,4 @@ struct AdamW {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::AdamW, learning_rate, beta1, beta2, epsilon, weight_decay);
+COLDPRESS_FIELDS(coldpress::AdamW, learning_rate, beta1, beta2, epsilon, weight_decay);

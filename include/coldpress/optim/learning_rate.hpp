@@ -1,10 +1,9 @@
 // Learning-rate policies with Caffe's and Juice's names and formulas: the rate of iteration i = 0, 1, ...
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/core/shape.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -41,20 +40,20 @@ struct LRPolicy {
       case Kind::fixed:
         return 1;
       case Kind::step:
-        return std::pow(g, static_cast<double>(iteration / static_cast<std::uint64_t>(stepsize)));
+        return plain::pow(g, static_cast<double>(iteration / static_cast<std::uint64_t>(stepsize)));
       case Kind::multistep: {
         int done = 0;
         while (done < max_steps && steps[done] > 0 && iteration >= static_cast<std::uint64_t>(steps[done])) ++done;
-        return std::pow(g, done);
+        return plain::pow(g, done);
       }
       case Kind::exp:
-        return std::pow(g, i);
+        return plain::pow(g, i);
       case Kind::inv:
-        return std::pow(1 + g * i, -p);
+        return plain::pow(1 + g * i, -p);
       case Kind::poly:
-        return std::pow(std::max(0.0, 1 - i / static_cast<double>(max_iter)), p);
+        return plain::pow(plain::larger(0.0, 1 - i / static_cast<double>(max_iter)), p);
       case Kind::sigmoid:
-        return 1 / (1 + std::exp(-g * (i - static_cast<double>(stepsize))));
+        return 1 / (1 + plain::exp(-g * (i - static_cast<double>(stepsize))));
     }
     return 1;
   }

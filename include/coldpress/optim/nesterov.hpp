@@ -25,4 +25,4 @@ struct Nesterov {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Nesterov, learning_rate, momentum);
+COLDPRESS_FIELDS(coldpress::Nesterov, learning_rate, momentum);

@@ -25,4 +25,4 @@ struct RMSprop {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::RMSprop, learning_rate, rho, epsilon);
+COLDPRESS_FIELDS(coldpress::RMSprop, learning_rate, rho, epsilon);

@@ -24,4 +24,4 @@ struct Sgd {
 
 }  // namespace coldpress
 
-BOOST_HANA_ADAPT_STRUCT(coldpress::Sgd, learning_rate, momentum);
+COLDPRESS_FIELDS(coldpress::Sgd, learning_rate, momentum);

@@ -1,6 +1,7 @@
 // Training of a static network: forward, loss, backward and update as one fused plan.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/sgd.hpp>
 #include <coldpress/optim/update.hpp>
@@ -35,12 +36,13 @@ class Solver {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
-  using Program =
-      StaticProgram<typename Net::Graph, typename Net::Backend, PlanOptions{.training = true, .losses = true}, loss>;
+  using Program = StaticProgram<typename Net::Graph, typename Net::Backend,
+                                PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
+  static_assert(Net::trains, "Solver: this network's backend keeps its weights rounded, for inference alone");
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
@@ -62,7 +64,7 @@ class Solver {
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, Net::output_shape, targets.values);
     std::array<std::span<T const>, samples.count + 1> all;
-    std::copy(spans.begin(), spans.end(), all.begin());
+    plain::copy_n(spans.data(), samples.count, all.data());
     all.back() = targets.values;
     return train(all);
   }
@@ -139,6 +141,7 @@ class Solver {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
+    workspace_.run_on(net_.executor());
     auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
     run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};

@@ -1,10 +1,9 @@
 // From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
 #pragma once
 
+#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
-
-#include <algorithm>
 
 namespace coldpress {
 
@@ -40,7 +39,7 @@ constexpr bool fuses_update(SolverOptions const& options) {
 /// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
 /// (Juice's order).
 inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
-  double const norm = std::sqrt(squared_norm);
+  double const norm = plain::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
@@ -93,8 +92,9 @@ class Turn {
     }
     for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
       if (sink.average > 0) {  // each use of it has observed
-        sink.scale /= static_cast<float>(std::count_if(slots.slots, slots.slots + count,
-                                                       [&](Slot const& use) { return use.owner == i && use.observes; }));
+        int uses = 0;
+        for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
+        sink.scale /= static_cast<float>(uses);
       }
       backend.hand_over(gradients + slot.offset, slot.size, sink);
     });
@@ -156,14 +156,16 @@ T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each 
   T const loss = loss_and_gradient(run, each);
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
     if (gradients == nullptr) {
-      backward(run, [&](Slots slots) { return turn.update_sinks(slots); });
-      turn.constrain(run.backend, run.program.slots(), run.program.parameter_count());
+      Slots const slots = run.program.slots();
+      backward(run, turn.update_sinks(slots));
+      turn.constrain(run.backend, slots, run.program.parameter_count());
     }
   }
   if constexpr (!std::is_null_pointer_v<Gradients>) {
     if (gradients == nullptr) return loss;
-    backward(run, [&](Slots slots) { return turn.gradient_sinks(gradients, slots); });
-    turn.finish(run.backend, gradients, run.program.slots(), run.program.parameter_count());
+    Slots const slots = run.program.slots();
+    backward(run, turn.gradient_sinks(gradients, slots));
+    turn.finish(run.backend, gradients, slots, run.program.parameter_count());
   }
   return loss;
 }

@@ -1,0 +1,34 @@
+// The CPU backend for networks that only infer, with the matrices of dense layers in bfloat16: half the bytes to hold
+// and to stream, sums in float all the same. Weights are rounded where they are written: of 24 bits 8 are left.
+#pragma once
+
+#include <coldpress/backend/cpu.hpp>
+
+namespace coldpress {
+inline namespace COLDPRESS_ISA {
+
+struct CpuBfloat16 : Cpu {
+  static constexpr bool trains = false;
+
+  static constexpr Index storage_size(Parameter const& parameter) { return Halves::storage_size(parameter); }
+  static float get(Parameter const& parameter, float const* storage, Index element) {
+    return Halves::get(parameter, storage, element);
+  }
+  static void put(Parameter const& parameter, float* storage, Index element, float value) {
+    Halves::put(parameter, storage, element, value);
+  }
+  template <class X, class Y, class Chain, class Join>
+  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+    Cpu::affine(x, Halves::matrix(weight), bias, y, then);
+  }
+  template <class DY, class DX, class Chain>
+  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+    Cpu::product(dy, Halves::matrix(weight), dx, slope);
+  }
+
+ private:
+  using Halves = cpu::HalfLayout;
+};
+
+}  // namespace COLDPRESS_ISA
+}  // namespace coldpress

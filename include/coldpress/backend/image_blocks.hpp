@@ -1,0 +1,366 @@
+// Convolutions of images in blocks: 16 samples at a time, the sample innermost (core/rows.hpp). Lanes are samples,
+// weights are broadcast; so any number of channels fills the lanes, and taps on padding are left out. Shapes are
+// arguments.
+#pragma once
+
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/tile.hpp>
+#include <coldpress/core/plain.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+// Sums of a tile, outputs x pixels, and of a weight gradient's, outputs x taps; with their operands they fill the
+// registers.
+#if defined __AVX512F__ || defined __aarch64__
+inline constexpr int block_outputs = 5, block_pixels = 4, block_rows = 5, block_taps = 5;
+#else
+inline constexpr int block_outputs = 5, block_pixels = 2, block_rows = 2, block_taps = 5;
+#endif
+
+/// The taps of an axis that are on the input at `output`: [first, last).
+struct TapsAt {
+  Index first, last;
+  COLDPRESS_INLINE TapsAt(Axis const& axis, Index output) {
+    Index const begin = axis.at(output, 0), d = axis.dilation;
+    auto const below = [&](Index end) {
+      return end <= 0 ? 0 : plain::smaller(axis.filter, d == 1 ? end : (end + d - 1) / d);
+    };
+    first = below(-begin), last = plain::larger(first, below(axis.in - begin));
+  }
+};
+
+/// n neighbours walk along an axis together; number i has something to do at [first[i], last[i]), and both fall with i.
+/// So those at work are first some at the end, then all, then some at the beginning; unless the axis is `narrow`.
+template <int n>
+struct Walk {
+  Index begin, end, first[n] = {}, last[n] = {};
+  bool narrow, plain;
+
+  template <class Range>
+  COLDPRESS_INLINE Walk(int count, Range range) {
+    unroll<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      auto const [from, to] = range(Index{i});
+      bool const takes_part = i < count;
+      first[i] = takes_part ? from : first[0], last[i] = takes_part ? to : first[0];
+    });
+    begin = first[count - 1], end = last[0];
+    plain = count == n && begin == first[0] && end == last[n - 1];
+    narrow = first[0] > last[count - 1] || (count < n && begin < first[0]);
+  }
+  /// body(Int<i>, Int<j>) for the neighbours [i, j) that are at work at each place from begin to end, then next().
+  template <class Body, class Next>
+  COLDPRESS_INLINE void go(Body body, Next next) const {
+    Index at = begin;
+    if (plain) {
+      for (; at < end; ++at, next()) body(Int<0>{}, Int<n>{});
+      return;
+    }
+    if (narrow) {
+      for (; at < end; ++at, next()) {
+        unroll<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+          if (first[i] <= at && at < last[i]) body(i, Int<i + 1>{});
+        });
+      }
+      return;
+    }
+    unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
+    });
+    for (; at < last[n - 1]; ++at, next()) body(Int<0>{}, Int<n>{});
+    unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
+    });
+  }
+};
+
+/// A convolution of one block with packed weights: of its output the planes, rows and pixels may lie apart.
+struct BlockConvolution {
+  Index channels;
+  Axis height, width;
+  Index plane, row, pixel;  // floats from one of the output to the next
+};
+
+/// One column of tiles: h outputs of block_pixels pixels from `column` on, for all rows. A sum runs over channels and
+/// taps, in order, and the bias comes last.
+template <int h>
+__attribute__((noinline)) void convolve_column(BlockConvolution const& g, float const* x, float const* weights,
+                                               float const* bias, float* y, Index column) {
+  constexpr int n = block_pixels;
+  Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
+              plane = g.height.in * g.width.in * block_size;
+  int const count = static_cast<int>(plain::smaller<Index>(n, g.width.out - column));
+  Walk<n> const walk{count, [&](Index p) COLDPRESS_INLINE_LAMBDA { return TapsAt{g.width, column + p}; }};
+  x += g.width.at(column, walk.begin) * block_size;
+  weights += walk.begin * h;
+  for (int part = 0; part < block_size; part += lanes) {
+    for (Index i = 0; i < g.height.out; ++i) {
+      TapsAt const rows{g.height, i};
+      Vector sum[h][n] = {};
+      for (Index c = 0; c < g.channels; ++c) {
+        for (Index r = rows.first; r < rows.last; ++r) {
+          float const* w = weights + (c * g.height.filter + r) * g.width.filter * h;
+          float const* at = x + part + c * plane + g.height.at(i, r) * g.width.in * block_size;
+          walk.go(
+              [&](auto first, auto last) COLDPRESS_INLINE_LAMBDA {
+                constexpr int f = first, m = last - f;
+                Vector pixels[m];
+                unroll<m>([&](auto p) COLDPRESS_INLINE_LAMBDA { pixels[p] = load_once(at + (f + p) * step); });
+                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+                  Vector const b = splat(w[k]);
+                  unroll<m>([&](auto p) COLDPRESS_INLINE_LAMBDA { sum[k][f + p] = fma(b, pixels[p], sum[k][f + p]); });
+                });
+              },
+              [&]() COLDPRESS_INLINE_LAMBDA { at += next, w += h; });
+        }
+      }
+      float* const to = y + part + i * g.row + column * g.pixel;
+      unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+        Vector const b = splat(bias ? bias[k] : 0.f);
+        unroll<n>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+          if (p < count) store(to + k * g.plane + p * g.pixel, sum[k][p] + b);
+        });
+      });
+    }
+  }
+}
+
+/// For h outputs and w taps of each row of the filter, from tap s on: the sums over positions of dy times what the tap
+/// sees of a plane of x. sums[r][tap][output][lane] += them; dy's planes follow each other.
+template <int h, int w>
+__attribute__((noinline)) void correlate(ConvolutionGeometry const& g, float const* x, float const* dy, Index s,
+                                         float* sums) {
+  Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
+              plane = g.positions() * block_size;
+  struct Range {
+    Index first, last;
+  };
+  Walk<w> const walk{w, [&](Index t) COLDPRESS_INLINE_LAMBDA {
+                       return Range{g.width.first(s + t), g.width.last(s + t)};
+                     }};
+  x += g.width.at(walk.begin, s) * block_size;
+  dy += walk.begin * block_size;
+  for (Index r = 0; r < g.height.filter; ++r, sums += h * w * lanes) {
+    Vector sum[h][w];
+    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n % h][n / h] = load(sums + n * lanes); });
+    Index const last = g.height.last(r);
+    for (int part = 0; part < block_size; part += lanes) {
+      for (Index i = g.height.first(r); i < last; ++i) {
+        float const* at = x + part + g.height.at(i, r) * g.width.in * block_size;
+        float const* d = dy + part + i * g.width.out * block_size;
+        walk.go(
+            [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
+              constexpr int f = first, m = end - f;
+              Vector of[h];
+              unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(d + k * plane); });
+              unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
+                Vector const v = load_once(at + (f + t) * next);
+                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[k][f + t] = fma(of[k], v, sum[k][f + t]); });
+              });
+            },
+            [&]() COLDPRESS_INLINE_LAMBDA { at += step, d += block_size; });
+      }
+    }
+    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { store(sums + n * lanes, sum[n % h][n / h]); });
+  }
+}
+
+/// *to(i) += the sum of all lanes of vector i: one tree for as many vectors as there are lanes.
+template <class To>
+COLDPRESS_INLINE void add_lanes(float const* values, Index count, To to) {
+  for (Index first = 0; first < count; first += lanes, values += lanes * lanes) {
+    Vector v[lanes];
+    unroll<lanes>([&](auto i)
+                      COLDPRESS_INLINE_LAMBDA { v[i] = first + i < count ? load(values + i * lanes) : Vector{}; });
+    auto const halve = [&](auto n) COLDPRESS_INLINE_LAMBDA {
+      unroll<n>([&](auto i)
+                    COLDPRESS_INLINE_LAMBDA { v[i] = interleave<0>(v[i], v[i + n]) + interleave<1>(v[i], v[i + n]); });
+    };
+    if constexpr (lanes >= 16) halve(Int<8>{});
+    if constexpr (lanes >= 8) halve(Int<4>{});
+    halve(Int<2>{}), halve(Int<1>{});
+    for (Index i = 0; i < lanes && first + i < count; ++i) *to(first + i) += v[0][i];
+  }
+}
+
+/// One phase of an axis on the way back: inputs phase, phase + stride, ... are a convolution of the outputs with those
+/// taps that fall on outputs there, in reverse; `axis` says how, and tap(m) which they are.
+struct Phase {
+  Axis axis;
+
+  COLDPRESS_INLINE Phase(Axis const& a, Index phase) {
+    step_ = a.stride;
+    for (Index n = 1; n < step_; ++n) {
+      if (n * a.dilation % a.stride == 0) step_ = n;
+    }
+    while (first_ < step_ && (phase + a.padding - first_ * a.dilation) % a.stride != 0) ++first_;
+    Index const count = first_ < step_ && first_ < a.filter ? (a.filter - first_ + step_ - 1) / step_ : 0;
+    last_ = first_ + (count - 1) * step_;
+    axis = {.in = a.out, .out = (a.in - phase + a.stride - 1) / a.stride, .filter = count};
+    axis.dilation = step_ * a.dilation / a.stride;
+    if (count > 0) axis.padding = -((phase + a.padding - last_ * a.dilation) / a.stride);
+  }
+  COLDPRESS_INLINE Index tap(Index m) const { return last_ - m * step_; }
+
+ private:
+  Index first_ = 0, last_, step_;
+};
+/// f(phase of the height, of the width, where the first value of both is on the plane), for all.
+template <class F>
+COLDPRESS_INLINE void for_each_phase(ConvolutionGeometry const& g, F f) {
+  for (Index i = 0; i < plain::smaller(g.height.stride, g.height.in); ++i) {
+    for (Index j = 0; j < plain::smaller(g.width.stride, g.width.in); ++j)
+      f(Phase{g.height, i}, Phase{g.width, j}, i * g.width.in + j);
+  }
+}
+
+/// Weights {depth, outputs} in the order in which the tiles take them, for the way forward or back.
+template <class = void>
+__attribute__((noinline)) void pack_weights(ConvolutionGeometry const& g, float const* weight, float* to) {
+  Index const pitch = Layout::pitch(g.outputs), depth = g.depth();
+  for (Index group = 0; group < g.groups; ++group, weight += g.group_outputs()) {
+    split<block_outputs>(g.group_outputs(), [&](Index k, auto h) COLDPRESS_INLINE_LAMBDA {
+      for (Index d = 0; d < depth; ++d, to += h)
+        unroll<h>([&](auto n) COLDPRESS_INLINE_LAMBDA { to[n] = weight[d * pitch + k + n]; });
+    });
+  }
+}
+template <class = void>
+__attribute__((noinline)) void pack_weights_back(ConvolutionGeometry const& g, float const* weight, float* to) {
+  Index const pitch = Layout::pitch(g.outputs), taps = g.taps(), outputs = g.group_outputs();
+  for (Index group = 0; group < g.groups; ++group, weight += outputs) {
+    split<block_outputs>(g.group_channels(), [&](Index c, auto h) COLDPRESS_INLINE_LAMBDA {
+      for_each_phase(g, [&](Phase const& rows, Phase const& columns, Index) {
+        for (Index k = 0; k < outputs; ++k) {
+          for (Index r = 0; r < rows.axis.filter; ++r) {
+            for (Index s = 0; s < columns.axis.filter; ++s, to += h) {
+              float const* const from = weight + (c * taps + rows.tap(r) * g.width.filter + columns.tap(s)) * pitch + k;
+              unroll<h>([&](auto n) COLDPRESS_INLINE_LAMBDA { to[n] = from[n * taps * pitch]; });
+            }
+          }
+        }
+      });
+    });
+  }
+}
+
+/// Values [first, first + count) of block b: where they are, or transposed into scratch.
+COLDPRESS_INLINE float const* read_block(Rows<float const> x, Index b, Index first, Index count, float* scratch) {
+  if (x.blocked) return x.row(b * block_size) + first * block_size;
+  transpose<true>(block_size, count, x.row(b * block_size) + first, x.pitch, scratch, block_size);
+  return scratch;
+}
+/// compute(to) makes values [first, first + count) of block b, where it belongs or in scratch.
+template <class Compute>
+COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index count, float* scratch, Compute compute) {
+  if (y.blocked) return compute(y.row(b * block_size) + first * block_size);
+  compute(scratch);
+  transpose<true>(count, block_size, scratch, block_size, y.row(b * block_size) + first, y.pitch);
+}
+
+/// Block b of y, with packed weights.
+template <class = void>
+__attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows<float const> x, float const* packed,
+                                              float const* bias, Rows<float> y, Index b, float* scratch) {
+  Index const plane = g.positions() * block_size, in = g.height.in * g.width.in * block_size, width = g.width.out;
+  BlockConvolution const of{g.group_channels(), g.height, g.width, plane, width * block_size, block_size};
+  float const* from = read_block(x, b, 0, x.columns, scratch);
+  scratch += g.in() * block_size;
+  for (Index group = 0; group < g.groups; ++group, from += of.channels * in) {
+    split<block_outputs>(g.group_outputs(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+      Index const k = group * g.group_outputs() + n;
+      write_block(y, b, k * g.positions(), h * g.positions(), scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+        for (Index column = 0; column < width; column += block_pixels)
+          convolve_column<h>(of, from, packed, bias ? bias + k : nullptr, to, column);
+      });
+      packed += h * g.depth();
+    });
+  }
+}
+/// Block b of dx, with weights packed for the way back.
+template <class = void>
+__attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, Rows<float const> dy,
+                                                   float const* packed, Rows<float> dx, Index b, float* scratch) {
+  Index const size = g.height.in * g.width.in, width = g.width.in;
+  float const* from = read_block(dy, b, 0, dy.columns, scratch);
+  scratch += g.out() * block_size;
+  for (Index group = 0; group < g.groups; ++group, from += g.group_outputs() * g.positions() * block_size) {
+    split<block_outputs>(g.group_channels(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+      Index const c = group * g.group_channels() + n;
+      write_block(dx, b, c * size, h * size, scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+        for_each_phase(g, [&](Phase const& rows, Phase const& columns, Index first) COLDPRESS_INLINE_LAMBDA {
+          BlockConvolution const of{g.group_outputs(),
+                                    rows.axis,
+                                    columns.axis,
+                                    size * block_size,
+                                    g.height.stride * width * block_size,
+                                    g.width.stride * block_size};
+          for (Index column = 0; column < columns.axis.out; column += block_pixels)
+            convolve_column<h>(of, from, packed, nullptr, to + first * block_size, column);
+          packed += h * g.group_outputs() * rows.axis.filter * columns.axis.filter;
+        });
+      });
+    });
+  }
+}
+
+/// gradient += that of the weights, {depth, outputs}, for `blocks` blocks.
+template <class = void>
+__attribute__((noinline)) void block_weight_gradient(ConvolutionGeometry const& g, Rows<float const> x,
+                                                     Rows<float const> dy, Index blocks, float* gradient,
+                                                     float* scratch) {
+  Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size,
+              out = g.positions() * block_size, width = g.width.filter;
+  float* const sums = scratch;
+  scratch += Layout::most_outputs * Layout::most_taps * g.height.filter * block_size;
+  Index const border = (x.blocked ? 0 : g.in()) + (dy.blocked ? 0 : g.out()),
+              at_once = border > 0 ? Layout::blocks_at_once(border) : blocks;
+  for (Index first = 0; first < blocks; first += at_once) {
+    Index const count = plain::smaller(at_once, blocks - first);
+    float const *of_x = x.row(first * block_size), *of_dy = dy.row(first * block_size);
+    Index x_step = block_size * x.pitch, dy_step = block_size * dy.pitch;
+    float* free = scratch;
+    auto const gather = [&](Rows<float const> rows, float const*& from, Index& step) {
+      if (rows.blocked) return;
+      from = free, step = rows.columns * block_size;
+      for (Index b = 0; b < count; ++b, free += step) read_block(rows, first + b, 0, rows.columns, free);
+    };
+    gather(x, of_x, x_step), gather(dy, of_dy, dy_step);
+    for (Index group = 0; group < g.groups; ++group) {
+      split<block_rows>(g.group_outputs(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+        Index const k = group * g.group_outputs() + n;
+        for (Index c = 0; c < g.group_channels(); ++c) {
+          split<block_taps>(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
+            Index const size = g.height.filter * h * w;
+            for (Index i = 0; i < size; ++i) store(sums + i * lanes, Vector{});
+            for (Index b = 0; b < count; ++b) {
+              correlate<h, w>(g, of_x + b * x_step + (group * g.group_channels() + c) * in,
+                              of_dy + b * dy_step + k * out, s, sums);
+            }
+            float* const to = gradient + (c * g.taps() + s) * pitch + k;
+            add_lanes(sums, size, [&](Index i) COLDPRESS_INLINE_LAMBDA {
+              return to + (i / (h * w) * width + i / h % w) * pitch + i % h;
+            });
+          });
+        }
+      });
+    }
+  }
+}
+
+/// The sum over `blocks` blocks and all positions of output k.
+COLDPRESS_INLINE float block_channel_sum(ConvolutionGeometry const& g, Rows<float const> dy, Index blocks, Index k) {
+  Vector total{};
+  for (Index b = 0; b < blocks; ++b) {
+    float const* const from = dy.row(b * block_size) + k * g.positions() * block_size;
+    Vector part[4] = {};
+    for (Index i = 0; i < g.positions() * block_size / lanes; i += 4) {
+      unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+        if (i + n < g.positions() * block_size / lanes) part[n] += load(from + (i + n) * lanes);
+      });
+    }
+    total += (part[0] + part[1]) + (part[2] + part[3]);
+  }
+  return sum(total);
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -1,0 +1,50 @@
+// What static networks need of <algorithm> and <cmath>, which take a compiler as long as all layers together.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace coldpress::plain {
+
+template <class T>
+__attribute__((always_inline)) constexpr T larger(T a, std::type_identity_t<T> b) {
+  return a < b ? b : a;
+}
+template <class T>
+__attribute__((always_inline)) constexpr T smaller(T a, std::type_identity_t<T> b) {
+  return b < a ? b : a;
+}
+template <class T>
+__attribute__((always_inline)) constexpr T within(T x, std::type_identity_t<T> low, std::type_identity_t<T> high) {
+  return x < low ? low : high < x ? high : x;
+}
+template <class T>
+__attribute__((always_inline)) constexpr void fill_n(T* to, std::ptrdiff_t count, std::type_identity_t<T> value) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = value;
+}
+template <class T>
+__attribute__((always_inline)) constexpr void copy_n(T const* from, std::ptrdiff_t count, T* to) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+// Of float and double.
+#define COLDPRESS_FUNCTION(name)                                                               \
+  __attribute__((always_inline)) inline float name(float x) { return __builtin_##name##f(x); } \
+  __attribute__((always_inline)) inline double name(double x) { return __builtin_##name(x); }  \
+  static_assert(true)
+COLDPRESS_FUNCTION(exp);
+COLDPRESS_FUNCTION(expm1);
+COLDPRESS_FUNCTION(log);
+COLDPRESS_FUNCTION(log1p);
+COLDPRESS_FUNCTION(tanh);
+COLDPRESS_FUNCTION(erfc);
+COLDPRESS_FUNCTION(cos);
+COLDPRESS_FUNCTION(sqrt);
+COLDPRESS_FUNCTION(fabs);
+#undef COLDPRESS_FUNCTION
+__attribute__((always_inline)) inline float pow(float x, float y) { return __builtin_powf(x, y); }
+__attribute__((always_inline)) inline double pow(double x, double y) { return __builtin_pow(x, y); }
+__attribute__((always_inline)) inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+__attribute__((always_inline)) inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+}  // namespace coldpress::plain

@@ -1,0 +1,184 @@
+// Threads for networks. Not part of coldpress.hpp: it needs the system's threads (Threads::Threads in CMake).
+#pragma once
+
+#include <coldpress/core/executor.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
+namespace coldpress {
+
+/// The calling thread and workers() - 1 more, which sleep while there is no work. Any number of threads may call run:
+/// while one has the pool, the others, and a piece that calls run itself, do their work alone.
+///
+/// Workers come for pieces when they can, and the caller waits for those that were begun only. Where another program
+/// keeps a worker from finishing one, the pool is left aside for a while: each time twice as long, up to a limit.
+class ThreadPool final : public Executor {
+ public:
+  /// `workers`: with the calling thread; 0: one for each core.
+  explicit ThreadPool(int workers = 0)
+      : workers_(workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
+    threads_.reserve(static_cast<std::size_t>(workers_ - 1));
+    try {
+      for (int worker = 1; worker < workers_; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+    } catch (...) {  // the system has no thread left
+      stop();
+      throw;
+    }
+  }
+  ThreadPool(ThreadPool const&) = delete;
+  ~ThreadPool() override { stop(); }
+
+  int workers() const override { return workers_; }
+  void run(Work const& work) override {
+    if (threads_.empty() || busy_.exchange(true, std::memory_order_acquire)) return alone(work);
+    struct Release {
+      std::atomic<bool>& busy;
+      ~Release() { busy.store(false, std::memory_order_release); }
+    } const release{busy_};
+    auto const begin = Clock::now();
+    if (begin < aside_until_) return alone(work);
+
+    work_ = work;
+    failed_.store(false, std::memory_order_relaxed);
+    done_.store(0, std::memory_order_relaxed);
+    auto const round = static_cast<std::uint32_t>(open_.load(std::memory_order_relaxed) >> 32) + 1;
+    open_.store(std::uint64_t{round} << 32 | static_cast<std::uint32_t>(work.pieces), std::memory_order_release);
+    round_.store(round);
+    if (sleeping_.load() > 0) round_.notify_all();
+
+    int const mine = claim(round, 0);
+    auto const end = Clock::now();
+    int const done = done_.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    if (done < work.pieces) wait_for_others(work.pieces, end, 4 * (end - begin) / std::max(1, mine));
+    if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto spinning = std::chrono::microseconds{50};   // before a thread sleeps
+  static constexpr auto stalling = std::chrono::microseconds{100};  // of waiting: a worker has lost its core
+
+  static void pause() {
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    asm volatile("yield");
+#endif
+  }
+  /// Spins until holds(); returns whether it does in time.
+  template <class Holds>
+  static bool spin(Holds holds) {
+    auto const until = Clock::now() + spinning;
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (holds()) return true;
+        pause();
+      }
+    } while (Clock::now() < until);
+    return false;
+  }
+  static void alone(Work const& work) {
+    for (int number = 0; number < work.pieces; ++number) work(number, 0);
+  }
+  /// Does pieces of a round while there are any; returns how many. That a piece is open keeps the round from ending, so
+  /// work_ is this round's.
+  int claim(std::uint32_t round, int worker) {
+    int count = 0;
+    std::uint64_t open = open_.load(std::memory_order_acquire);
+    while (open >> 32 == round && static_cast<std::uint32_t>(open) > 0) {
+      if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+      int const number = work_.pieces - static_cast<int>(static_cast<std::uint32_t>(open));
+      try {
+        if (!failed_.load(std::memory_order_relaxed)) work_(number, worker);
+      } catch (...) {
+        if (!failing_.test_and_set(std::memory_order_acquire)) {
+          if (!error_) error_ = std::current_exception();
+          failed_.store(true, std::memory_order_relaxed);
+          failing_.clear(std::memory_order_release);
+        }
+      }
+      ++count;
+      open = open_.load(std::memory_order_acquire);
+    }
+    return count;
+  }
+  void serve(int worker) {
+    for (std::uint32_t seen = 0;;) {
+      std::uint32_t round = round_.load();
+      if (round == seen && !spin([&] { return (round = round_.load(std::memory_order_acquire)) != seen; })) {
+        ++sleeping_;
+        round_.wait(seen);
+        --sleeping_;
+        round = round_.load();
+      }
+      if (stopping_.load()) return;
+      if (round == seen) continue;
+      seen = round;
+      int const pieces = claim(round, worker);
+      if (pieces == 0) continue;
+      done_.fetch_add(pieces);
+      if (waiting_.load()) done_.notify_one();
+    }
+  }
+  void wait_for_others(int pieces, Clock::time_point begin, Clock::duration patience) {
+    int done = 0;
+    auto const finished = [&] { return (done = done_.load(std::memory_order_acquire)) == pieces; };
+    if (!spin(finished)) {
+      waiting_.store(true);  // and let go of this core: a worker may need it
+      while (done_.load() != pieces) {
+        if (!finished()) done_.wait(done);
+      }
+      waiting_.store(false);
+    }
+    auto const now = Clock::now();
+    if (now - begin < std::max<Clock::duration>(stalling, patience)) return;
+    auto const waited = now - begin;
+    times_ = now - aside_until_ < 4 * waited ? std::min(2 * times_, 32) : 2;
+    aside_until_ = now + times_ * waited;
+  }
+  void stop() {
+    stopping_.store(true);
+    ++round_;
+    round_.notify_all();
+#if __has_include(<unistd.h>)
+    if (getpid() != process_) {  // a fork has no workers to wait for
+      for (std::thread& thread : threads_) thread.detach();
+      return;
+    }
+#endif
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  int workers_;
+  std::vector<std::thread> threads_;
+#if __has_include(<unistd.h>)
+  pid_t process_ = getpid();
+#endif
+  std::atomic<bool> busy_ = false, stopping_ = false;
+  // Of the caller that has the pool.
+  Clock::time_point aside_until_{};
+  int times_ = 0;
+  // Of a round. `open_`: its number, and how many pieces nobody has begun.
+  Work work_{};
+  std::exception_ptr error_;
+  std::atomic_flag failing_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> failed_ = false;
+  alignas(64) std::atomic<std::uint64_t> open_ = 0;
+  alignas(64) std::atomic<std::uint32_t> round_ = 0;  // workers sleep on it
+  std::atomic<int> sleeping_ = 0;
+  alignas(64) std::atomic<int> done_ = 0;  // pieces; the caller sleeps on it
+  std::atomic<bool> waiting_ = false;
+};
+
+}  // namespace coldpress

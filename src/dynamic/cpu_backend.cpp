@@ -1,0 +1,14 @@
+#include "dispatch.hpp"
+#include "engine.hpp"
+#include "runtime_cpu.hpp"
+
+namespace coldpress::dynamic {
+
+std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options) {
+  cpu::RuntimeCpu cpu;
+  cpu.table = &cpu::table_for(level);
+  cpu.halves = options.bfloat16;
+  return std::make_unique<BackendOf<cpu::RuntimeCpu>>(cpu, options.executor);
+}
+
+}  // namespace coldpress::dynamic

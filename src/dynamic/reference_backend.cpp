@@ -1,0 +1,8 @@
+#include "engine.hpp"
+#include "runtime_reference.hpp"
+
+namespace coldpress::dynamic {
+
+std::unique_ptr<AnyBackend> reference_backend() { return std::make_unique<BackendOf<RuntimeReference>>(); }
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,128 @@
+// Whoever does the work, a static network's bits are the same: forward, backward, and training with every optimizer.
+#include <coldpress/coldpress.hpp>
+
+#include "support/catch.hpp"
+#include "support/executors.hpp"
+#include "support/layer_laws.hpp"
+
+using namespace coldpress;
+
+namespace {
+
+using Floats = std::vector<float>;
+constexpr Index batches[] = {1, 2, 5, 64, 77};
+
+struct Results {
+  std::vector<Floats> values;
+  void add(auto const& more) { values.emplace_back(std::begin(more), std::end(more)); }
+  bool operator==(Results const& other) const {
+    return std::ranges::equal(values, other.values,
+                              [](Floats const& a, Floats const& b) { return test::same_bits(a, b); });
+  }
+};
+
+template <class Net>
+Results passes(Net& net, Executor* executor) {
+  Results all;
+  test::Random random{2};
+  typename Net::Workspace workspace;
+  typename Net::TrainingWorkspace training;
+  net.run_on(executor), workspace.run_on(executor), training.run_on(executor);
+  for (Index batch : batches) {
+    auto const x = random.values<float>(batch * Net::input_shape.size()),
+               dy = random.values<float>(batch * Net::output_shape.size());
+    all.add(net.forward(x));
+    all.add(net.forward(x, workspace));
+    all.add(net.forward_training(x, training));
+    all.add(net.backward(dy, training));
+    all.add(training.gradients());
+  }
+  return all;
+}
+template <class Net, auto loss, auto optimizer, SolverOptions options = SolverOptions{}>
+Results training(Executor* executor) {
+  Results all;
+  Net net = test::random_network<Net>(3);
+  net.run_on(executor);
+  Solver<Net, loss, optimizer, options> solver{net};
+  test::Random random{4};
+  for (Index batch : batches) {
+    auto const x = random.values<float>(batch * Net::input_shape.size());
+    auto targets = random.values<float>(batch * solver.target_shape.size());
+    if (loss.target == Target::label) {
+      for (float& label : targets) label = static_cast<float>(random.integer(0, Net::output_shape.size() - 1));
+    }
+    all.add(std::array{solver.train_minibatch(x, targets)});
+    all.add(solver.output());
+  }
+  all.add(net.parameters());
+  return all;
+}
+template <class F>
+void check_all(F f) {
+  auto const alone = f(nullptr);
+  for (auto const& executor : test::executors()) CHECK(f(executor.get()) == alone);
+}
+template <class Layers, Shape in>
+void check_passes() {
+  auto net = test::random_network<Network<Layers, in>>(1);
+  check_all([&](Executor* executor) { return passes(net, executor); });
+}
+
+using Dense = Sequential<Linear{67}, TanH{}, Dropout{.probability = 0.3f}, Linear{130}, ReLU{}, Linear{10}>;
+using Images = Sequential<Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{}, BatchNormalization{},
+                          Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 5, .filter_shape = 2},
+                          Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 1}, LRN{}, Linear{10}>;
+template <RnnType type>
+using Steps = Sequential<Rnn{.hidden_size = 19,
+                             .num_layers = 2,
+                             .rnn_type = type,
+                             .dropout_probability = 0.2f,
+                             .direction_mode = DirectionMode::bi_directional},
+                         Convolution{.num_output = 9, .filter_shape = 2}, LayerNormalization{}, Linear{3}>;
+constexpr NegativeLogLikelihood labels{10};
+
+}  // namespace
+
+TEST_CASE("every pass of dense, image and recurrent layers has the bits of one thread") {
+  check_passes<Dense, Shape{33}>();
+  check_passes<Sequential<Linear{300}, Softmax{}, Sigmoid{}, Linear{1}>, Shape{5}>();
+  check_passes<Images, Shape{3, 9, 8}>();
+  check_passes<Steps<RnnType::lstm>, Shape{5, 6}>();
+  check_passes<Steps<RnnType::gru>, Shape{5, 6}>();
+  check_passes<Steps<RnnType::tanh>, Shape{5, 6}>();
+}
+
+TEST_CASE("so has training, with every optimizer, fused or not") {
+  using Net = Network<Sequential<Linear{67}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{33}>;
+  check_all(training<Net, labels, Sgd{.learning_rate = 0.05f, .momentum = 0.9f}>);
+  check_all(training<Net, labels, Nesterov{}>);
+  check_all(training<Net, labels, Adam{}>);
+  check_all(training<Net, labels, AdamW{}>);
+  check_all(training<Net, labels, RMSprop{}>);
+  check_all(training<Net, labels, Adagrad{}>);
+  check_all(training<Net, labels, Adadelta{}>);
+  check_all(training<Net, labels, Sgd{}, SolverOptions{.clip_gradients = 0.1f, .weight_decay = 0.1f}>);
+  using Pictures = Network<Images, Shape{3, 9, 8}>;
+  check_all(training<Pictures, MeanSquaredError{}, Sgd{.momentum = 0.5f}>);
+  check_all(training<Network<Steps<RnnType::lstm>, Shape{5, 6}>, MeanSquaredError{}, Adam{}>);
+}
+
+TEST_CASE("work is cut, also where the compiler knows the batch, unless that is too little") {
+  test::Shuffled executor;
+  using Large = Network<Sequential<Linear{512}, Linear{10}>, Shape{300}, Batch<64>>;
+  auto const large = std::make_unique<Large>(1);
+  std::vector<float> const x(64 * 300, 0.5f);
+  Floats const alone = test::copy_of<float>(large->forward(x));
+  large->run_on(&executor);
+  CHECK(test::same_bits(large->forward(x), alone));
+  CHECK(executor.runs == 1);  // the second layer is small
+  CHECK(executor.pieces > 50);
+  large->run_on(nullptr);
+  large->forward(x);
+  CHECK(executor.runs == 1);
+  Network<Sequential<Linear{8}>, Shape{8}, Batch<4>> small;
+  small.run_on(&executor);
+  small.forward(std::span{x.data(), 32});
+  CHECK(executor.runs == 1);
+}
