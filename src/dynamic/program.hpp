@@ -48,7 +48,8 @@ class Program {
           g,
           [&](auto const& layer) {
             auto const scratch = [&](int workers) {
-              return scratch_of<Backend>(layer, head_inputs(g), {options.training, group.passes_gradient(), workers});
+              return scratch_of<Backend>(layer, head_inputs(g),
+                                         {options.training, group.passes_gradient(), true, workers});
             };
             scratch_ = std::max(scratch_, scratch(1));
             worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));

@@ -14,16 +14,19 @@ struct Made {
   Doubles y, dx, gradient, bias_gradient;
 
   Made(ConvolutionGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
+    bool const blocks = keeps_blocks<Backend> && g.in_blocks(), in_blocked = blocks && seed / 2 % 2 == 0,
+               out_blocked = blocks && seed / 4 % 2 == 0;
     using T = typename Backend::Scalar;
     numbers = Random{seed};
     Backend backend{};
     std::vector<T> scratch(static_cast<std::size_t>(Backend::convolution_scratch(g, {true, true}) + 16), T(77.25));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
     Index const in = g.channels * g.height.in * g.width.in, out = g.outputs * g.positions();
-    auto x = Matrix<Backend>::random_values(batch, in, padded), dy = Matrix<Backend>::random_values(batch, out);
+    auto x = Matrix<Backend>::random_values(batch, in, padded, in_blocked),
+         dy = Matrix<Backend>::random_values(batch, out, true, out_blocked);
     auto const weight = stored<Backend>(weights, random_doubles(weights.size()));
     auto const bias = stored<Backend>({g.outputs}, random_doubles(g.outputs));
-    Matrix<Backend> result{batch, out, padded}, back{batch, in, padded};
+    Matrix<Backend> result{batch, out, padded, out_blocked}, back{batch, in, padded, in_blocked};
     backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
     backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Slope<Chain<>, T>{});
     auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
@@ -82,6 +85,9 @@ TEST_CASE("images of one position, of more than a panel holds, and the shapes of
   compare({.num_output = 4, .filter_shape = {700, 1}}, {3, 705, 9}, 2, 6);
   compare({.num_output = 20, .filter_shape = 5}, {1, 28, 28}, 2, 7);
   compare({.num_output = 50, .filter_shape = 5}, {20, 12, 12}, 2, 8);
+  compare({.num_output = 50, .filter_shape = 5}, {20, 12, 12}, 35, 8);
+  compare({.num_output = 32, .filter_shape = 5, .padding = 2}, {3, 32, 32}, 17, 9);
+  compare({.num_output = 6, .filter_shape = 3, .padding = 1}, {5, 60, 61}, 50, 10);
 }
 
 TEST_CASE("sequences of random shapes") {
@@ -100,24 +106,24 @@ TEST_CASE("sequences of random shapes") {
   }
 }
 
-TEST_CASE("the order of an image's sums does not depend on the batch") {
+TEST_CASE("the order of an image's sums does not depend on the batch, nor on blocks") {
   for (Convolution const& c : {Convolution{.num_output = 7, .filter_shape = 3},
                                Convolution{.num_output = 7, .filter_shape = 3, .stride = 2, .padding = 2}}) {
     for (Shape const in : {Shape{3, 5, 5}, Shape{2, 17, 20}}) {
       ConvolutionGeometry const g = c.geometry(in);
       Shape const weights = c.parameters(in)[0].shape;
       Index const out = g.outputs * g.positions();
-      Made<Cpu> const all{g, weights, 5, false, 1};
+      Made<Cpu> const all{g, weights, 21, false, 1};
       Cpu backend;
       std::vector<float> scratch(static_cast<std::size_t>(Cpu::convolution_scratch(g, {false, false})));
       backend.scratch = scratch.data();
       numbers = Random{1};
-      auto x = Matrix<Cpu>::random_values(5, in.size(), false);
-      Matrix<Cpu>::random_values(5, out);
+      auto x = Matrix<Cpu>::random_values(21, in.size(), false);
+      Matrix<Cpu>::random_values(21, out);
       auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
       auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
-      Matrix<Cpu> y{5, out, false};
-      for (Index i = 0; i < 5; ++i) {
+      Matrix<Cpu> y{21, out, false};
+      for (Index i = 0; i < 21; ++i) {
         backend.convolve(g, Rows<float const>{x.rows().row(i), 1, in.size(), in.size()}, weight.data(), bias.data(),
                          Rows<float>{y.rows().row(i), 1, out, out}, Then<Chain<>, float>{}, nullptr);
       }

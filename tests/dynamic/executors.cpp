@@ -48,6 +48,7 @@ LayerConfig random_network(Random& random) {
   Shape in{};
   if (Index const kind = random.integer(0, 2); kind == 0) {
     in = {size(200)};
+    if (pick()) add(LogSoftmax{});
     add(Linear{size(150)});
     add(TanH{});
     add(Dropout{.probability = 0.3f});
@@ -55,6 +56,7 @@ LayerConfig random_network(Random& random) {
     if (pick()) add(BatchNormalization{});
   } else if (kind == 1) {
     in = {size(5), size(9) + 4, size(9) + 4};
+    if (pick()) add(Pooling{.filter_shape = 3, .stride = 1, .padding = 1});
     add(Convolution{.num_output = size(9), .filter_shape = {size(3), size(3)}, .stride = size(2), .padding = size(2)});
     add(ReLU{});
     add(Pooling{.mode = pick() ? PoolingMode::max : PoolingMode::average, .filter_shape = 2, .stride = size(2)});
@@ -73,7 +75,8 @@ LayerConfig random_network(Random& random) {
     if (pick()) add(Convolution{.num_output = size(20), .filter_shape = size(3)});
     if (pick()) add(LayerNormalization{});
   }
-  add(Linear{5});
+  // Rows of outputs and of input gradients touch: so any layer should be the last, and the first.
+  if (pick()) add(Linear{5});
   if (pick()) add(Softmax{});
   return sequential(std::move(layers), in);
 }
@@ -84,10 +87,10 @@ std::vector<Floats> made(LayerConfig const& config, dynamic::AnyOptimizer const&
   std::vector<Floats> all;
   Random random{7};
   Net net = Net::from_config(backend, config, {}, 3);
-  Index const in = net.input_shapes()[0].size();
+  Index const in = net.input_shapes()[0].size(), out = net.output_shapes()[0].size();
   for (Index batch : batches) {
     all.push_back(values_of(net.forward(noise({batch, in}, 1))));
-    all.push_back(values_of(net.backward(noise({batch, 5}, 2))));
+    all.push_back(values_of(net.backward(noise({batch, out}, 2))));
     all.push_back(gradients_of(net));
     all.push_back(copy_of<float>(net.predict(random.values<float>(batch * in))));
   }
@@ -98,7 +101,7 @@ std::vector<Floats> made(LayerConfig const& config, dynamic::AnyOptimizer const&
   if (clip) solver_config.clip_gradients = 0.1f;
   Trainer solver = Trainer::from_config(backend, solver_config, {}, 3);
   for (Index batch : batches) {
-    auto const x = random.values<float>(batch * in), t = random.values<float>(batch * 5);
+    auto const x = random.values<float>(batch * in), t = random.values<float>(batch * out);
     all.push_back({solver.train_minibatch(dynamic::Values{x}, dynamic::Values{t})});
   }
   all.push_back(weights_of(solver.network()));
@@ -130,10 +133,10 @@ TEST_CASE("threads of a backend's own, for each of its networks at once") {
   LayerConfig const config = sequential({{"a", Linear{400}}, {"t", TanH{}}, {"b", Linear{10}}}, Shape{300});
   Backend const backend{"cpu", {.threads = 3}};
   Backend const copy = backend;
-  CHECK(backend.executor()->workers() == 3);
-  CHECK(copy.executor() == backend.executor());
-  CHECK(Backend{}.executor() == nullptr);
-  CHECK(Backend{"cpu", {.threads = 0}}.executor()->workers() >= 1);
+  CHECK(backend.options().executor->workers() == 3);
+  CHECK(copy.options().executor == backend.options().executor);
+  CHECK(Backend{}.options().executor == nullptr);
+  CHECK(Backend{"cpu", {.threads = 0}}.options().executor->workers() >= 1);
   auto const x = Random{1}.values<float>(64 * 300);
   Floats const alone = copy_of<float>(Net::from_config(Backend{}, config, {}, 3).predict(x));
   std::array<int, 3> wrong{};

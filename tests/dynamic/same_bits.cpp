@@ -114,6 +114,13 @@ using Chained =
     Sequential<TanH{}, ReLU{}, Linear{19}, Sigmoid{}, TanH{}, ReLU{}, Reshape{Shape{1, 19}}, Linear{3}, TanH{}>;
 using Nested = Sequential<Sequential<Linear{8}, ReLU{}>{}, Named<"head", Linear{4}>{}, Softmax{}>;
 using Wide = Sequential<Linear{256}, Dropout{.probability = 0.5f}, ReLU{}, Linear{17}>;
+// Values in blocks of images, in rows, and borders between them.
+using Images =
+    Sequential<Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{},
+               Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 7, .filter_shape = 2}, TanH{},
+               BatchNormalization{}, Convolution{.num_output = 5, .filter_shape = 3, .stride = 2, .padding = 2},
+               Sigmoid{}, Dropout{.probability = 0.3f},
+               Pooling{.mode = PoolingMode::average, .filter_shape = 3, .stride = 2, .padding = 1}, ReLU{}, Linear{4}>;
 
 }  // namespace
 
@@ -123,6 +130,7 @@ TEST_CASE("forward and backward have the same bits") {
   check_forward_and_backward<Chained, Shape{12}>();
   check_forward_and_backward<Nested, Shape{1}>();
   check_forward_and_backward<Wide, Shape{65}>();
+  check_forward_and_backward<Images, Shape{2, 9, 8}>();
 }
 
 TEST_CASE("training has the same bits") {
@@ -132,4 +140,5 @@ TEST_CASE("training has the same bits") {
   check_training<Chained, Shape{12}, MeanSquaredError{}, SolverOptions{.clip_gradients = 0.1f}>();
   check_training<Nested, Shape{6}, NegativeLogLikelihood{4}, SolverOptions{}>();
   check_training<Wide, Shape{65}, MeanSquaredError{}, SolverOptions{}>();
+  check_training<Images, Shape{2, 9, 8}, MeanSquaredError{}, SolverOptions{}>();
 }

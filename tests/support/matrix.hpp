@@ -18,24 +18,26 @@ template <class Backend>
 class Matrix {
  public:
   using T = typename Backend::Scalar;
-  Matrix(Index rows, Index columns, bool padded = true)
+  Matrix(Index rows, Index columns, bool padded = true, bool blocked = false)
       : rows_(rows),
         columns_(columns),
+        whole_(blocked ? rows / block_size * block_size : 0),
+        blocked_(blocked),
         pitch_(padded ? Backend::pitch(columns) : columns),
         size_(padded ? rows * pitch_ : (rows * columns + 15) / 16 * 16),
         memory_(static_cast<std::size_t>(size_ + 16), T{0}) {
     for (Index i = 0; i < 16; ++i) memory_[static_cast<std::size_t>(size_ + i)] = canary;
   }
-  static Matrix random_values(Index rows, Index columns, bool padded = true) {
-    Matrix m{rows, columns, padded};
+  static Matrix random_values(Index rows, Index columns, bool padded = true, bool blocked = false) {
+    Matrix m{rows, columns, padded, blocked};
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j) m(i, j) = static_cast<T>(numbers.uniform());
     }
     return m;
   }
-  Rows<T> rows() { return {memory_.data(), rows_, columns_, pitch_}; }
-  T& operator()(Index i, Index j) { return memory_[static_cast<std::size_t>(i * pitch_ + j)]; }
-  double at(Index i, Index j) const { return static_cast<double>(memory_[static_cast<std::size_t>(i * pitch_ + j)]); }
+  Rows<T> rows() { return {memory_.data(), rows_, columns_, pitch_, blocked_}; }
+  T& operator()(Index i, Index j) { return memory_[place(i, j)]; }
+  double at(Index i, Index j) const { return static_cast<double>(memory_[place(i, j)]); }
   Doubles values() const {
     Doubles all;
     for (Index i = 0; i < rows_; ++i) {
@@ -52,8 +54,15 @@ class Matrix {
   }
 
  private:
+  std::size_t place(Index i, Index j) const {
+    Index const in_block = i % block_size, first = i - in_block;
+    return static_cast<std::size_t>(i < whole_ ? first * pitch_ + j * block_size + in_block : i * pitch_ + j);
+  }
+
   static constexpr T canary = T(1234.5);
-  Index rows_, columns_, pitch_, size_;
+  Index rows_, columns_, whole_;
+  bool blocked_;
+  Index pitch_, size_;
   std::vector<T> memory_;
 };
 

@@ -45,7 +45,31 @@ constexpr auto operations = graph([](auto x) {
   }
 });
 
+/// A residual block of images: what only layers of images read is kept in blocks, the outputs are not.
+template <bool all>
+constexpr auto images = graph([](auto x) {
+  auto const a = x | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1};
+  auto const b = a | ReLU{};
+  auto const c = b | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1};
+  auto const d = c + b;
+  auto const e = d | GELU{};
+  auto const f = e | Pooling{.filter_shape = 2, .stride = 2};
+  auto const g = f * f;
+  auto const h = g | Convolution{.num_output = 3, .filter_shape = 2, .stride = 2};
+  auto const y = h | Linear{2};
+  if constexpr (all) {
+    return outputs(y, a, b, c, d, e, f, g, h);
+  } else {
+    return y;
+  }
+});
+
 }  // namespace
+
+TEST_CASE("a residual of images is the same in the three worlds, in one pass and in many") {
+  check_graph_worlds<Graph<images<false>>, Shape{2, 7, 6}>();
+  check_fusion<images<false>, images<true>, Shape{2, 7, 6}>();
+}
 
 TEST_CASE("a residual is the same as a type, a config and from a file") {
   check_graph_worlds<Graph<residual<ReLU{}, false>>, Shape{6}>();

@@ -141,7 +141,7 @@ struct Cpu : cpu::Layout, Context {
   template <class DY, class Sink>
   void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    Index const blocks = dy.blocked ? blocks_of(dy) : 0, first = blocks * block_size;
+    Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, first = blocks * block_size;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
       cpu::Vector sum[1][1] = {{cpu::channel_sums(g, some(dy, first, dy.rows - first), k)}};
       for (Index n = 0; blocks > 0 && n < plain::smaller<Index>(cpu::lanes, g.outputs - k); ++n)

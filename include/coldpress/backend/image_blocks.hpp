@@ -38,7 +38,7 @@ struct Walk {
 
   template <class Range>
   COLDPRESS_INLINE Walk(int count, Range range) {
-    unroll<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    for_constants<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       auto const [from, to] = range(Index{i});
       bool const takes_part = i < count;
       first[i] = takes_part ? from : first[0], last[i] = takes_part ? to : first[0];
@@ -52,24 +52,34 @@ struct Walk {
   COLDPRESS_INLINE void go(Body body, Next next) const {
     Index at = begin;
     if (plain) {
-      for (; at < end; ++at, next()) body(Int<0>{}, Int<n>{});
+      all(at, end, body, next);
       return;
     }
     if (narrow) {
       for (; at < end; ++at, next()) {
-        unroll<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+        for_constants<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
           if (first[i] <= at && at < last[i]) body(i, Int<i + 1>{});
         });
       }
       return;
     }
-    unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
     });
-    for (; at < last[n - 1]; ++at, next()) body(Int<0>{}, Int<n>{});
-    unroll<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    all(at, last[n - 1], body, next);
+    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
     });
+  }
+
+ private:
+  template <class Body, class Next>
+  static COLDPRESS_INLINE void all(Index& at, Index to, Body body, Next next) {
+    for (; at + 2 <= to; at += 2) {  // short loops: half the branches
+      body(Int<0>{}, Int<n>{}), next();
+      body(Int<0>{}, Int<n>{}), next();
+    }
+    if (at < to) body(Int<0>{}, Int<n>{}), next(), ++at;
   }
 };
 
@@ -312,8 +322,7 @@ __attribute__((noinline)) void block_weight_gradient(ConvolutionGeometry const& 
               out = g.positions() * block_size, width = g.width.filter;
   float* const sums = scratch;
   scratch += Layout::most_outputs * Layout::most_taps * g.height.filter * block_size;
-  Index const border = (x.blocked ? 0 : g.in()) + (dy.blocked ? 0 : g.out()),
-              at_once = border > 0 ? Layout::blocks_at_once(border) : blocks;
+  Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
   for (Index first = 0; first < blocks; first += at_once) {
     Index const count = plain::smaller(at_once, blocks - first);
     float const *of_x = x.row(first * block_size), *of_dy = dy.row(first * block_size);
@@ -348,15 +357,22 @@ __attribute__((noinline)) void block_weight_gradient(ConvolutionGeometry const& 
 }
 
 /// The sum over `blocks` blocks and all positions of output k.
-COLDPRESS_INLINE float block_channel_sum(ConvolutionGeometry const& g, Rows<float const> dy, Index blocks, Index k) {
+template <class = void>
+__attribute__((noinline)) float block_channel_sum(ConvolutionGeometry const& g, Rows<float const> dy, Index blocks,
+                                                  Index k) {
+  constexpr Index at_once = 64;
+  alignas(64) float scratch[at_once * block_size];
   Vector total{};
   for (Index b = 0; b < blocks; ++b) {
-    float const* const from = dy.row(b * block_size) + k * g.positions() * block_size;
     Vector part[4] = {};
-    for (Index i = 0; i < g.positions() * block_size / lanes; i += 4) {
-      unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {
-        if (i + n < g.positions() * block_size / lanes) part[n] += load(from + (i + n) * lanes);
-      });
+    for (Index p = 0; p < g.positions(); p += at_once) {
+      Index const count = plain::smaller(at_once, g.positions() - p) * block_size;
+      float const* const from = read_block(dy, b, k * g.positions() + p, count / block_size, scratch);
+      for (Index i = 0; i < count; i += 4 * lanes) {
+        unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+          if (i + n * lanes < count) part[n] += load(from + i + n * lanes);
+        });
+      }
     }
     total += (part[0] + part[1]) + (part[2] + part[3]);
   }

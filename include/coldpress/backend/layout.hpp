@@ -96,15 +96,14 @@ struct Layout {
   /// The same for blocks: packed weights, and at a border where values are no blocks a block of what is read and the
   /// planes of what is written; or the sums of a weight gradient and as many blocks as are summed at once.
   static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
-  static constexpr Index blocks_at_once(Index values) {
-    return plain::larger<Index>(1, (Index{1} << 18) / (16 * values));
-  }
+  static constexpr Index most_gathered = Index{1} << 19;   // floats, unless one block has more
+  static constexpr Index blocks_at_once(Index values) { return plain::larger<Index>(1, most_gathered / (16 * values)); }
   static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
     Index const packed = cells(g.depth() * g.outputs), in = g.in(), out = g.out(), both = in + out,
                 forward = packed + 16 * (in + most_outputs * g.positions()),
                 back = packed + 16 * (out + most_outputs * g.height.in * g.width.in),
                 weights = g.depth() * pitch(g.outputs) + 16 * most_outputs * most_taps * g.height.filter +
-                          plain::larger(16 * both, Index{1} << 18);
+                          plain::larger(16 * both, most_gathered);
     return plain::larger(plain::larger(forward, extent.input_gradient ? back : 0), extent.training ? weights : 0);
   }
 };

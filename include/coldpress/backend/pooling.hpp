@@ -19,15 +19,20 @@ struct Span {
 };
 
 /// f(output, size, first, taps) for all windows of a plane: what a mean is divided by, the number of the first tap on
-/// the input, and taps(f) that calls f(tap, input) for each, in order.
-template <class F>
+/// the input, and taps(f) that calls f(tap, input) for each, in order. Windows of rows x columns taps are unrolled.
+template <int rows, int columns, class F>
 COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
+  Index const stride = g.width.stride, left = plain::smaller(g.width.out, (g.width.padding + stride - 1) / stride),
+              room = g.width.in + g.width.padding - g.width.filter,
+              right =
+                  plain::smaller(g.width.out, room < 0 ? 0 : room / stride + 1);  // [left, right) of a row are whole
+  bool const fits = g.depth.filter == 1 && g.height.filter == rows && g.width.filter == columns;
   Index output = 0;
   for (Index i = 0; i < g.depth.out; ++i) {
     Span const d{g.depth, i};
-    for (Index j = 0; j < g.height.out; ++j) {
+    for (Index j = 0; j < g.height.out; ++j, output += g.width.out) {
       Span const h{g.height, j};
-      for (Index k = 0; k < g.width.out; ++k, ++output) {
+      auto const some = [&](Index k) {
         Span const w{g.width, k};
         auto const number = [&](Index z, Index y, Index x) COLDPRESS_INLINE_LAMBDA {
           return static_cast<std::int32_t>((z * g.height.filter + y) * g.width.filter + x);
@@ -41,8 +46,22 @@ COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
           }
         };
         Index const size = g.count_padding ? g.taps() : d.size() * h.size() * w.size();
-        f(output, static_cast<float>(size), number(d.first, h.first, w.first), taps);
+        f(output + k, static_cast<float>(size), number(d.first, h.first, w.first), taps);
+      };
+      Index k = 0;
+      if (fits && d.size() == 1 && h.size() == rows) {
+        for (; k < left; ++k) some(k);
+        Index corner = (g.depth.at(i, 0) * g.height.in + g.height.at(j, 0)) * g.width.in + g.width.at(k, 0);
+        for (; k < right; ++k, corner += stride) {
+          auto const taps = [&](auto each) COLDPRESS_INLINE_LAMBDA {
+            unroll<rows * columns>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+              each(std::int32_t{n}, corner + n / columns * g.width.in + n % columns);
+            });
+          };
+          f(output + k, static_cast<float>(rows * columns), 0, taps);
+        }
       }
+      for (; k < g.width.out; ++k) some(k);
     }
   }
 }
@@ -117,22 +136,21 @@ struct Quarters {
 };
 
 /// The windows of one plane, or of several where lanes are planes: values of one place are `step` apart.
-template <class = void>
-__attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* places,
-                                          Index step) {
+template <int rows, int columns, int step>
+__attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* places) {
   if (g.mode == PoolingMode::average) {
-    for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+    for_each_window<rows, columns>(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
       Vector sum{};
       taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { sum += load(x + i * step); });
       store(y + output * step, sum / size);
     });
   } else {
-    for_each_window(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
+    for_each_window<rows, columns>(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
       Vector best = splat(-__builtin_inff());
       Mask place = Mask{} + begin;
       taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
         Vector const v = load(x + i * step);
-        Mask const takes = (v > best) | ((v != v) & (best == best));
+        Mask const takes = (best == best) & ~(v <= best);
         best = takes ? v : best;
         place = takes ? Mask{} + tap : place;
       });
@@ -141,24 +159,43 @@ __attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const*
     });
   }
 }
-template <class = void>
+/// The way back; `apart`: windows do not overlap.
+template <int rows, int columns, int step, bool apart>
 __attribute__((noinline)) void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const* places,
-                                                   float* dx, Index step) {
-  for (Index i = 0; i < g.in(); ++i) store(dx + i * step, Vector{});
+                                                   float* dx) {
+  auto const put = [&](Index i, Vector v)
+                       COLDPRESS_INLINE_LAMBDA { store(dx + i * step, apart ? v : load(dx + i * step) + v); };
+  auto const covered = [](Axis const& a) { return a.stride == a.filter && a.in == a.out * a.filter; };
+  if (!apart || !covered(g.depth) || !covered(g.height) || !covered(g.width)) {
+    for (Index i = 0; i < g.in(); ++i) store(dx + i * step, Vector{});
+  }
   if (g.mode == PoolingMode::average) {
-    for_each_window(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+    for_each_window<rows, columns>(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
       Vector const each = load(dy + output * step) / size;
-      taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { store(dx + i * step, load(dx + i * step) + each); });
+      taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { put(i, each); });
     });
   } else {
-    for_each_window(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-      Vector const gradient = load(dy + output * step);
-      Mask const place = (Mask)load(places + output * step);
-      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
-        store(dx + i * step, load(dx + i * step) + (place == tap ? gradient : Vector{}));
-      });
+    for_each_window<rows, columns>(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+      Vector const gradient = load_once(dy + output * step);
+      Mask const place = (Mask)load_once(places + output * step);
+      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA { put(i, place == tap ? gradient : Vector{}); });
     });
   }
+}
+
+template <int step>
+void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* places) {
+  if (g.height.filter == 2 && g.width.filter == 2) return pool_lanes<2, 2, step>(g, x, y, places);
+  if (g.height.filter == 3 && g.width.filter == 3) return pool_lanes<3, 3, step>(g, x, y, places);
+  pool_lanes<1, 1, step>(g, x, y, places);
+}
+template <int step>
+void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const* places, float* dx) {
+  bool const apart = g.height.stride > 1 && g.width.stride > 1;
+  if (g.height.filter == 2 && g.width.filter == 2 && g.depth.filter == 1 && apart)
+    return pool_lanes_gradient<2, 2, step, true>(g, dy, places, dx);
+  if (g.height.filter == 3 && g.width.filter == 3) return pool_lanes_gradient<3, 3, step, false>(g, dy, places, dx);
+  pool_lanes_gradient<1, 1, step, false>(g, dy, places, dx);
 }
 
 /// y; for maxima, `places` takes the number of the tap that each is from.
@@ -168,7 +205,7 @@ __attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, fl
   Planes const at{g, scratch};
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.in(), x + first * g.in(), g.in(), at.inputs, lanes);
-    pool_lanes(g, at.inputs, at.outputs, at.taken, lanes);
+    pool_lanes<lanes>(g, at.inputs, at.outputs, at.taken);
     if (g.mode == PoolingMode::max) transpose<true>(g.out(), count, at.taken, lanes, places + first * g.out(), g.out());
     transpose<true>(g.out(), count, at.outputs, lanes, y + first * g.out(), g.out());
   });
@@ -183,7 +220,7 @@ __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float con
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.out(), dy + first * g.out(), g.out(), at.outputs, lanes);
     if (g.mode == PoolingMode::max) transpose<true>(count, g.out(), places + first * g.out(), g.out(), at.taken, lanes);
-    pool_lanes_gradient(g, at.outputs, at.taken, at.inputs, lanes);
+    pool_lanes_gradient<lanes>(g, at.outputs, at.taken, at.inputs);
     transpose<true>(g.in(), count, at.inputs, lanes, dx + first * g.in(), g.in());
   });
 }
@@ -196,7 +233,7 @@ __attribute__((noinline)) void pool_block(PoolingGeometry const& g, Rows<float c
     float const* const from = read_block(x, b, n * g.in(), g.in(), scratch);
     write_block(y, b, n * g.out(), g.out(), scratch + g.in() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
       for (int part = 0; part < block_size; part += lanes)
-        pool_lanes(g, from + part, to + part, places + n * g.out() * block_size + part, block_size);
+        pool_lanes<block_size>(g, from + part, to + part, places + n * g.out() * block_size + part);
     });
   }
 }
@@ -207,7 +244,7 @@ __attribute__((noinline)) void pool_block_gradient(PoolingGeometry const& g, Row
     float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
     write_block(dx, b, n * g.in(), g.in(), scratch + g.out() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
       for (int part = 0; part < block_size; part += lanes)
-        pool_lanes_gradient(g, from + part, places + n * g.out() * block_size + part, to + part, block_size);
+        pool_lanes_gradient<block_size>(g, from + part, places + n * g.out() * block_size + part, to + part);
     });
   }
 }
