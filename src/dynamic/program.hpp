@@ -112,6 +112,7 @@ class Program {
   bool adds(int g, int k) const { return group(g).edges[k].adds; }
   bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
   bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
+  bool carries(int) const { return true; }
   bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
   bool blocked(int g) const { return group(g).blocked; }
   /// The group of output k.

@@ -56,8 +56,8 @@ struct Slope {
 };
 
 /// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i. A layer of several inputs
-/// has the shapes and Rows of all: in[k], x[k].
-template <class In, class X, class P, class Y, class Then, class T>
+/// has the shapes and Rows of all: in[k], x[k]. State is std::nullptr_t where the compiler knows that there is none.
+template <class In, class X, class P, class Y, class Then, class T, class State = T*>
 struct ForwardPass {
   In in;  // of one sample
   X x;
@@ -65,7 +65,7 @@ struct ForwardPass {
   Y y;
   Then then;
   T* memory;           // memory_of(layer) values a sample, kept until backward
-  T* state;            // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
+  State state;         // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
   std::uint64_t key;   // of the layer's random numbers
   std::uint64_t step;  // 0: inference
 };

@@ -74,32 +74,17 @@ struct Cpu : cpu::Layout, Context {
          });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
-  template <class X, class Y, class Chain, class Join>
+  template <class X, class Y, class Chain, class Join, class State>
   COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                                 Then<Chain, float, Join> const& then, float* state) const {
-    if (g.sequence && state && g.past() > 0) {
-      cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
-      constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-      return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+                                 Then<Chain, float, Join> const& then, State state) const {
+    if constexpr (!std::is_null_pointer_v<State>) {
+      if (g.sequence && state && g.past() > 0) {
+        cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+        constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
+        return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+      }
     }
-    if (g.sequence) {
-      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-      if (!then.empty()) map(y, y, then);
-      return;
-    }
-    Index const blocks = g.in_blocks() ? blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
-    if (blocks > 0) {
-      cpu::pack_weights(g, weight, scratch);
-      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
-        for (Index b = first; b < last; ++b) {
-          cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
-          finish_block(y, then, b);
-        }
-      });
-    }
-    finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-      cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
-    });
+    convolve_all(g, x, weight, bias, y, then);
   }
   /// dx = slope(what dy is to x)
   template <class DY, class DX, class Chain>
@@ -376,6 +361,28 @@ struct Cpu : cpu::Layout, Context {
   }
 
  private:
+  template <class X, class Y, class Chain, class Join>
+  void convolve_all(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                    Then<Chain, float, Join> const& then) const {
+    if (g.sequence) {
+      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
+      if (!then.empty()) map(y, y, then);
+      return;
+    }
+    Index const blocks = g.in_blocks() ? blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
+    if (blocks > 0) {
+      cpu::pack_weights(g, weight, scratch);
+      each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
+        for (Index b = first; b < last; ++b) {
+          cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
+          finish_block(y, then, b);
+        }
+      });
+    }
+    finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+      cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
+    });
+  }
   static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
 
   /// f(i) for each row of x.

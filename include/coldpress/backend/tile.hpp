@@ -251,10 +251,11 @@ struct Turned {
 template <class Count, class Columns, class Epilogue>
 void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<float> b, Epilogue const& epilogue) {
   Turned<Epilogue> const turned{epilogue};
-  split<tile_rows>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
-    for (Index column = 0; column < rows; column += tile_columns * lanes)
-      tile<h, tile_columns>(depth, a, b, turned, 0, column);
-  });
+  split<(tile_rows < lanes / 2 ? tile_rows : lanes / 2)>(
+      columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
+        for (Index column = 0; column < rows; column += tile_columns * lanes)
+          tile<h, tile_columns>(depth, a, b, turned, 0, column);
+      });
 }
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:

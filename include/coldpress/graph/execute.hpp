@@ -92,7 +92,7 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
-///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k),
+///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
 ///   seed_finishes(g); head(g, some, none), join(g, some, none), join_with(g, backend, other), chain(g, seed),
 ///   loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g), head_key(g, seed).
 ///   In a static program g, k and flags are constants.
@@ -210,9 +210,15 @@ struct Run {
   template <class L, class G, class Y, class Then>
   auto forward_pass(G g, Y y, Then const& then) const {
     Group const& group = program.group(g);
-    T* const carried = state ? state + group.state * batch : nullptr;
+    auto const carried = [&] {
+      if constexpr (std::is_same_v<decltype(program.carries(g)), std::false_type>) {
+        return nullptr;
+      } else {
+        return state ? state + group.state * batch : nullptr;
+      }
+    }();
     auto const made = [&](auto in, auto x) {
-      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T>{
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T, decltype(carried)>{
           in, x, parameters_of(g), y, then, at(group.memory), carried, program.head_key(g, seed), step};
     };
     if constexpr (OneInput<L>) {

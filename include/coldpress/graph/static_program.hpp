@@ -127,6 +127,11 @@ struct StaticProgram {
   static constexpr auto seed_finishes(Number<g>) {
     return Flag < g < 0 || group(g).seed_finishes > {};
   }
+  /// Whether the head of the group has a state from call to call.
+  template <int g>
+  static constexpr auto carries(Number<g>) {
+    return Flag<(planned.nodes[group(g).head].state > 0)>{};
+  }
   template <int g>
   static constexpr auto blocked(Number<g>) {
     return Flag<group(g).blocked>{};

@@ -67,7 +67,7 @@ struct Rnn {
       auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
       for (Index d = 0; d < directions(); ++d) {
         auto part = work.part(layer, d, x, pass.step > 0);
-        if (pass.state) part.state = pass.state + layer * work.batch * part.state_pitch;
+        if (decltype(part.state) const state = pass.state) part.state = state + layer * work.batch * part.state_pitch;
         backend.recurrent(part, pass.p[0]);
       }
     }
