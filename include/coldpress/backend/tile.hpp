@@ -210,10 +210,12 @@ COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   }
 }
 
+/// The most columns that turn.
+inline constexpr int turned_columns = tile_rows < lanes / 2 ? tile_rows : lanes / 2;
 /// Whether a product of so many rows and columns had better be computed with rows as lanes: few columns would leave
 /// most lanes empty.
 constexpr bool turns(Index rows, Index columns) {
-  return columns <= tile_rows && 2 * columns <= lanes && rows % (tile_columns * lanes) == 0;
+  return columns <= turned_columns && rows % (tile_columns * lanes) == 0;
 }
 template <Index rows, Index columns>
 constexpr auto turns(Fixed<rows>, Fixed<columns>) {
@@ -241,7 +243,7 @@ void multiply_turned(Count rows, Columns columns, Index depth, Left a, float con
                      Epilogue const& epilogue) {
   Turned<Epilogue> const turned{epilogue};
   Right const right{b, b_pitch};
-  split<tile_rows>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
+  split<turned_columns>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
     for (Index column = 0; column < rows; column += tile_columns * lanes)
       tile<h, tile_columns>(depth, a, right, turned, 0, column);
   });
