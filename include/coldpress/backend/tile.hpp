@@ -222,10 +222,12 @@ COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   }
 }
 
+/// The most columns that turn.
+inline constexpr int turned_columns = tile_rows < lanes / 2 ? tile_rows : lanes / 2;
 /// Whether a product of so many rows and columns had better be computed with rows as lanes: few columns would leave
 /// most lanes empty.
 constexpr bool turns(Index rows, Index columns) {
-  return columns <= tile_rows && 2 * columns <= lanes && rows % (tile_columns * lanes) == 0;
+  return columns <= turned_columns && rows % (tile_columns * lanes) == 0;
 }
 template <Index rows, Index columns>
 constexpr auto turns(Fixed<rows>, Fixed<columns>) {
@@ -251,11 +253,10 @@ struct Turned {
 template <class Count, class Columns, class Epilogue>
 void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<float> b, Epilogue const& epilogue) {
   Turned<Epilogue> const turned{epilogue};
-  split<(tile_rows < lanes / 2 ? tile_rows : lanes / 2)>(
-      columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
-        for (Index column = 0; column < rows; column += tile_columns * lanes)
-          tile<h, tile_columns>(depth, a, b, turned, 0, column);
-      });
+  split<turned_columns>(columns, [&](Index, auto h) COLDPRESS_INLINE_LAMBDA {  // one part
+    for (Index column = 0; column < rows; column += tile_columns * lanes)
+      tile<h, tile_columns>(depth, a, b, turned, 0, column);
+  });
 }
 
 /// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
