@@ -145,3 +145,52 @@ TEST_CASE("a geometry that means nothing is refused with a sentence") {
   CHECK(sentence(with([&](auto& c) { c.stride = {1, 2, 3}; }), {2, 5, 5}).find("two axes") != std::string::npos);
   CHECK(sentence(with([&](auto& c) { c.padding = Index{1} << 30; }), {2, 5, 5}).find("2^") != std::string::npos);
 }
+
+namespace {
+
+/// Residuals, and all kinds of borders of what is kept in blocks.
+constexpr auto residual = graph([](auto x) {
+  auto const a = x | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1} | ReLU{};
+  auto const b = a | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1};
+  auto const c = b + a | GELU{} | Pooling{.filter_shape = 3, .stride = 2, .padding = 1};
+  auto const d = c | BatchNormalization{} | Convolution{.num_output = 4, .filter_shape = 2, .stride = 2} | TanH{};
+  auto const e = d | Dropout{.probability = 0.3f} | Convolution{.num_output = 3, .filter_shape = 1};
+  return e | Pooling{.mode = PoolingMode::average, .filter_shape = 2} | Linear{2};
+});
+
+/// Output, input gradient and gradients of the weights.
+template <class Backend>
+std::vector<std::vector<double>> passed(Index batch) {
+  using Net = Network<Graph<residual>, Shape{3, 11, 9}, AnyBatch, Backend>;
+  using T = typename Net::T;
+  Net const net{5};
+  typename Net::TrainingWorkspace workspace;
+  test::Random random{9};
+  auto const x = random.values<T>(batch * Net::input_shape.size()), dy = random.values<T>(batch * 2);
+  std::vector<std::vector<double>> all{test::copy_of<double>(net.forward_training(x, workspace))};
+  all.push_back(test::copy_of<double>(net.backward(dy, workspace)));
+  for (int i = 0; i < Net::weight_count; ++i) {
+    std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
+    net.read(workspace.gradients().data(), i, gradient);
+    all.emplace_back(gradient.begin(), gradient.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("batches with blocks of images and some left over give the reference's numbers") {
+  using Net = Network<Graph<residual>, Shape{3, 11, 9}>;
+  int blocked = 0;
+  for (Group const& group : Net::Training::planned.groups) blocked += group.blocked;
+  CHECK(blocked == 3);  // the two convolutions of the residual, and the last one
+  for (Index const batch : {15, 16, 17, 35}) {
+    INFO("batch " << batch);
+    auto const fast = passed<Cpu>(batch), exact = passed<Reference<double>>(batch);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      double largest = 0;
+      for (double const v : exact[i]) largest = std::max(largest, std::abs(v));
+      CHECK(test::excess(fast[i], exact[i], static_cast<double>(batch) * 400, largest) <= 1);
+    }
+  }
+}
