@@ -13,9 +13,9 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 // Sums of a tile, outputs x pixels, and of a weight gradient's, outputs x taps; with their operands they fill the
 // registers.
 #if defined __AVX512F__ || defined __aarch64__
-inline constexpr int block_outputs = 5, block_pixels = 4, block_rows = 5, block_taps = 5;
+inline constexpr int block_outputs = 5, block_pixels = 4, block_rows = 5;
 #else
-inline constexpr int block_outputs = 5, block_pixels = 2, block_rows = 2, block_taps = 5;
+inline constexpr int block_outputs = 5, block_pixels = 2, block_rows = 2;
 #endif
 
 /// The taps of an axis that are on the input at `output`: [first, last).
@@ -52,11 +52,7 @@ struct Walk {
   template <class Body, class Next>
   COLDPRESS_INLINE void go(Body body, Next next) const {
     Index at = begin;
-    if (plain) {
-      all(at, end, body, next);
-      return;
-    }
-    if (narrow) {
+    if (narrow && !plain) {
       for (; at < end; ++at, next()) {
         for_constants<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
           if (first[i] <= at && at < last[i]) body(i, Int<i + 1>{});
@@ -64,23 +60,21 @@ struct Walk {
       }
       return;
     }
-    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
-    });
-    all(at, last[n - 1], body, next);
-    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
-    });
-  }
-
- private:
-  template <class Body, class Next>
-  static COLDPRESS_INLINE void all(Index& at, Index to, Body body, Next next) {
+    if (!plain) {
+      for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+        for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
+      });
+    }
+    Index const to = last[n - 1];
     for (; at + 2 <= to; at += 2) {  // short loops: half the branches
       body(Int<0>{}, Int<n>{}), next();
       body(Int<0>{}, Int<n>{}), next();
     }
     if (at < to) body(Int<0>{}, Int<n>{}), next(), ++at;
+    if (plain) return;
+    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
+    });
   }
 };
 
@@ -175,21 +169,27 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, float con
   }
 }
 
-/// *to(i) += the sum of all lanes of vector i: one tree for as many vectors as there are lanes.
-template <class To>
-COLDPRESS_INLINE void add_lanes(float const* values, Index count, To to) {
+/// to[(r * width + tap) * pitch + output] += the sum of all lanes of vector [r][tap][output]: one tree for as many
+/// vectors as there are lanes.
+template <class = void>
+__attribute__((noinline)) void add_lanes(float const* values, Index rows, Index taps, Index outputs, float* to,
+                                         Index pitch, Index width) {
+  Index const count = rows * taps * outputs;
   for (Index first = 0; first < count; first += lanes, values += lanes * lanes) {
     Vector v[lanes];
-    unroll<lanes>([&](auto i)
+    unroll<lanes>([&](int i)
                       COLDPRESS_INLINE_LAMBDA { v[i] = first + i < count ? load(values + i * lanes) : Vector{}; });
     auto const halve = [&](auto n) COLDPRESS_INLINE_LAMBDA {
-      unroll<n>([&](auto i)
+      unroll<n>([&](int i)
                     COLDPRESS_INLINE_LAMBDA { v[i] = interleave<0>(v[i], v[i + n]) + interleave<1>(v[i], v[i + n]); });
     };
     if constexpr (lanes >= 16) halve(Int<8>{});
     if constexpr (lanes >= 8) halve(Int<4>{});
     halve(Int<2>{}), halve(Int<1>{});
-    for (Index i = 0; i < lanes && first + i < count; ++i) *to(first + i) += v[0][i];
+    for (Index i = 0; i < lanes && first + i < count; ++i) {
+      Index const n = first + i;
+      to[(n / (taps * outputs) * width + n / outputs % taps) * pitch + n % outputs] += v[0][i];
+    }
   }
 }
 
@@ -314,6 +314,15 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
   }
 }
 
+/// Cuts a row of the filter into tiles of few sizes: each is compiled for itself. f(first, Int<size>).
+template <class F>
+COLDPRESS_INLINE void split_taps(Index width, F f) {
+  Index s = 0;
+  for (; s + 5 <= width; s += 5) f(s, Int<5>{});
+  for (; s + 3 <= width; s += 3) f(s, Int<3>{});
+  for (; s < width; ++s) f(s, Int<1>{});
+}
+
 /// gradient += that of the weights, {depth, outputs}, for `blocks` blocks; it is the first `shared` floats of scratch.
 template <class = void>
 __attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
@@ -349,7 +358,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
         split<block_rows>(g.group_outputs(),
                           [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
                             Index const k = group * g.group_outputs() + n;
-                            split<block_taps>(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
+                            split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
                               Index const size = g.height.filter * h * w;
                               for (Index v = 0; v < size; ++v) store(sums + v * lanes, Vector{});
                               for (Index b = 0; b < count; ++b) {
@@ -357,9 +366,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
                                                 of_dy + b * dy_step + k * out, s, sums);
                               }
                               float* const to = gradient + (c * g.taps() + s) * pitch + k;
-                              add_lanes(sums, size, [&](Index v) COLDPRESS_INLINE_LAMBDA {
-                                return to + (v / (h * w) * width + v / h % w) * pitch + v % h;
-                              });
+                              add_lanes(sums, g.height.filter, w, h, to, pitch, width);
                             });
                           },
                           {part, part + 1});

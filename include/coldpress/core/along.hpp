@@ -6,7 +6,7 @@
 namespace coldpress {
 
 /// The axis of a sample that a layer's field means: 0 is the first one, and -1 the last.
-constexpr int axis_of(Shape in, int axis) {
+constexpr int axis_of(Shape const& in, int axis) {
   int const rank = in.rank();
   require(in.size() > 0 && axis >= -rank && axis < rank, "axis: the sample has no axis of this number");
   return axis < 0 ? axis + rank : axis;
@@ -16,7 +16,7 @@ constexpr int axis_of(Shape in, int axis) {
 struct Along {
   Index outer, extent, inner;
 
-  constexpr Along(Shape in, int axis) : outer(1), extent(in[axis_of(in, axis)]), inner(1) {
+  constexpr Along(Shape const& in, int axis) : outer(1), extent(in[axis_of(in, axis)]), inner(1) {
     int const middle = axis_of(in, axis);
     for (int a = 0; a < in.rank(); ++a) (a < middle ? outer : inner) *= a == middle ? 1 : in[a];
   }

@@ -20,7 +20,7 @@ using Shapes = std::span<Shape const>;
 
 /// Takes one input, ...
 template <class L>
-concept OneInput = requires(L const& layer, Shape in) {
+concept OneInput = requires(L const& layer, Shape const& in) {
   { layer.output_shape(in) } -> std::same_as<Shape>;
 };
 /// ... or several; how many, its output_shape says, which throws where there are others. What is asked of the shape of
@@ -90,7 +90,7 @@ constexpr bool is_label(T value, Index count) {
 
 /// What reads labels, its second input, says for the shape of the first of how many classes they are.
 template <class L>
-concept Labelled = requires(L const& reader, Shape in) {
+concept Labelled = requires(L const& reader, Shape const& in) {
   { reader.classes(in) } -> std::same_as<Index>;
 };
 
@@ -107,11 +107,11 @@ concept ElementLoss = requires(L const& loss, double y) {
   { loss.gradient(y, y) } -> std::same_as<double>;
 };
 template <class L>
-concept SampleLoss = requires(L const& loss, Shape in, double const* y, double* dy) {
+concept SampleLoss = requires(L const& loss, Shape const& in, double const* y, double* dy) {
   { loss.sample(in, y, y, dy, dy) } -> std::same_as<double>;
 };
 template <class L>
-concept Loss = (ElementLoss<L> || SampleLoss<L>)&&requires(L const& loss, Shape in) {
+concept Loss = (ElementLoss<L> || SampleLoss<L>)&&requires(L const& loss, Shape const& in) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::target } -> std::convertible_to<Target>;
   requires(L::target == Target::value) || Labelled<L>;

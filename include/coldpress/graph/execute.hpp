@@ -270,7 +270,7 @@ void join_gradient(Run const& run, L const& layer, G g, K k) {
 
 /// The mean of a loss over samples y, which it takes whole.
 template <class L, class Y, class Target, class DY, class T>
-T sample_losses(L const& loss, Shape in, Y y, Target t, DY dy, Rows<T> dt) {
+T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
   T total{};
   for (Index i = 0; i < y.rows; ++i)
     total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);

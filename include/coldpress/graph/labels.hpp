@@ -11,7 +11,7 @@ namespace coldpress {
 /// Throws DataError unless every label is a class of `reader`, a loss or a statistic that compares values of shape
 /// `in`.
 template <class Reader, class T>
-void check_targets(Reader const& reader, Shape in, std::span<T const> targets) {
+void check_targets(Reader const& reader, Shape const& in, std::span<T const> targets) {
   if constexpr (Labelled<Reader>) {
     Index const classes = reader.classes(in);
     for (T const label : targets) {

@@ -13,7 +13,7 @@ struct Accuracy {
   bool report_error = false;  // instead: 1 less that
 
   static constexpr int sums = 2;  // positions that are right, and all
-  constexpr Index classes(Shape in) const { return in[axis_of(in, axis)]; }
+  constexpr Index classes(Shape const& in) const { return in[axis_of(in, axis)]; }
   constexpr void check(Shapes in) const {
     require(in.size() == 2, "accuracy: reads two values, scores and labels");
     require(in[1].size() == Along{in[0], axis}.lines(), "accuracy: there must be one label at each position");

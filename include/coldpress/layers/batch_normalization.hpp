@@ -20,13 +20,13 @@ struct BatchNormalization {
   float momentum = 0.1f;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.size() > 0, "batch_normalization: the input has no values");
     require(epsilon > 0, "batch_normalization: epsilon must be above 0");
     require(momentum > 0 && momentum < 1, "batch_normalization: momentum must be above 0 and below 1");
     return in;
   }
-  constexpr auto parameters(Shape in) const {
+  constexpr auto parameters(Shape const& in) const {
     auto const each = [&](std::string_view parameter, std::string_view suffix, float start) {
       return Parameter{.name = parameter, .suffix = suffix, .shape = {in[0]}, .filler = Constant{start}};
     };
@@ -36,7 +36,7 @@ struct BatchNormalization {
     return all;
   }
   /// Five numbers of each channel, all of them in the first sample's place: see Kept.
-  constexpr Index memory(Shape in) const { return 5 * in[0]; }
+  constexpr Index memory(Shape const& in) const { return 5 * in[0]; }
 
   void forward(auto const&, auto const& pass) const {
     auto const x = pass.x;

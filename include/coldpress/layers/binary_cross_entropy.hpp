@@ -11,7 +11,7 @@ struct BinaryCrossEntropy {
   static constexpr std::string_view name = "binary_cross_entropy";
   float loss_weight = 1;  // a factor of value and gradients
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
   }

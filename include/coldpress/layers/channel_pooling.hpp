@@ -17,7 +17,7 @@ struct ChannelPooling {
   PerAxis padding = 0;  // before and after the values: one number for both, or one for each
   int axis = 0;
 
-  constexpr Axis window(Shape in) const {
+  constexpr Axis window(Shape const& in) const {
     require(mode == PoolingMode::max || mode == PoolingMode::average, "channel_pooling: mode is none of its type");
     require(padding.count <= 2, "channel_pooling: padding is before and after, there is no third");
     require(filter_size <= Index{1} << 24, "channel_pooling: filter_size must be at most 2^24");
@@ -26,8 +26,8 @@ struct ChannelPooling {
             "channel_pooling: padding must be less than filter_size, so that each window has a value");
     return made;
   }
-  constexpr Shape output_shape(Shape in) const { return with_extent(in, axis, window(in).out); }
-  constexpr Index memory(Shape in) const {  // which value of its window each output is
+  constexpr Shape output_shape(Shape const& in) const { return with_extent(in, axis, window(in).out); }
+  constexpr Index memory(Shape const& in) const {  // which value of its window each output is
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
@@ -78,7 +78,7 @@ struct ChannelPooling {
  private:
   /// f(place in x, place in y, count, tap) for all values under windows that lie side by side, window by window.
   template <class F>
-  void for_each_tap(Shape in, F f) const {
+  void for_each_tap(Shape const& in, F f) const {
     Along const a{in, axis};
     Axis const w = window(in);
     for (Index o = 0; o < a.outer; ++o) {

@@ -37,7 +37,7 @@ struct Convolution {
     }
     return g;
   }
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     int const rank = in.rank();
     require(in.size() > 0 && rank <= 3,
             "convolution: the input must be {channels, height, width}, or a sequence {steps, features}");
@@ -61,23 +61,21 @@ struct Convolution {
            : rank == 2 ? Shape{g.height.out, num_output}
                        : Shape{num_output, g.height.out, g.width.out};
   }
-  constexpr Parameters<2> parameters(Shape in) const {
+  constexpr Parameters<2> parameters(Shape const& in) const {
     ConvolutionGeometry const g = geometry(in);
     Index const fan_in = g.depth(), fan_out = g.group_outputs() * g.taps();
     return {{Parameter{"weight", "-0", weight_shape(g), Glorot{}, fan_in, fan_out}.with(weight),
              Parameter{"bias", "-0-bias", {num_output}, Constant{0}, fan_in, fan_out}.with(bias)},
             has_bias ? 2 : 1};
   }
-  constexpr Index flops(Shape in) const {
-    return 2 * geometry(in).products();
-  }
-  constexpr Index state(Shape in) const { return streams(in) ? geometry(in).state() : 0; }
-  constexpr bool streams(Shape in) const { return in.rank() < 3 && stride == 1; }
+  constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
+  constexpr Index state(Shape const& in) const { return streams(in) ? geometry(in).state() : 0; }
+  constexpr bool streams(Shape const& in) const { return in.rank() < 3 && stride == 1; }
 
-  constexpr bool in_blocks(Shape in) const { return geometry(in).in_blocks(); }
+  constexpr bool in_blocks(Shape const& in) const { return geometry(in).in_blocks(); }
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.workers * Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {

@@ -15,14 +15,15 @@ struct Crop {
   bool random_crop = false, random_mirror = false;
   std::uint64_t seed = 42;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     int const rank = in.rank();
     require(in.size() > 0 && rank >= 2, "crop: the input must end in {height, width}");
     require(size.count <= 2, "crop: size is a height and a width, there is no third");
     require(size[0] >= 1 && size[0] <= in[rank - 2] && size[1] >= 1 && size[1] <= in[rank - 1],
             "crop: size must be at least 1, and not larger than the input");
-    in.extents[rank - 2] = size[0], in.extents[rank - 1] = size[1];
-    return in;
+    Shape out = in;
+    out.extents[rank - 2] = size[0], out.extents[rank - 1] = size[1];
+    return out;
   }
 
   void forward(auto const&, auto const& pass) const {

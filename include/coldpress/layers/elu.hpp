@@ -23,7 +23,7 @@ struct ELU {
   static constexpr std::string_view name = "elu";
   float alpha = 1;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(alpha >= 0 && is_finite(alpha), "elu: alpha must be a finite number of at least 0");
     return in;
   }

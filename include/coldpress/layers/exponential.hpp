@@ -20,7 +20,7 @@ struct ExponentialOp {
 struct Exponential {
   static constexpr std::string_view name = "exponential";
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr ExponentialOp op(std::uint64_t) const { return {}; }
   bool operator==(Exponential const&) const = default;
 };

@@ -9,7 +9,7 @@ struct Flatten {
   static constexpr std::string_view name = "flatten";
   static constexpr bool is_view = true;
 
-  constexpr Shape output_shape(Shape in) const { return {in.size()}; }
+  constexpr Shape output_shape(Shape const& in) const { return {in.size()}; }
   bool operator==(Flatten const&) const = default;
 };
 

@@ -11,7 +11,7 @@ struct GaussianKL {
   static constexpr std::string_view name = "gaussian_kl";
   float loss_weight = 1;  // a factor of value and gradients
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
   }

@@ -37,7 +37,7 @@ struct GELU {
   static constexpr std::string_view name = "gelu";
   bool approximate = false;
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr GELUOp op(std::uint64_t) const { return {approximate}; }
   bool operator==(GELU const&) const = default;
 };

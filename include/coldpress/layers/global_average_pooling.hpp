@@ -10,7 +10,7 @@ namespace coldpress {
 struct GlobalAveragePooling {
   static constexpr std::string_view name = "global_average_pooling";
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.size() > 0, "global_average_pooling: the input has no values");
     return {in[0]};
   }

@@ -9,7 +9,7 @@ struct Identity {
   static constexpr std::string_view name = "identity";
   static constexpr bool is_view = true;
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   bool operator==(Identity const&) const = default;
 };
 

@@ -13,20 +13,22 @@ struct LayerNormalization {
   float epsilon = 1e-5f;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.size() > 0, "layer_normalization: the input has no values");
     require(epsilon > 0, "layer_normalization: epsilon must be above 0");
     return in;
   }
-  constexpr auto parameters(Shape in) const {
+  constexpr auto parameters(Shape const& in) const {
     Index const n = last(in);
     return std::array{Parameter{"weight", "-0", {n}, Constant{1}, n, n}.with(weight),
                       Parameter{"bias", "-0-bias", {n}, Constant{0}, n, n}.with(bias)};
   }
-  constexpr Index memory(Shape in) const { return 2 * (in.size() / last(in)); }  // mean and 1 / deviation of each line
+  constexpr Index memory(Shape const& in) const {
+    return 2 * (in.size() / last(in));
+  }  // mean and 1 / deviation of each line
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.training ? 2 * last(in) : 0;
   }
   void forward(auto const&, auto const& pass) const {
@@ -75,10 +77,10 @@ struct LayerNormalization {
   bool operator==(LayerNormalization const&) const = default;
 
  private:
-  static constexpr Index last(Shape in) { return in[in.rank() - 1]; }
+  static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
   /// f(sample, start of the line in it, values of the line, number of the line among all).
   template <class F>
-  static void for_each_line(Shape in, Index samples, F f) {
+  static void for_each_line(Shape const& in, Index samples, F f) {
     Index const n = last(in), lines = in.size() / n;
     for (Index sample = 0; sample < samples; ++sample) {
       for (Index line = 0; line < lines; ++line) f(sample, line * n, n, sample * lines + line);

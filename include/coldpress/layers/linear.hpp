@@ -11,20 +11,20 @@ struct Linear {
   Index output_size = 10;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.rank() > 0, "linear: the input has no values");
     require(output_size > 0, "linear: output_size must be at least 1");
     return {output_size};
   }
-  constexpr auto parameters(Shape in) const {
+  constexpr auto parameters(Shape const& in) const {
     Index const features = in.size();
     return std::array{Parameter{"weight", "-0", {output_size, features}, Glorot{}, features, output_size}.with(weight),
                       Parameter{"bias", "-0-bias", {output_size}, Constant{0}, features, output_size}.with(bias)};
   }
-  constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
+  constexpr Index flops(Shape const& in) const { return 2 * in.size() * output_size; }
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0;
   }
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {

@@ -9,7 +9,7 @@ struct LogSoftmax {
   static constexpr std::string_view name = "log_softmax";
   static constexpr Normalization normalization = Normalization::log_softmax;
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
 
   void forward(auto const& backend, auto const& pass) const { backend.normalize(normalization, pass.x, pass.y); }
   void backward_input(auto const& backend, auto const& pass) const {

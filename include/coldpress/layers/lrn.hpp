@@ -23,7 +23,7 @@ struct LRN {
   float scale = 1, shift = 1, power = 0.75f;
   LRNMode mode = LRNMode::across;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.size() > 0, "lrn: the input has no values");
     require(size >= 1 && size <= Index{1} << 20, "lrn: size must be from 1 to 2^20");
     require(mode == LRNMode::across || mode == LRNMode::within, "lrn: mode is none of its type");
@@ -32,10 +32,10 @@ struct LRN {
     require(shift > 0 && scale >= 0, "lrn: shift must be above 0, and scale not below it");
     return in;
   }
-  constexpr Index memory(Shape in) const { return in.size(); }  // the mean square around each value
+  constexpr Index memory(Shape const& in) const { return in.size(); }  // the mean square around each value
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
   }
   void forward(auto const& backend, auto const& pass) const {
@@ -79,7 +79,7 @@ struct LRN {
   }
   /// to = the mean of what f(place) is in the window around each place; of a square first down, then across.
   template <class T, class F>
-  void window_means(Shape in, Index before, Index after, T* between, T* to, F f) const {
+  void window_means(Shape const& in, Index before, Index after, T* between, T* to, F f) const {
     if (mode == LRNMode::across) {
       sum_along({in, 0}, before, after, to, f);
     } else {

@@ -9,7 +9,7 @@ struct MeanSquaredError {
   static constexpr std::string_view name = "mean_squared_error";
   float loss_weight = 1;  // a factor of value and gradient
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
   }

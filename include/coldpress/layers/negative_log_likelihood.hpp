@@ -12,7 +12,7 @@ struct NegativeLogLikelihood {
   Index num_classes = 10;
   float loss_weight = 1;  // a factor of value and gradient
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     require(in.size() == num_classes, "negative_log_likelihood: the network's output must have num_classes values");
     return {1};

@@ -15,7 +15,7 @@ struct Onehot {
   Index num_classes = 10;
   int axis = 0;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(num_classes >= 1 && num_classes <= Index{1} << 24, "onehot: num_classes must be from 1 to 2^24");
     require(in[axis_of(in, axis)] == 1, "onehot: the axis must have one value, the number of a class");
     return with_extent(in, axis, num_classes);

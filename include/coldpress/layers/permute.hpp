@@ -30,7 +30,7 @@ struct Permute {
   static constexpr std::string_view name = "permute";
   Axes axes = {};
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(axes.count == 0 || axes.count == in.rank(), "permute: names another number of axes than the input has");
     Shape out{};
     bool seen[Axes::max] = {};

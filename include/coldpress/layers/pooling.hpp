@@ -42,19 +42,19 @@ struct Pooling {
     g.width = window(axes - 1);
     return g;
   }
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     PoolingGeometry const g = geometry(in);
     return in.rank() == 3 ? Shape{g.planes, g.height.out, g.width.out}
                           : Shape{g.planes, g.depth.out, g.height.out, g.width.out};
   }
-  constexpr Index memory(Shape in) const {  // which value of its window each output is
+  constexpr Index memory(Shape const& in) const {  // which value of its window each output is
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
   static constexpr bool in_blocks(Shape) { return true; }
 
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.workers * Backend::pooling_scratch(geometry(in));
   }
   void forward(auto const& backend, auto const& pass) const {

@@ -40,7 +40,7 @@ struct Power {
   static constexpr std::string_view name = "power";
   float power = 1, scale = 1, shift = 0;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(is_finite(power) && is_finite(scale) && is_finite(shift),
             "power: power, scale and shift must be finite numbers");
     return in;

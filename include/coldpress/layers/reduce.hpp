@@ -16,7 +16,7 @@ struct Reduce {
   ReduceOperation operation = ReduceOperation::sum;
   int axis = 0;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(operation == ReduceOperation::sum || operation == ReduceOperation::mean,
             "reduce: operation is none of its type");
     return without_axis(in, axis);

@@ -20,7 +20,7 @@ struct ReLUOp {
 struct ReLU {
   static constexpr std::string_view name = "relu";
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr ReLUOp op(std::uint64_t) const { return {}; }
   bool operator==(ReLU const&) const = default;
 };

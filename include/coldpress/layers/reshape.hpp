@@ -10,7 +10,7 @@ struct Reshape {
   static constexpr bool is_view = true;
   Shape shape;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(shape.size() == in.size(), "reshape: the shapes must have equally many values");
     return shape;
   }

@@ -27,12 +27,12 @@ struct Rnn {
   std::uint64_t truncation = 0;            // steps that a gradient goes back, counted from the last one; 0: all
   Weight weight = {};                      // Glorot; a filler is for the matrices, biases start at zero
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     check(in);
     if (output == RnnOutput::sequence) return {steps(in), units()};
     return output == RnnOutput::last_step ? Shape{units()} : Shape{units(), num_layers};
   }
-  constexpr auto parameters(Shape in) const {
+  constexpr auto parameters(Shape const& in) const {
     check(in);
     RecurrentWeights const w = weights(in);
     return std::array{Parameter{.name = "weight",
@@ -45,16 +45,16 @@ struct Rnn {
                                 .filled = w.matrices(w.parts())}
                           .with(weight)};
   }
-  constexpr Index flops(Shape in) const { return 2 * steps(in) * weights(in).matrices(weights(in).parts()); }
+  constexpr Index flops(Shape const& in) const { return 2 * steps(in) * weights(in).matrices(weights(in).parts()); }
   constexpr bool streams(Shape) const { return direction_mode == DirectionMode::uni_directional; }
   constexpr Index state(Shape) const {
     return direction_mode == DirectionMode::uni_directional
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
                : 0;
   }
-  constexpr Index memory(Shape in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
+  constexpr Index memory(Shape const& in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.training ? Backend::recurrent_scratch(weights(in)) : 0;
   }
 
@@ -123,13 +123,13 @@ struct Rnn {
  private:
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
-  static constexpr Index steps(Shape in) { return in.rank() == 2 ? in[0] : 1; }
-  static constexpr Index features(Shape in) { return in[in.rank() == 2 ? 1 : 0]; }
-  constexpr RecurrentWeights weights(Shape in) const {
+  static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
+  static constexpr Index features(Shape const& in) { return in[in.rank() == 2 ? 1 : 0]; }
+  constexpr RecurrentWeights weights(Shape const& in) const {
     return {gates_of(rnn_type), features(in), hidden_size,
             num_layers,         directions(), input_mode == InputMode::skip_input};
   }
-  constexpr void check(Shape in) const {
+  constexpr void check(Shape const& in) const {
     require(in.rank() > 0, "rnn: the input has no values");
     for (int axis = 1; in.rank() > 2 && axis < in.rank(); ++axis)
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");

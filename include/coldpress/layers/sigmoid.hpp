@@ -20,7 +20,7 @@ struct SigmoidOp {
 struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr SigmoidOp op(std::uint64_t) const { return {}; }
   bool operator==(Sigmoid const&) const = default;
 };

@@ -21,7 +21,7 @@ struct SiLUOp {
 struct SiLU {
   static constexpr std::string_view name = "silu";
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr SiLUOp op(std::uint64_t) const { return {}; }
   bool operator==(SiLU const&) const = default;
 };

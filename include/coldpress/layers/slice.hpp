@@ -12,7 +12,7 @@ struct Slice {
   static constexpr std::string_view name = "slice";
   int axis = 0, begin = 0, end = 0;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     Index const extent = in[axis_of(in, axis)], from = first(extent), to = end > 0 ? end : extent + end;
     require(from >= 0 && from < to && to <= extent, "slice: begin and end must enclose a part of the axis");
     return with_extent(in, axis, to - from);
@@ -37,7 +37,7 @@ struct Slice {
   constexpr Index first(Index extent) const { return begin < 0 ? extent + begin : begin; }
   /// f(sample, place in x, place in y, count) for all values that stay side by side.
   template <class F>
-  void for_each_run(Shape in, Index samples, F f) const {
+  void for_each_run(Shape const& in, Index samples, F f) const {
     Along const x{in, axis}, y{output_shape(in), axis};
     Index const count = y.extent * y.inner;
     for (Index n = 0; n < samples; ++n) {

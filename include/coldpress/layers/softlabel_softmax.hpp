@@ -13,14 +13,14 @@ struct SoftlabelSoftmax {
   int axis = 0;           // of the classes
   float loss_weight = 1;  // a factor of value and gradients
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     static_cast<void>(axis_of(in, axis));
     return in;
   }
   static constexpr Target target = Target::value;
   template <class T>
-  T sample(Shape in, T const* y, T const* t, T* dy, T* dt) const {
+  T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Along const a{in, axis};
     T const share = loss_weight / static_cast<T>(a.lines());
     T total{};

@@ -15,15 +15,15 @@ struct SoftmaxLoss {
   int axis = 0;
   float loss_weight = 1;  // a factor of value and gradient
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     class_weights.check(classes(in));
     return with_extent(in, axis, 1);
   }
   static constexpr Target target = Target::label;
-  constexpr Index classes(Shape in) const { return in[axis_of(in, axis)]; }
+  constexpr Index classes(Shape const& in) const { return in[axis_of(in, axis)]; }
   template <class T>
-  T sample(Shape in, T const* y, T const* labels, T* dy, T*) const {
+  T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
     T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
     T total{};

@@ -13,14 +13,14 @@ struct SoftmaxOver {
   int axis = 0;
   bool logarithm = false;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     static_cast<void>(axis_of(in, axis));
     return in;
   }
 
   // The backend normalises rows: some lines at a time are brought into that form.
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent extent) const {
+  constexpr Index scratch(Shape const& in, Extent extent) const {
     Along const a{in, axis};
     return (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
   }
@@ -69,7 +69,7 @@ struct SoftmaxOver {
 
   /// f(sample, lines, rows in scratch for them) for all lines of all samples.
   template <class Backend, class F>
-  void for_each_part(Backend const& backend, Shape in, Index samples, F f) const {
+  void for_each_part(Backend const& backend, Shape const& in, Index samples, F f) const {
     using T = typename Backend::Scalar;
     Along const a{in, axis};
     Index const apart = a.inner == 1 ? a.extent : 1, most = at_once(a), pitch = Backend::pitch(a.extent);

@@ -24,7 +24,7 @@ struct Softplus {
   static constexpr std::string_view name = "softplus";
   float beta = 1;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(beta > 0 && is_finite(beta), "softplus: beta must be a finite number above 0");
     return in;
   }

@@ -10,7 +10,7 @@ struct Split {
   static constexpr std::string_view name = "split";
   static constexpr bool is_view = true;
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   bool operator==(Split const&) const = default;
 };
 

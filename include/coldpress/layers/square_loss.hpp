@@ -9,7 +9,7 @@ struct SquareLoss {
   static constexpr std::string_view name = "square_loss";
   float loss_weight = 1;  // a factor of value and gradients
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
   }

@@ -20,7 +20,7 @@ struct TanHOp {
 struct TanH {
   static constexpr std::string_view name = "tanh";
 
-  constexpr Shape output_shape(Shape in) const { return in; }
+  constexpr Shape output_shape(Shape const& in) const { return in; }
   constexpr TanHOp op(std::uint64_t) const { return {}; }
   bool operator==(TanH const&) const = default;
 };

@@ -23,7 +23,7 @@ struct Threshold {
   static constexpr std::string_view name = "threshold";
   float epsilon = 0;
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(is_finite(epsilon), "threshold: epsilon must be a finite number");
     return in;
   }

@@ -12,21 +12,21 @@ struct TiedLinear {
   Index output_size = 10;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape in) const {
+  constexpr Shape output_shape(Shape const& in) const {
     require(in.rank() > 0, "tied_linear: the input has no values");
     require(output_size > 0, "tied_linear: output_size must be at least 1");
     return {output_size};
   }
-  constexpr auto parameters(Shape in) const {
+  constexpr auto parameters(Shape const& in) const {
     Index const features = in.size();
     return std::array{Parameter{"weight", "-0", {features, output_size}, Glorot{}, output_size, features}.with(weight),
                       Parameter{"bias", "-0-bias", {output_size}, Constant{0}, features, output_size}.with(bias)};
   }
-  constexpr Index flops(Shape in) const { return 2 * in.size() * output_size; }
+  constexpr Index flops(Shape const& in) const { return 2 * in.size() * output_size; }
 
   // What a Linear does backward is this layer's forward, and the other way round.
   template <class Backend>
-  constexpr Index scratch(Shape in, Extent) const {
+  constexpr Index scratch(Shape const& in, Extent) const {
     return Backend::product_scratch(output_size, in.size());
   }
   void forward(auto const& backend, auto const& pass) const {

@@ -18,7 +18,7 @@ struct Wasserstein {
   float power = 1;
   float loss_weight = 1;  // a factor of value and gradients
 
-  constexpr Shape target_shape(Shape in) const {
+  constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     require(lambda > 0 && lambda <= 100, "wasserstein: lambda must be above 0 and at most 100");
     require(power > 0 && is_finite(power), "wasserstein: power must be a finite number above 0");
@@ -28,7 +28,7 @@ struct Wasserstein {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  T sample(Shape in, T const* y, T const* t, T* dy, T* dt) const {
+  T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Index const n = in.size();
     double cost[most], kernel[most], u[most], v[most];
     for (Index d = 0; d < n; ++d) {
