@@ -13,14 +13,15 @@ class Tape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
-  /// Where input k is said to be while calls are taken down: at an address that nothing has. What they read there is in
-  /// play read where the input is then.
+  /// Where input k is said to be while calls are taken down: at an address that no memory has, tagged or not. What they
+  /// read there is in play read where the input is then.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
-  /// Begins anew.
-  void start() { size_ = 0; }
+  /// Begins anew, for inputs of such sizes.
+  void start(Inputs inputs) { size_ = 0, inputs_ = inputs; }
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
     using Call = Recorded<std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>>;
+    static_assert(alignof(Call) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Call>);
     std::size_t const at = size_;
     size_ += (sizeof(Call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
     if (size_ > capacity_) return;
@@ -66,11 +67,13 @@ class Tape {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, static_cast<Call const&>(call).all);
   }
   static constexpr int shift = 56;
-  static void note(Header& call, float const** pointer) {
+  void note(Header& call, float const** pointer) const {
     auto const address = pointer ? reinterpret_cast<std::uintptr_t>(*pointer) : 0;
-    if (address >> shift == 0) return;
-    std::size_t const input = (address >> shift) - 1;
-    call.reads[call.reads[0].pointer ? 1 : 0] = {pointer, input, *pointer - stand_in(input)};
+    for (std::size_t k = 0; k < inputs_.size(); ++k) {
+      auto const start = reinterpret_cast<std::uintptr_t>(stand_in(k));
+      if (address < start || address - start >= inputs_[k].size_bytes()) continue;
+      call.reads[call.reads[0].pointer ? 1 : 0] = {pointer, k, *pointer - stand_in(k)};
+    }
   }
   static float const** read_by(In& x) { return &x.data; }
   static float const** read_by(Sequence<float const>& x) { return &x.data; }
@@ -83,6 +86,7 @@ class Tape {
 
   std::unique_ptr<std::byte[]> memory_;
   std::size_t size_ = 0, capacity_ = 0;
+  Inputs inputs_;  // of the calls that are being taken down
 };
 
 }  // namespace coldpress::cpu

@@ -73,7 +73,7 @@ class Engine final : public Executable {
   }
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
-    if (mode == Mode::inference) return infer(forward_, inputs, nullptr);
+    if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr);
     auto const run = start(training_, inputs, step_ + 1);
     forget();
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
@@ -204,11 +204,18 @@ class Engine final : public Executable {
     std::vector<Values> outputs;
 
     bool fits(std::span<Values const> inputs) const {
-      bool fits = batch > 0;
-      for (std::size_t k = 0; k < inputs.size(); ++k) fits = fits && inputs[k].size() == sizes[k];
+      bool fits = batch > 0 && inputs.size() <= sizes.size();
+      for (std::size_t k = 0; fits && k < inputs.size(); ++k) fits = inputs[k].size() == sizes[k];
       return fits;
     }
   };
+  /// Of the last few sizes of a minibatch.
+  Recording& recording_for(std::span<Values const> inputs) {
+    for (Recording& recording : forward_) {
+      if (recording.fits(inputs)) return recording;
+    }
+    return forward_[oldest_++ % forward_.size()];
+  }
   std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
     forget();
     if (inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
@@ -234,7 +241,7 @@ class Engine final : public Executable {
     run.backend.tape = &recording.tape;
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
     do {
-      recording.tape.start();
+      recording.tape.start(inputs);
       coldpress::forward(run);
     } while (recording.tape.grow());
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
@@ -349,7 +356,9 @@ class Engine final : public Executable {
   std::vector<Shape> input_shapes_, output_shapes_;
   HeapMemory<float> parameters_, carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
-  Recording forward_, stream_;
+  std::array<Recording, 4> forward_;
+  std::size_t oldest_ = 0;  // of these
+  Recording stream_;
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;

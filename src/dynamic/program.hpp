@@ -30,7 +30,7 @@ class Program {
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
     options.pitch = Backend::pitch;
-    options.blocks = keeps_blocks<Backend>;
+    if (!keeps_blocks<Backend>) options.blocks = 0;
     for (Node const& node : nodes_) {
       first_shape_.push_back(shapes_.size());
       for (int k = 0; k < node.input_count(); ++k)
@@ -49,7 +49,7 @@ class Program {
           [&](auto const& layer) {
             auto const scratch = [&](int workers) {
               return scratch_of<Backend>(layer, head_inputs(g),
-                                         {options.training, group.passes_gradient(), true, workers});
+                                         {options.training, group.passes_gradient(), options.blocks, workers});
             };
             scratch_ = std::max(scratch_, scratch(1));
             worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));

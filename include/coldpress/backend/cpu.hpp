@@ -8,7 +8,7 @@
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
 #include <coldpress/core/executor.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
@@ -132,7 +132,7 @@ struct Cpu : cpu::Layout, Context {
     Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, first = blocks * block_size;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
       cpu::Vector sum[1][1] = {{cpu::channel_sums(g, some(dy, first, dy.rows - first), k)}};
-      for (Index n = 0; blocks > 0 && n < plain::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
+      for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
         sum[0][0][n] += cpu::block_channel_sum(g, dy, blocks, k + n);
       epilogue.finish(sum, 0, k);
     }
@@ -330,7 +330,8 @@ struct Cpu : cpu::Layout, Context {
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
     constexpr Index line = 16;  // numbers
     each(cpu::parts_of(size, line), line * value_cost, [&](Index first, Index last, int) {
-      cpu::hand_over(sink.at(first * line), gradient + first * line, plain::smaller(last * line, size) - first * line);
+      cpu::hand_over(sink.at(first * line), gradient + first * line,
+                     freestanding::smaller(last * line, size) - first * line);
     });
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
@@ -402,7 +403,7 @@ struct Cpu : cpu::Layout, Context {
     each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
       for (Index b = first; b < last; ++b) {
         sums[b] = Sum{};
-        for (Index i = b * block; i < plain::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
+        for (Index i = b * block; i < freestanding::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
       }
     });
     Sum total{};
@@ -430,8 +431,8 @@ struct Cpu : cpu::Layout, Context {
     each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
          [&](Index first, Index last, int) {
            Index const row = first * line;
-           cpu::transpose(plain::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch, from_pitch,
-                          to + row, to_pitch);
+           cpu::transpose(freestanding::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch,
+                          from_pitch, to + row, to_pitch);
          });
   }
   /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
@@ -439,7 +440,7 @@ struct Cpu : cpu::Layout, Context {
   void each_samples(Recurrence<float> const& r, F const& f) const {
     Index const gates = r.weights.gates * r.units(),
                 depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
-                pairs = plain::larger<Index>(1, r.x.samples / 2);
+                pairs = freestanding::larger<Index>(1, r.x.samples / 2);
     each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
       Index const end = last == pairs ? r.x.samples : 2 * last;
       f(2 * first, end - 2 * first);
@@ -497,9 +498,9 @@ struct Cpu : cpu::Layout, Context {
                    F compute) const {
     Index const start = blocks * block_size;
     each(cpu::parts_of(y.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      Index const end = plain::smaller<Index>(start + last * at_once, y.rows);
+      Index const end = freestanding::smaller<Index>(start + last * at_once, y.rows);
       for (Index i = start + first * at_once; i < end; i += at_once) {
-        Index const count = plain::smaller(at_once, end - i);
+        Index const count = freestanding::smaller(at_once, end - i);
         compute(i, count, scratch_of(worker));
         if (then.empty()) continue;
         for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, output(y, then), j);
@@ -513,9 +514,9 @@ struct Cpu : cpu::Layout, Context {
                        F compute) const {
     Index const start = blocks * block_size;
     each(cpu::parts_of(dx.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      Index const end = plain::smaller<Index>(start + last * at_once, dx.rows);
+      Index const end = freestanding::smaller<Index>(start + last * at_once, dx.rows);
       for (Index i = start + first * at_once; i < end; i += at_once) {
-        Index const count = plain::smaller(at_once, end - i);
+        Index const count = freestanding::smaller(at_once, end - i);
         for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
         compute(i, count, scratch_of(worker));
         if (slope.chain.length == 0) continue;

@@ -6,7 +6,7 @@
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/tile.hpp>
 #include <coldpress/core/executor.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -24,9 +24,9 @@ struct TapsAt {
   COLDPRESS_INLINE TapsAt(Axis const& axis, Index output) {
     Index const begin = axis.at(output, 0), d = axis.dilation;
     auto const below = [&](Index end) {
-      return end <= 0 ? 0 : plain::smaller(axis.filter, d == 1 ? end : (end + d - 1) / d);
+      return end <= 0 ? 0 : freestanding::smaller(axis.filter, d == 1 ? end : (end + d - 1) / d);
     };
-    first = below(-begin), last = plain::larger(first, below(axis.in - begin));
+    first = below(-begin), last = freestanding::larger(first, below(axis.in - begin));
   }
 };
 
@@ -93,7 +93,7 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   constexpr int n = block_pixels;
   Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
               plane = g.height.in * g.width.in * block_size;
-  int const count = static_cast<int>(plain::smaller<Index>(n, g.width.out - column));
+  int const count = static_cast<int>(freestanding::smaller<Index>(n, g.width.out - column));
   Walk<n> const walk{count, [&](Index p) COLDPRESS_INLINE_LAMBDA { return TapsAt{g.width, column + p}; }};
   x += g.width.at(column, walk.begin) * block_size;
   weights += walk.begin * h;
@@ -218,8 +218,8 @@ struct Phase {
 /// f(phase of the height, of the width, where the first value of both is on the plane), for all.
 template <class F>
 COLDPRESS_INLINE void for_each_phase(ConvolutionGeometry const& g, F f) {
-  for (Index i = 0; i < plain::smaller(g.height.stride, g.height.in); ++i) {
-    for (Index j = 0; j < plain::smaller(g.width.stride, g.width.in); ++j)
+  for (Index i = 0; i < freestanding::smaller(g.height.stride, g.height.in); ++i) {
+    for (Index j = 0; j < freestanding::smaller(g.width.stride, g.width.in); ++j)
       f(Phase{g.height, i}, Phase{g.width, j}, i * g.width.in + j);
   }
 }
@@ -334,7 +334,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
   float* const scratch = context.scratch_of(0, shared) + Layout::block_sums(g);
   Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
   for (Index first = 0; first < blocks; first += at_once) {
-    Index const count = plain::smaller(at_once, blocks - first);
+    Index const count = freestanding::smaller(at_once, blocks - first);
     float const *of_x = x.row(first * block_size), *of_dy = dy.row(first * block_size);
     Index x_step = block_size * x.pitch, dy_step = block_size * dy.pitch;
     float* free = scratch;
@@ -385,7 +385,7 @@ __attribute__((noinline)) float block_channel_sum(ConvolutionGeometry const& g, 
   for (Index b = 0; b < blocks; ++b) {
     Vector part[4] = {};
     for (Index p = 0; p < g.positions(); p += at_once) {
-      Index const count = plain::smaller(at_once, g.positions() - p) * block_size;
+      Index const count = freestanding::smaller(at_once, g.positions() - p) * block_size;
       float const* const from = read_block(dy, b, k * g.positions() + p, count / block_size, scratch);
       for (Index i = 0; i < count; i += 4 * lanes) {
         unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <coldpress/core/bfloat16.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/parameter.hpp>
-#include <coldpress/core/plain.hpp>
 #include <coldpress/core/rows.hpp>
 
 namespace coldpress::cpu {
@@ -101,13 +101,21 @@ struct Layout {
   static constexpr Index block_sums(ConvolutionGeometry const& g) {
     return 16 * most_outputs * most_taps * g.height.filter;
   }
-  static constexpr Index blocks_at_once(Index values) { return plain::larger<Index>(1, most_gathered / (16 * values)); }
-  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
-    Index const packed = cells(g.depth() * g.outputs), in = g.in(), out = g.out(), both = in + out,
-                forward = packed + 16 * (in + most_outputs * g.positions()),
-                back = packed + 16 * (out + most_outputs * g.height.in * g.width.in),
-                weights = g.depth() * pitch(g.outputs) + block_sums(g) + plain::larger(16 * both, most_gathered);
-    return plain::larger(plain::larger(forward, extent.input_gradient ? back : 0), extent.training ? weights : 0);
+  static constexpr Index blocks_at_once(Index values) {
+    return freestanding::larger<Index>(1, most_gathered / (16 * values));
+  }
+  /// The caller's; `border`: what a worker needs of it.
+  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent, Index border) {
+    Index const both = g.in() + g.out(), gathered = freestanding::smaller(blocks_at_once(both), extent.blocks);
+    return freestanding::larger(
+        cells(g.depth() * g.outputs) + border,
+        extent.training ? g.depth() * pitch(g.outputs) + block_sums(g) + 16 * both * gathered : 0);
+  }
+  /// A block of what is read and the planes of what is written, where these are no blocks; or a tile's sums.
+  static constexpr Index block_border(ConvolutionGeometry const& g, Extent extent) {
+    Index const forward = 16 * (g.in() + most_outputs * g.positions()),
+                back = extent.input_gradient ? 16 * (g.out() + most_outputs * g.height.in * g.width.in) : 0;
+    return freestanding::larger(freestanding::larger(forward, back), extent.training ? block_sums(g) : 0);
   }
 };
 
@@ -144,20 +152,20 @@ struct Panel {
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : plain::smaller<Index>(rows, 64);  // single steps: of so many samples
+      rows = rows == 1 ? 32 : freestanding::smaller<Index>(rows, 64);  // single steps: of so many samples
       lines = rows;
       return;
     }
-    Index const most = plain::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
+    Index const most = freestanding::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (several) {
-      images = plain::larger<Index>(1, plain::smaller<Index>(most, 256) / positions);
+      images = freestanding::larger<Index>(1, freestanding::smaller<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;
     } else {
       Index const parts = (positions + most - 1) / most;
       rows = (rows + parts - 1) / parts;
     }
-    channels = plain::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
+    channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
   /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
   /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
@@ -177,11 +185,13 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               outputs = g.sequence        ? 1
                         : extent.training ? panel.positions()
                                           : 0,
-              inputs =
-                  extent.input_gradient ? plain::larger(panel.size(), panel.gradient_size(g.taps())) : panel.size();
+              inputs = extent.input_gradient ? freestanding::larger(panel.size(), panel.gradient_size(g.taps()))
+                                             : panel.size();
   Index const size = 3 * Panel::slack + inputs + panel.output_size() +
-                     plain::larger(weights, gradient + outputs * pitch(panel.outputs));
-  return extent.blocks && g.in_blocks() ? plain::larger(size, Layout::block_scratch(g, extent)) : size;
+                     freestanding::larger(weights, gradient + outputs * pitch(panel.outputs));
+  if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
+  Index const border = freestanding::larger(size, Layout::block_border(g, extent));
+  return freestanding::larger(size, Layout::block_scratch(g, extent, border)) + (extent.workers - 1) * border;
 }
 
 /// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.

@@ -4,7 +4,7 @@
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -297,7 +297,8 @@ struct PanelMemory {
   PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + plain::larger(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) + Panel::slack),
+        outputs(inputs + freestanding::larger(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) +
+                Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 

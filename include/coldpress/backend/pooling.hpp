@@ -22,10 +22,11 @@ struct Span {
 /// the input, and taps(f) that calls f(tap, input) for each, in order. Windows of rows x columns taps are unrolled.
 template <int rows, int columns, class F>
 COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
-  Index const stride = g.width.stride, left = plain::smaller(g.width.out, (g.width.padding + stride - 1) / stride),
+  Index const stride = g.width.stride,
+              left = freestanding::smaller(g.width.out, (g.width.padding + stride - 1) / stride),
               room = g.width.in + g.width.padding - g.width.filter,
-              right =
-                  plain::smaller(g.width.out, room < 0 ? 0 : room / stride + 1);  // [left, right) of a row are whole
+              right = freestanding::smaller(g.width.out,
+                                            room < 0 ? 0 : room / stride + 1);  // [left, right) of a row are whole
   bool const fits = g.depth.filter == 1 && g.height.filter == rows && g.width.filter == columns;
   Index output = 0;
   for (Index i = 0; i < g.depth.out; ++i) {
@@ -233,7 +234,7 @@ __attribute__((noinline)) void pool_block(PoolingGeometry const& g, Rows<float c
     float const* const from = read_block(x, b, n * g.in(), g.in(), scratch);
     write_block(y, b, n * g.out(), g.out(), scratch + g.in() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
       for (int part = 0; part < block_size; part += lanes)
-        pool_lanes<block_size>(g, from + part, to + part, places + n * g.out() * block_size + part);
+        pool_lanes<block_size>(g, from + part, to + part, places ? places + n * g.out() * block_size + part : nullptr);
     });
   }
 }
@@ -244,7 +245,8 @@ __attribute__((noinline)) void pool_block_gradient(PoolingGeometry const& g, Row
     float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
     write_block(dx, b, n * g.in(), g.in(), scratch + g.out() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
       for (int part = 0; part < block_size; part += lanes)
-        pool_lanes_gradient<block_size>(g, from + part, places + n * g.out() * block_size + part, to + part);
+        pool_lanes_gradient<block_size>(g, from + part, places ? places + n * g.out() * block_size + part : nullptr,
+                                        to + part);
     });
   }
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <coldpress/backend/math.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -28,7 +28,7 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
   if (kind == Normalization::softmax) {
     for_row(columns, [&](Index c, Index left) { store_row(y + c, exp(load_row(x + c, left) - most) / mass, left); });
   } else {
-    Vector const log_mass = splat(plain::log(mass));
+    Vector const log_mass = splat(freestanding::log(mass));
     for_row(columns, [&](Index c, Index left) { store_row(y + c, load_row(x + c, left) - most - log_mass, left); });
   }
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/math.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -65,10 +65,10 @@ COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
   constexpr Index parts = parts_of(total, most);
   constexpr int size = (total + parts - 1) / parts;
   constexpr Index large = total - (size - 1) * parts;
-  for (Index i = plain::larger<Index>(some.first, 0); i < plain::smaller(some.last, large); ++i)
+  for (Index i = freestanding::larger<Index>(some.first, 0); i < freestanding::smaller(some.last, large); ++i)
     f(i * size, Int<size>{});
   if constexpr (large < parts) {
-    for (Index i = plain::larger(some.first, large); i < plain::smaller(some.last, parts); ++i)
+    for (Index i = freestanding::larger(some.first, large); i < freestanding::smaller(some.last, parts); ++i)
       f(large + i * (size - 1), Int<size - 1>{});
   }
 }
@@ -77,10 +77,10 @@ COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   if (total == 0) return;
   Index const parts = parts_of(total, most), size = parts_of(total, parts), large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
-    Index const before = turn * large, end = plain::smaller(some.last, turn ? parts : large);
+    Index const before = turn * large, end = freestanding::smaller(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       if (size - turn == i + 1) {
-        for (Index n = plain::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
+        for (Index n = freestanding::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
       }
     });
   }

@@ -94,7 +94,7 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
 }
 COLDPRESS_INLINE Vector load_partial(Bfloat16 const* p, std::ptrdiff_t count) {
   Bfloat16 some[lanes] = {};
-  for (int l = 0; l < count; ++l) some[l] = p[l];
+  __builtin_memcpy(some, p, static_cast<std::size_t>(count) * sizeof *p);
   return load(some);
 }
 COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {

@@ -2,7 +2,7 @@
 // backend.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress {
@@ -50,7 +50,7 @@ struct Axis {
 
  private:
   constexpr Index outputs_below(Index end) const {
-    return end <= 0 ? 0 : plain::smaller(out, stride == 1 ? end : (end + stride - 1) / stride);
+    return end <= 0 ? 0 : freestanding::smaller(out, stride == 1 ? end : (end + stride - 1) / stride);
   }
 };
 
@@ -94,7 +94,7 @@ struct ConvolutionGeometry {
   /// Values that a stream carries: of each such step its input, or what outputs have so far; and a number.
   constexpr Index state() const {
     Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
-    return past() == 0 ? 0 : past() * plain::larger(channels, padded) + 1;
+    return past() == 0 ? 0 : past() * freestanding::larger(channels, padded) + 1;
   }
 };
 

@@ -222,7 +222,7 @@ constexpr bool fuses = requires {
 /// larger as the first but one.
 struct Extent {
   bool training, input_gradient;
-  bool blocks = true;  // minibatches may have blocks of images (core/rows.hpp)
+  Index blocks = PTRDIFF_MAX;  // that a minibatch may have, of images (core/rows.hpp)
   int workers = 1;
 };
 

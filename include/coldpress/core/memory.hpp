@@ -1,7 +1,7 @@
 // Aligned memory: inside the object where its size is known, else on the heap.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 #include <new>
@@ -30,7 +30,9 @@ class HeapMemory {
  public:
   HeapMemory() = default;
   explicit HeapMemory(Index size) { reserve(size); }
-  HeapMemory(HeapMemory const& other) : HeapMemory(other.size_) { plain::copy_n(other.data_, other.size_, data_); }
+  HeapMemory(HeapMemory const& other) : HeapMemory(other.size_) {
+    freestanding::copy_n(other.data_, other.size_, data_);
+  }
   HeapMemory(HeapMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   HeapMemory& operator=(HeapMemory other) noexcept {
@@ -44,7 +46,7 @@ class HeapMemory {
     if (size <= size_) return;
     auto* const fresh =
         static_cast<T*>(::operator new (static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{alignment}));
-    plain::fill_n(fresh, size, T{});
+    freestanding::fill_n(fresh, size, T{});
     release();
     data_ = fresh;
     size_ = size;

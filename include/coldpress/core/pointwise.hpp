@@ -1,7 +1,7 @@
 // Pointwise operations: one formula and its gradient, written once for scalars and vectors, and chains of them.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/random.hpp>
 #include <coldpress/core/shape.hpp>
 
@@ -21,21 +21,23 @@ template <class T>
 struct Math {
   /// A constant, as exact as T is.
   static T number(double x) { return static_cast<T>(x); }
-  static T exp(T x) { return plain::exp(x); }
-  static T tanh(T x) { return plain::tanh(x); }
+  static T exp(T x) { return freestanding::exp(x); }
+  static T tanh(T x) { return freestanding::tanh(x); }
   static T sigmoid(T x) {
-    T const e = plain::exp(-plain::fabs(x));
+    T const e = freestanding::exp(-freestanding::fabs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
-  static T expm1(T x) { return plain::expm1(x); }
-  static T log(T x) { return plain::log(x); }
+  static T expm1(T x) { return freestanding::expm1(x); }
+  static T log(T x) { return freestanding::log(x); }
   /// log(1 + e^x)
-  static T softplus(T x) { return plain::larger(x, T{}) + plain::log1p(plain::exp(-plain::fabs(x))); }
+  static T softplus(T x) {
+    return freestanding::larger(x, T{}) + freestanding::log1p(freestanding::exp(-freestanding::fabs(x)));
+  }
   /// The distribution function of the standard normal.
-  static T normal_cdf(T x) { return plain::erfc(x * T(-0.70710678118654752)) / 2; }
-  static T pow(T x, float exponent) { return plain::pow(x, T(exponent)); }
-  static T sqrt(T x) { return plain::sqrt(x); }
-  static T fma(T a, T b, T c) { return plain::fma(a, b, c); }
+  static T normal_cdf(T x) { return freestanding::erfc(x * T(-0.70710678118654752)) / 2; }
+  static T pow(T x, float exponent) { return freestanding::pow(x, T(exponent)); }
+  static T sqrt(T x) { return freestanding::sqrt(x); }
+  static T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.
   static std::uint32_t random(std::uint64_t key, At at) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <coldpress/backend/cpu.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/memory.hpp>
-#include <coldpress/core/plain.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/static_program.hpp>
@@ -144,8 +144,8 @@ class Network {
 
   template <class Program>
   class BasicWorkspace;
-  /// Whether minibatches may have blocks of samples.
-  static constexpr bool blocks = BatchSize::capacity == 0 || BatchSize::capacity >= block_size;
+  /// Of samples, that a minibatch may have.
+  static constexpr Index blocks = BatchSize::capacity == 0 ? PTRDIFF_MAX : BatchSize::capacity / block_size;
   using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
   using Training =
       StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
@@ -252,7 +252,7 @@ class Network {
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: takes a value for each input that outputs depend on, and no more");
     workspace.inputs_ = {};
-    plain::copy_n(spans.data(), samples.count, workspace.inputs_.data());
+    freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
     coldpress::forward(run);
     return workspace.remember(run);
@@ -344,7 +344,7 @@ class Network {
   template <class Program, std::size_t n, class Space>
   auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
              std::uint64_t step) const {
-    constexpr auto given = plain::smaller<std::size_t>(n, input_count);
+    constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
     Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
     for (std::size_t k = 1; k < given; ++k) {
@@ -361,7 +361,7 @@ class Network {
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
-    for (std::size_t k = 0; k < plain::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
+    for (std::size_t k = 0; k < freestanding::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
       run.inputs[k] = samples[k].data();
     return run;
   }
@@ -434,7 +434,7 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
   void reset() {
-    plain::fill_n(values_.data(), values_.size(), T{});
+    freestanding::fill_n(values_.data(), values_.size(), T{});
     batch_ = 0;
   }
 

@@ -2,7 +2,7 @@
 // static network and at run time for a dynamic one.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/arena.hpp>
 
 namespace coldpress {
@@ -12,8 +12,8 @@ struct PlanOptions {
   bool losses = false;          // with the losses and statistics: gradients start there, not at the outputs
   bool input_gradient = false;  // the network's inputs have gradients too
   bool keep_gradients =
-      false;           // of values, to the end: input and parameter gradients may then be asked for in two passes
-  bool blocks = true;  // minibatches may be large enough, and the backend able, to keep images in blocks
+      false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
+  Index blocks = PTRDIFF_MAX;  // of images that a minibatch may have, where the backend keeps some; 0: none
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -147,7 +147,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   int const count = plan.groups;
   groups = groups.first(static_cast<std::size_t>(count));
   detail::trace(nodes, outputs, options, groups, group_of);
-  if (options.blocks) detail::choose_blocks(nodes, outputs, groups, group_of);
+  if (options.blocks > 0) detail::choose_blocks(nodes, outputs, groups, group_of);
   detail::Schedule const schedule{count, options.losses};
   int const end = schedule.end();
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
@@ -202,9 +202,9 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
     if (group.needs_gradient && group.loss < 0)
       group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
-    if (group.needs_gradient && group.chain_length > 0) group.value.last = plain::larger(group.value.last, seed);
+    if (group.needs_gradient && group.chain_length > 0) group.value.last = freestanding::larger(group.value.last, seed);
     if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
-      group.value.last = plain::larger(group.value.last, backward(g));
+      group.value.last = freestanding::larger(group.value.last, backward(g));
   }
   for (int c = 0; c < count; ++c) {
     Group const& reader = groups[c];
@@ -214,13 +214,13 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       if (edge.from < 0) continue;
       Group& group = groups[edge.from];
       int const last = detail::reads_again(nodes, reader, k) ? backward(c) : forward(c);
-      group.value.last = plain::larger(group.value.last, last);
+      group.value.last = freestanding::larger(group.value.last, last);
       if (!edge.passes_gradient) continue;
       int const arrives = schedule.backward(reader, c);
-      group.gradient.first = plain::smaller(group.gradient.first, arrives);
+      group.gradient.first = freestanding::smaller(group.gradient.first, arrives);
       int const slope = options.keep_gradients ? end : arrives;
-      if (group.kept.used()) group.kept.last = plain::larger(group.kept.last, slope);
-      if (group.chain_length > 0) group.value.last = plain::larger(group.value.last, slope);
+      if (group.kept.used()) group.kept.last = freestanding::larger(group.kept.last, slope);
+      if (group.chain_length > 0) group.value.last = freestanding::larger(group.value.last, slope);
     }
   }
   if (options.losses) {  // a head that is one pass with its loss is computed with it
@@ -230,7 +230,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
       for (int k = 0; k < group.edge_count; ++k) {
         if (group.edges[k].from >= 0) {
           Buffer& read = groups[group.edges[k].from].value;
-          read.last = plain::larger(read.last, count);
+          read.last = freestanding::larger(read.last, count);
         }
       }
     }
@@ -275,7 +275,7 @@ constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> o
   }
   plan.workspace = arena.size();
   if (options.training && options.input_gradient) {
-    for (int input = 0; input < plain::smaller(inputs, max_network_inputs); ++input) {
+    for (int input = 0; input < freestanding::smaller(inputs, max_network_inputs); ++input) {
       bool reached = false;
       for (Group const& group : groups) {
         for (int k = 0; k < group.edge_count; ++k)

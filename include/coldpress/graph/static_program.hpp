@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
@@ -39,7 +39,7 @@ struct StaticProgram {
     }
     PlanOptions wanted = options;
     wanted.pitch = Backend::pitch;
-    wanted.blocks = options.blocks && keeps_blocks<Backend>;
+    if (!keeps_blocks<Backend>) wanted.blocks = 0;
     p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
@@ -66,8 +66,8 @@ struct StaticProgram {
     m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
                            planned.groups, planned.group_of, m.slots);
     auto const add = [&](Index one, Index two) {
-      m.scratch = plain::larger(m.scratch, one);
-      m.worker_scratch = plain::larger(m.worker_scratch, two - one);
+      m.scratch = freestanding::larger(m.scratch, one);
+      m.worker_scratch = freestanding::larger(m.worker_scratch, two - one);
     };
     [&]<int... g>(std::integer_sequence<int, g...>) { (add(scratch<g>(1), scratch<g>(2)), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 #include <array>
 #include <utility>
@@ -117,7 +117,7 @@ struct BatchNormalization {
 
   template <class T>
   T factor(T variance) const {
-    return 1 / plain::sqrt(variance + static_cast<T>(epsilon));
+    return 1 / freestanding::sqrt(variance + static_cast<T>(epsilon));
   }
   /// Values of a channel in the minibatch.
   template <class Pass>
@@ -147,7 +147,7 @@ struct BatchNormalization {
     [&]<int... n>(std::integer_sequence<int, n...>) {
       typename Numbers::value_type numbers[count][block];
       for (Index first = 0; first < channels; first += block) {
-        Index const width = plain::smaller(block, channels - first);
+        Index const width = freestanding::smaller(block, channels - first);
         for (Index k = 0; k < width; ++k) {
           Numbers const own = of_channel(first + k);
           ((numbers[n][k] = own[n]), ...);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -38,8 +38,8 @@ struct ChannelPooling {
       T const* const x = pass.x.row(n);
       T* const y = pass.y.row(n);
       T* const places = pass.memory + n * size;
-      plain::fill_n(y, size, T{});
-      if (mode == PoolingMode::max) plain::fill_n(places, size, T{-1});
+      freestanding::fill_n(y, size, T{});
+      if (mode == PoolingMode::max) freestanding::fill_n(places, size, T{-1});
       for_each_tap(pass.in, [&](Index from, Index to, Index count, Index tap) {
         for (Index i = 0; i < count; ++i) {
           T const value = x[from + i], most = y[to + i];
@@ -60,7 +60,7 @@ struct ChannelPooling {
     for (Index n = 0; n < pass.dx.rows; ++n) {
       T const *const dy = pass.dy.row(n), *const places = pass.memory + n * pass.dy.columns;
       T* const dx = pass.dx.row(n);
-      plain::fill_n(dx, Index{pass.dx.columns}, T{});
+      freestanding::fill_n(dx, Index{pass.dx.columns}, T{});
       for_each_tap(pass.in, [&](Index to, Index from, Index count, Index tap) {
         for (Index i = 0; i < count; ++i) {
           if (mode == PoolingMode::average) {

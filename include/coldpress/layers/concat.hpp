@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -32,7 +32,7 @@ struct Concat {
       Index const part = pass.in[k].size() / outer;
       for (Index i = 0; i < pass.y.rows; ++i) {
         for (Index o = 0; o < outer; ++o)
-          plain::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * whole + offset);
+          freestanding::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * whole + offset);
       }
       offset += part;
     }
@@ -44,7 +44,7 @@ struct Concat {
       Index const part = pass.in[k].size() / outer;
       for (Index i = 0; pass.dx[k].data && i < pass.dy.rows; ++i) {
         for (Index o = 0; o < outer; ++o)
-          plain::copy_n(pass.dy.row(i) + o * whole + offset, part, pass.dx[k].row(i) + o * part);
+          freestanding::copy_n(pass.dy.row(i) + o * whole + offset, part, pass.dx[k].row(i) + o * part);
       }
       offset += part;
     }

@@ -76,7 +76,7 @@ struct Convolution {
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.workers * Backend::convolution_scratch(geometry(in), extent);
+    return Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -33,7 +33,7 @@ struct Crop {
   }
   void backward_input(auto const&, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) plain::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
+    for (Index n = 0; n < pass.dx.rows; ++n) freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
     for_each_row(pass, pass.dx.rows, [&](Index n, Index to, Index from, bool mirrored) {
       copy(pass.dy.row(n) + from, pass.dx.row(n) + to, mirrored);
     });

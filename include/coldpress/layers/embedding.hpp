@@ -1,7 +1,7 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 #include <limits>
 
@@ -44,9 +44,9 @@ struct Embedding {
         T const number = pass.x.row(n)[t];
         T* const y = pass.y.row(n) + t * features;
         if (is_label(number, vocabulary)) {
-          plain::copy_n(pass.p[0] + static_cast<Index>(number) * features, features, y);
+          freestanding::copy_n(pass.p[0] + static_cast<Index>(number) * features, features, y);
         } else {
-          plain::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
+          freestanding::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
         }
       }
     }
@@ -54,7 +54,7 @@ struct Embedding {
   void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     T* const gradient = backend.scratch;
-    plain::fill_n(gradient, vocabulary * features, T{});
+    freestanding::fill_n(gradient, vocabulary * features, T{});
     for (Index n = 0; n < pass.x.rows; ++n) {
       for (Index t = 0; t < pass.x.columns; ++t) {
         T const number = pass.x.row(n)[t];

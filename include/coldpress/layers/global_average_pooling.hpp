@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -30,7 +30,7 @@ struct GlobalAveragePooling {
     Index const channels = pass.dy.columns, count = pass.in.size() / channels;
     for (Index n = 0; n < pass.dx.rows; ++n) {
       for (Index c = 0; c < channels; ++c)
-        plain::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
+        freestanding::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
     }
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;

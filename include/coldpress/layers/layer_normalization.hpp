@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -61,7 +61,7 @@ struct LayerNormalization {
     using T = typename decltype(pass.dy)::Scalar;
     Index const size = last(pass.in);
     T *const dw = backend.scratch, *const db = dw + size;
-    plain::fill_n(dw, 2 * size, T{});
+    freestanding::fill_n(dw, 2 * size, T{});
     for_each_line(pass.in, pass.dy.rows, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start;
       T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];

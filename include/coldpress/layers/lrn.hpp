@@ -2,7 +2,7 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/along.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/layers/power.hpp>
 
 #include <array>
@@ -94,10 +94,10 @@ struct LRN {
   static void sum_along(Along const& a, Index before, Index after, T* to, F f) {
     for (Index o = 0; o < a.outer; ++o) {
       Index const start = o * a.extent * a.inner;
-      plain::fill_n(to + start, a.extent * a.inner, T{});
+      freestanding::fill_n(to + start, a.extent * a.inner, T{});
       for (Index d = -before; d <= after; ++d) {
-        Index const end = start + plain::smaller(a.extent, a.extent - d) * a.inner;
-        for (Index i = start + plain::larger<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
+        Index const end = start + freestanding::smaller(a.extent, a.extent - d) * a.inner;
+        for (Index i = start + freestanding::larger<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
       }
     }
   }

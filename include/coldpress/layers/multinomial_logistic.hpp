@@ -1,7 +1,7 @@
 #pragma once
 
 #include <coldpress/core/classes.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
 
@@ -28,10 +28,11 @@ struct MultinomialLogistic {
     Along const a{in, axis};
     T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
     T total{};
-    plain::fill_n(dy, in.size(), T{});
+    freestanding::fill_n(dy, in.size(), T{});
     for (Index n = 0; n < a.lines(); ++n) {
       Index const label = static_cast<Index>(labels[n]), place = a.line(n) + label * a.inner;
-      T const p = plain::larger(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
+      T const p = freestanding::larger(y[place], static_cast<T>(1e-20)),
+              weight = class_weights.factor<T>(label) * share;
       total -= Math<T>::log(p) * weight;
       dy[place] = -(weight / p);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -26,7 +26,7 @@ struct Product {
   void forward(auto const&, auto const& pass) const {
     Extents const e = extents(pass.in);
     for_each(pass, e, [&](auto const* a, auto const* b, auto* y) {
-      plain::fill_n(y, e.m * e.n, std::remove_cvref_t<decltype(*a)>{});
+      freestanding::fill_n(y, e.m * e.n, std::remove_cvref_t<decltype(*a)>{});
       multiply(e.m, e.k, e.n, Matrix{a, e.k, 1}, of_b(e, b), y);
     });
   }
@@ -41,13 +41,13 @@ struct Product {
         auto const* const dy = pass.dy.row(i) + s * e.m * e.n;
         if (da.data) {
           auto* const to = da.row(i) + s * e.m * e.k;
-          plain::fill_n(to, e.m * e.k, std::remove_cvref_t<decltype(*a)>{});
+          freestanding::fill_n(to, e.m * e.k, std::remove_cvref_t<decltype(*a)>{});
           auto const m = of_b(e, b);
           multiply(e.m, e.n, e.k, Matrix{dy, e.n, 1}, Matrix{m.data, m.column, m.row}, to);
         }
         if (db.data) {
           auto* const to = db.row(i) + s * e.k * e.n;
-          plain::fill_n(to, e.k * e.n, std::remove_cvref_t<decltype(*a)>{});
+          freestanding::fill_n(to, e.k * e.n, std::remove_cvref_t<decltype(*a)>{});
           if (transpose) {
             multiply(e.n, e.m, e.k, Matrix{dy, 1, e.n}, Matrix{a, e.k, 1}, to);
           } else {

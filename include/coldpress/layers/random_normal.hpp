@@ -1,7 +1,7 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -26,7 +26,7 @@ struct RandomNormal {
             pass.key);
         double const u = 1 - bits.words[0] * 0x1p-32,  // never 0
             angle = 2 * 3.14159265358979323846 * bits.words[1] * 0x1p-32;
-        pass.y.row(i)[j] = static_cast<T>(plain::sqrt(-2 * plain::log(u)) * plain::cos(angle));
+        pass.y.row(i)[j] = static_cast<T>(freestanding::sqrt(-2 * freestanding::log(u)) * freestanding::cos(angle));
       }
     }
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -34,7 +34,7 @@ struct Reduce {
           *y = sum_over<T>(a.extent, [&](Index k) { return x[k]; }) / whole;
           continue;
         }
-        plain::fill_n(y, a.inner, T{});
+        freestanding::fill_n(y, a.inner, T{});
         for (Index k = 0; k < a.extent; ++k) {
           for (Index i = 0; i < a.inner; ++i) y[i] += x[k * a.inner + i];
         }
@@ -51,7 +51,7 @@ struct Reduce {
         T const* const dy = pass.dy.row(n) + o * a.inner;
         T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
         if (a.inner == 1) {
-          plain::fill_n(dx, a.extent, *dy / whole);
+          freestanding::fill_n(dx, a.extent, *dy / whole);
           continue;
         }
         for (Index k = 0; k < a.extent; ++k) {

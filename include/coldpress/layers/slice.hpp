@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -20,14 +20,14 @@ struct Slice {
 
   void forward(auto const&, auto const& pass) const {
     for_each_run(pass.in, pass.x.rows, [&](Index n, Index in_x, Index in_y, Index count) {
-      plain::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
+      freestanding::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
     });
   }
   void backward_input(auto const&, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) plain::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
+    for (Index n = 0; n < pass.dx.rows; ++n) freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
     for_each_run(pass.in, pass.dx.rows, [&](Index n, Index in_x, Index in_y, Index count) {
-      plain::copy_n(pass.dy.row(n) + in_y, count, pass.dx.row(n) + in_x);
+      freestanding::copy_n(pass.dy.row(n) + in_y, count, pass.dx.row(n) + in_x);
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;

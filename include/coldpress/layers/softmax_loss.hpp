@@ -1,7 +1,7 @@
 #pragma once
 
 #include <coldpress/core/classes.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
 
@@ -31,7 +31,7 @@ struct SoftmaxLoss {
       Index const start = a.line(n), label = static_cast<Index>(labels[n]);
       LineSoftmax<T> const p{y + start, a};
       T const weight = class_weights.factor<T>(label) * share;
-      total -= plain::larger(p.log(label), static_cast<T>(smallest_log)) * weight;
+      total -= freestanding::larger(p.log(label), static_cast<T>(smallest_log)) * weight;
       for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
     }
     return total;

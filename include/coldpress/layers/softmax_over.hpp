@@ -1,8 +1,8 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -64,7 +64,7 @@ struct SoftmaxOver {
   };
   /// Lines that start at equal distances, and how many of them are normalised at once.
   static constexpr Index run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
-  static constexpr Index at_once(Along const& a) { return plain::smaller<Index>(run(a), 64); }
+  static constexpr Index at_once(Along const& a) { return freestanding::smaller<Index>(run(a), 64); }
   constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }
 
   /// f(sample, lines, rows in scratch for them) for all lines of all samples.
@@ -78,7 +78,7 @@ struct SoftmaxOver {
         Index const start = o * a.extent * a.inner;
         for (Index first = 0; first < run(a); first += most)
           f(n, Lines{start + first * apart, apart, a.inner},
-            Rows<T>{backend.scratch, plain::smaller(most, run(a) - first), a.extent, pitch});
+            Rows<T>{backend.scratch, freestanding::smaller(most, run(a) - first), a.extent, pitch});
       }
     }
   }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
-#include <coldpress/core/plain.hpp>
 
 namespace coldpress {
 
@@ -32,8 +32,9 @@ struct Wasserstein {
     Index const n = in.size();
     double cost[most], kernel[most], u[most], v[most];
     for (Index d = 0; d < n; ++d) {
-      cost[d] = plain::pow(static_cast<double>(d) / static_cast<double>(plain::larger<Index>(n - 1, 1)), double{power});
-      kernel[d] = plain::exp(-lambda * cost[d]);
+      cost[d] = freestanding::pow(static_cast<double>(d) / static_cast<double>(freestanding::larger<Index>(n - 1, 1)),
+                                  double{power});
+      kernel[d] = freestanding::exp(-lambda * cost[d]);
       u[d] = 1 / static_cast<double>(n);
     }
     auto const balance = [&](T const* mass, double const* other, double* factors) {
@@ -53,7 +54,7 @@ struct Wasserstein {
     }
     auto const hand_over = [&](double const* factors, T* gradient) {
       for (Index i = 0; i < n; ++i)
-        gradient[i] = static_cast<T>(plain::log(plain::larger(factors[i], 1e-20)) / lambda * loss_weight);
+        gradient[i] = static_cast<T>(freestanding::log(freestanding::larger(factors[i], 1e-20)) / lambda * loss_weight);
     };
     hand_over(u, dy);
     if (dt) hand_over(v, dt);

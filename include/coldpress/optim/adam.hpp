@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/core/fields.hpp>
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/pointwise.hpp>
 
 namespace coldpress {
@@ -21,8 +21,10 @@ __attribute__((always_inline)) inline T adam_direction(Adam const& adam, T gradi
 /// Returns c2 / c1.
 template <class Adam>
 double correct_bias(Adam& adam, std::uint64_t t) {
-  auto const left = [t](float beta) { return 1 - plain::pow(static_cast<double>(beta), static_cast<double>(t)); };
-  double const c2 = plain::sqrt(left(adam.beta2)), factor = c2 / left(adam.beta1);
+  auto const left = [t](float beta) {
+    return 1 - freestanding::pow(static_cast<double>(beta), static_cast<double>(t));
+  };
+  double const c2 = freestanding::sqrt(left(adam.beta2)), factor = c2 / left(adam.beta1);
   adam.learning_rate = static_cast<float>(static_cast<double>(adam.learning_rate) * factor);
   adam.epsilon = static_cast<float>(static_cast<double>(adam.epsilon) * c2);
   return factor;

@@ -1,9 +1,9 @@
 // Initial values: a function of key and shape alone, so every backend and layout starts with the same numbers.
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/memory.hpp>
 #include <coldpress/core/parameter.hpp>
-#include <coldpress/core/plain.hpp>
 #include <coldpress/core/random.hpp>
 
 namespace coldpress {
@@ -14,7 +14,7 @@ inline double normal(Stream stream, std::uint64_t element) {
   auto const random = stream.block(element);
   double const u = 1 - static_cast<double>(random.words[0]) * 0x1p-32,
                angle = 2 * 3.14159265358979323846 * random.words[1] * 0x1p-32;
-  return plain::sqrt(-2 * plain::log(u)) * plain::cos(angle);
+  return freestanding::sqrt(-2 * freestanding::log(u)) * freestanding::cos(angle);
 }
 
 /// Of eight partial sums, so that it is fast and its order is that of every compiler.
@@ -42,7 +42,7 @@ inline HeapMemory<double> orthonormal(Stream stream, Index count, Index size) {
         for (Index i = 0; i < size; ++i) own[i] -= common * other[i];
       }
     }
-    double const norm = plain::sqrt(dot(own, own, size));
+    double const norm = freestanding::sqrt(dot(own, own, size));
     for (Index i = 0; i < size; ++i) own[i] /= norm;
   }
   return vectors;
@@ -72,7 +72,7 @@ void fill(Parameter const& parameter, Stream stream, Store store) {
     if (kind == own || kind == constant) each([&](std::uint64_t) { return kind == own ? 0.0 : a; });
   }
   if constexpr ((kinds & (fillers_of(glorot) | fillers_of(xavier))) != 0) {
-    double const radius = kind == glorot ? plain::sqrt(6 / (in + out)) : plain::sqrt(3 / in);
+    double const radius = kind == glorot ? freestanding::sqrt(6 / (in + out)) : freestanding::sqrt(3 / in);
     if (kind == glorot || kind == xavier)
       each([&](std::uint64_t e) { return (2.0 * static_cast<double>(stream.uniform(e)) - 1.0) * radius; });
   }
@@ -80,7 +80,7 @@ void fill(Parameter const& parameter, Stream stream, Store store) {
     if (kind == gaussian) each([&](std::uint64_t e) { return a + b * detail::normal(stream, e); });
   }
   if constexpr ((kinds & fillers_of(juice_bias)) != 0) {
-    if (kind == juice_bias) each([&](std::uint64_t) { return plain::sqrt(2 * stream.uniform(0)); });
+    if (kind == juice_bias) each([&](std::uint64_t) { return freestanding::sqrt(2 * stream.uniform(0)); });
   }
   if constexpr ((kinds & fillers_of(orthogonal)) != 0) {
     if (kind == orthogonal) {

@@ -1,7 +1,7 @@
 // Learning-rate policies with Caffe's and Juice's names and formulas: the rate of iteration i = 0, 1, ...
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 #include <cstdint>
@@ -40,20 +40,20 @@ struct LRPolicy {
       case Kind::fixed:
         return 1;
       case Kind::step:
-        return plain::pow(g, static_cast<double>(iteration / static_cast<std::uint64_t>(stepsize)));
+        return freestanding::pow(g, static_cast<double>(iteration / static_cast<std::uint64_t>(stepsize)));
       case Kind::multistep: {
         int done = 0;
         while (done < max_steps && steps[done] > 0 && iteration >= static_cast<std::uint64_t>(steps[done])) ++done;
-        return plain::pow(g, done);
+        return freestanding::pow(g, done);
       }
       case Kind::exp:
-        return plain::pow(g, i);
+        return freestanding::pow(g, i);
       case Kind::inv:
-        return plain::pow(1 + g * i, -p);
+        return freestanding::pow(1 + g * i, -p);
       case Kind::poly:
-        return plain::pow(plain::larger(0.0, 1 - i / static_cast<double>(max_iter)), p);
+        return freestanding::pow(freestanding::larger(0.0, 1 - i / static_cast<double>(max_iter)), p);
       case Kind::sigmoid:
-        return 1 / (1 + plain::exp(-g * (i - static_cast<double>(stepsize))));
+        return 1 / (1 + freestanding::exp(-g * (i - static_cast<double>(stepsize))));
     }
     return 1;
   }

@@ -1,7 +1,7 @@
 // Training of a static network: forward, loss, backward and update as one fused plan.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/sgd.hpp>
 #include <coldpress/optim/update.hpp>
@@ -64,7 +64,7 @@ class Solver {
             "train_minibatch: the targets must be as many as the samples");
     check_targets(loss, Net::output_shape, targets.values);
     std::array<std::span<T const>, samples.count + 1> all;
-    plain::copy_n(spans.data(), samples.count, all.data());
+    freestanding::copy_n(spans.data(), samples.count, all.data());
     all.back() = targets.values;
     return train(all);
   }

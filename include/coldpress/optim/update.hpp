@@ -1,7 +1,7 @@
 // From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
 #pragma once
 
-#include <coldpress/core/plain.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
 
@@ -39,7 +39,7 @@ constexpr bool fuses_update(SolverOptions const& options) {
 /// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
 /// (Juice's order).
 inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
-  double const norm = plain::sqrt(squared_norm);
+  double const norm = freestanding::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }

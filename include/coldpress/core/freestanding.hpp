@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace coldpress::plain {
+namespace coldpress::freestanding {
 
 template <class T>
 __attribute__((always_inline)) constexpr T larger(T a, std::type_identity_t<T> b) {
@@ -47,4 +47,4 @@ __attribute__((always_inline)) inline double pow(double x, double y) { return __
 __attribute__((always_inline)) inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 __attribute__((always_inline)) inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-}  // namespace coldpress::plain
+}  // namespace coldpress::freestanding
