@@ -11,6 +11,7 @@
 #include <coldpress/optim/solver.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace coldpress::dynamic {
 
