@@ -31,9 +31,15 @@ class Tape {
   /// Makes room for what did not fit; whether it has to be taken down again.
   bool grow() {
     if (size_ <= capacity_) return false;
-    memory_ = std::make_unique<std::byte[]>(size_);
-    capacity_ = size_;
+    reserve(size_);
     return true;
+  }
+  std::size_t size() const { return size_; }
+  /// Room for a tape of that size; what is on it may be lost.
+  void reserve(std::size_t size) {
+    if (size <= capacity_) return;
+    memory_ = std::make_unique<std::byte[]>(size);
+    capacity_ = size;
   }
   void play(Inputs inputs) const {
     for (std::size_t at = 0; at < size_;) {

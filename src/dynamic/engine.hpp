@@ -249,6 +249,10 @@ class Engine final : public Executable {
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
     remember(run);
     recording.outputs.assign(outputs_.begin(), outputs_.end());
+    for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
+      other.outputs.reserve(outputs_.size());
+      if (other.batch == 0) other.tape.reserve(recording.tape.size());
+    }
   }
 
   Parameter const& parameter(int weight) const {
