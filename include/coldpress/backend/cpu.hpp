@@ -219,7 +219,7 @@ struct Cpu : cpu::Layout, Context {
         for (Index c = 0; c < from.columns; c += cpu::lanes) {
           Index const left = from.columns - c;
           cpu::Vector x{}, y{};
-          if constexpr (op.needs_inputs)
+          if constexpr (std::remove_cvref_t<decltype(op)>::needs_inputs)
             x = cpu::load_row(first.row(i) + c, left), y = cpu::load_row(other.row(i) + c, left);
           cpu::Vector const d = second ? op.second(x, y) : op.first(x, y);
           cpu::Vector v[1][1] = {{cpu::load_row(from.row(i) + c, left) * d}};
