@@ -2,6 +2,7 @@
 # Passes when every function the object shares with others (global or weak) has the level in its name, or is one that only
 # returns a constant.
 
+cmake_minimum_required(VERSION 3.25)
 set(constants "coldpress::Executor::piece_cost() const")
 string(LENGTH "${LEVEL}" letters)
 
