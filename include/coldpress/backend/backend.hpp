@@ -53,6 +53,8 @@ struct Slope {
   Index input_pitch = 0;
   T const* output = nullptr;
   Index output_pitch = 0;
+
+  bool empty() const { return chain.length == 0; }
 };
 
 /// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i. A layer of several inputs

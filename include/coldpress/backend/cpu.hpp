@@ -2,12 +2,12 @@
 #pragma once
 
 #include <coldpress/backend/convolution.hpp>
+#include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/pooling.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
-#include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
@@ -15,12 +15,12 @@ inline namespace COLDPRESS_ISA {
 
 // What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
 // those it includes.
-struct Cpu : cpu::Layout, Context {
+struct Cpu : cpu::Layout, cpu::Cutting {
   /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
-    cpu::Output<Chain, Join> const epilogue{then, bias, y.data, y.pitch, writable(y)};
+    auto const epilogue = cpu::epilogue_of(y, then, bias);
     cpu::either(
         cpu::is_one(x.rows),
         [&]() COLDPRESS_INLINE_LAMBDA {
@@ -79,7 +79,7 @@ struct Cpu : cpu::Layout, Context {
                                  Then<Chain, float, Join> const& then, State state) const {
     if constexpr (!std::is_null_pointer_v<State>) {
       if (g.sequence && state && g.past() > 0) {
-        cpu::Output<Chain, Join> const epilogue{then, nullptr, y.data, y.pitch, writable(y)};
+        auto const epilogue = cpu::epilogue_of(y, then);
         constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
         return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
       }
@@ -90,22 +90,24 @@ struct Cpu : cpu::Layout, Context {
   template <class DY, class DX, class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope) const {
-    Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::convolve_block_back(g, dy, scratch, dx, b, scratch_of(worker, packed));
-          finish_block_gradient(dx, slope, b);
+          cpu::zero_padding(dx, b);
+          cpu::finish_block(dx, slope, b);
         }
       });
     }
     Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
-    finish_gradient(dx, slope, blocks, at_once, 0, g.products(), [&](Index i, Index count, float* own) {
+    finish_rows(dx, slope, blocks, at_once, g.products(), [&](Index i, Index count, float* own) {
+      cpu::zero_from(0, cpu::some(dx, i, count));
       if (g.sequence) {
-        cpu::sequence_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
+        cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
       } else {
-        cpu::image_input_gradient(g, some(dy, i, count), weight, some(dx, i, count), own);
+        cpu::image_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
       }
     });
   }
@@ -118,10 +120,10 @@ struct Cpu : cpu::Layout, Context {
     if (g.sequence) {
       cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
     } else {
-      Index const blocks = g.in_blocks() ? blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
+      Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
       if (blocks > 0) cpu::block_weight_gradient(*this, g, x, dy, blocks, size);
       if (rest > 0)
-        cpu::image_weight_gradient(g, some(x, first, rest), some(dy, first, rest), gradient, gradient + size);
+        cpu::image_weight_gradient(g, cpu::some(x, first, rest), cpu::some(dy, first, rest), gradient, gradient + size);
     }
     cpu::hand_over(sink, gradient, size);
   }
@@ -129,9 +131,9 @@ struct Cpu : cpu::Layout, Context {
   template <class DY, class Sink>
   void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    Index const blocks = g.in_blocks() ? blocks_of(dy) : 0, first = blocks * block_size;
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, some(dy, first, dy.rows - first), k)}};
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, cpu::some(dy, first, dy.rows - first), k)}};
       for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
         sum[0][0][n] += cpu::block_channel_sum(g, dy, blocks, k + n);
       epilogue.finish(sum, 0, k);
@@ -141,12 +143,12 @@ struct Cpu : cpu::Layout, Context {
   template <class X, class Y, class Chain, class Join>
   void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
     auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
-    Index const blocks = x.blocked || y.blocked ? blocks_of(x) : 0, cost = value_cost * x.columns;
+    Index const blocks = x.blocked || y.blocked ? cpu::blocks_of(x) : 0, cost = value_cost * x.columns;
     if (blocks > 0) {
       each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::pool_block(g, x, y, places_of(b * block_size), b, scratch_of(worker));
-          finish_block(y, then, b);
+          cpu::finish_block(y, then, b);
         }
       });
     }
@@ -158,44 +160,46 @@ struct Cpu : cpu::Layout, Context {
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
     auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
-    Index const blocks = dx.blocked || dy.blocked ? blocks_of(dy) : 0, cost = value_cost * dx.columns;
+    Index const blocks = dx.blocked || dy.blocked ? cpu::blocks_of(dy) : 0, cost = value_cost * dx.columns;
     if (blocks > 0) {
       each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::pool_block_gradient(g, dy, places_of(b * block_size), dx, b, scratch_of(worker));
-          finish_block_gradient(dx, slope, b);
+          cpu::zero_padding(dx, b);
+          cpu::finish_block(dx, slope, b);
         }
       });
     }
-    finish_gradient(dx, slope, blocks, 1, dx.columns, cost, [&](Index i, Index, float* own) {
+    finish_rows(dx, slope, blocks, 1, cost, [&](Index i, Index, float* own) {
+      cpu::zero_from(dx.columns, cpu::some(dx, i, 1));
       cpu::pool_gradient(g, dy.row(i), places_of(i), dx.row(i), own);
     });
   }
   /// y = then(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, Then<Chain, float, Join> const& then) const {
-    by_section(y, [&](auto part) {
+    cpu::by_section(y, [&](auto part) {
       auto const from = part(x);
-      cpu::Output<Chain, Join> const epilogue = output(part(y), part(then));
+      auto const epilogue = cpu::epilogue_of(part(y), part(then));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
   /// dx = slope(dy); dx may be dy.
   template <class DY, class DX, class Chain>
   void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    by_section(dx, [&](auto part) {
+    cpu::by_section(dx, [&](auto part) {
       auto const from = part(dy);
-      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      auto const epilogue = cpu::epilogue_of(part(dx), part(slope));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
   /// dx = slope(dx + dy)
   template <class DY, class DX, class Chain>
   void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    by_section(dx, [&](auto part) {
+    cpu::by_section(dx, [&](auto part) {
       auto const from = part(dy);
       auto const to = part(dx);
-      cpu::InputGradient<Chain> const epilogue = input_gradient(to, part(slope));
+      auto const epilogue = cpu::epilogue_of(to, part(slope));
       each_row(from, [&](Index i) {
         for (Index c = 0; c < from.columns; c += cpu::lanes) {
           Index const left = from.columns - c;
@@ -210,11 +214,11 @@ struct Cpu : cpu::Layout, Context {
   template <class L, class DY, class A, class B, class DX, class Chain>
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
     auto const op = layer.join();
-    by_section(dx, [&](auto part) {
+    cpu::by_section(dx, [&](auto part) {
       auto const from = part(dy);
       auto const first = part(a);
       auto const other = part(b);
-      cpu::InputGradient<Chain> const epilogue = input_gradient(part(dx), part(slope));
+      auto const epilogue = cpu::epilogue_of(part(dx), part(slope));
       each_row(from, [&](Index i) {
         for (Index c = 0; c < from.columns; c += cpu::lanes) {
           Index const left = from.columns - c;
@@ -234,7 +238,7 @@ struct Cpu : cpu::Layout, Context {
     each_row(y, [&](Index i) {
       cpu::for_row(y.columns, [&](Index c, Index left) {
         cpu::Vector const v = cpu::load_row(y.row(i) + c, left), t = cpu::load_row(target.row(i) + c, left);
-        cpu::store_row(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0), writable(dt) - c);
+        cpu::store_row(dt.row(i) + c, cpu::masked(loss.target_gradient(v, t), left, 0), cpu::writable(dt) - c);
       });
     });
   }
@@ -247,7 +251,7 @@ struct Cpu : cpu::Layout, Context {
   template <class Y, class DY, class DX>
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
     each_row(y, [&](Index i) {
-      cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns, writable(dx));
+      cpu::normalize_gradient_row(kind, y.row(i), dy.row(i), dx.row(i), y.columns, cpu::writable(dx));
     });
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. One pass over each
@@ -256,9 +260,9 @@ struct Cpu : cpu::Layout, Context {
   float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
     cpu::Vector const total = sum_of<cpu::Vector>(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index i) {
       if (kind != Normalization::none) cpu::normalize_row(kind, x.row(i), y.row(i), x.columns);
-      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns, writable(dx));
+      cpu::Vector const value = cpu::loss_row(loss, y.row(i), target.row(i), dx.row(i), y.columns, cpu::writable(dx));
       if (kind != Normalization::none)
-        cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns, writable(dx));
+        cpu::normalize_gradient_row(kind, y.row(i), dx.row(i), dx.row(i), x.columns, cpu::writable(dx));
       return value;
     });
     return cpu::sum(total) / static_cast<float>(x.rows);
@@ -370,204 +374,19 @@ struct Cpu : cpu::Layout, Context {
       if (!then.empty()) map(y, y, then);
       return;
     }
-    Index const blocks = g.in_blocks() ? blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
-          finish_block(y, then, b);
+          cpu::finish_block(y, then, b);
         }
       });
     }
     finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-      cpu::convolve_images(g, some(x, i, count), weight, bias, some(y, i, count), own);
+      cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, cpu::some(y, i, count), own);
     });
-  }
-  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
-
-  /// f(i) for each row of x.
-  template <class X, class F>
-  void each_row(X x, F const& f) const {
-    each(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index first, Index last, int) {
-      for (Index i = first; i < last; ++i) f(i);
-    });
-  }
-  /// Σ f(i) over [0, count): sums of at most 64 blocks, then their sum.
-  template <class Sum, class Count, class Cost, class F>
-  Sum sum_of(Count count, Cost cost, F const& f) const {
-    constexpr Index most = 64;
-    auto const block = cpu::parts_of(count, Fixed<most>{});
-    auto const blocks = cpu::parts_of(count, block);
-    Sum sums[most];
-    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
-      for (Index b = first; b < last; ++b) {
-        sums[b] = Sum{};
-        for (Index i = b * block; i < freestanding::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
-      }
-    });
-    Sum total{};
-    for (Index b = 0; b < blocks; ++b) total += sums[b];
-    return total;
-  }
-  /// cpu::multiply, cut into tiles.
-  template <class Count, class Columns, class Depth, class Number, class Epilogue>
-  void multiply(Count rows, Columns columns, Depth depth, cpu::Left a, Number const* b, Index b_pitch,
-                Epilogue const& epilogue) const {
-    auto const tiles = cpu::parts_of(rows, Fixed<cpu::tile_rows>{});
-    auto const panels = cpu::parts_of(cpu::vectors(columns), Fixed<cpu::tile_columns>{});
-    auto const all = product_of(tiles, panels);
-    each(all, cpu::parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
-      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
-        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
-                      {first - panel * tiles, last - panel * tiles});
-      }
-    });
-  }
-  /// cpu::transpose, cut into cache lines of `to`.
-  template <class Count, class Columns, class Number>
-  void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
-    constexpr Index line = 16;
-    each(cpu::parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
-         [&](Index first, Index last, int) {
-           Index const row = first * line;
-           cpu::transpose(freestanding::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch,
-                          from_pitch, to + row, to_pitch);
-         });
-  }
-  /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
-  template <class F>
-  void each_samples(Recurrence<float> const& r, F const& f) const {
-    Index const gates = r.weights.gates * r.units(),
-                depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
-                pairs = freestanding::larger<Index>(1, r.x.samples / 2);
-    each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
-      Index const end = last == pairs ? r.x.samples : 2 * last;
-      f(2 * first, end - 2 * first);
-    });
-  }
-  /// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
-  template <class Y>
-  static constexpr Index writable(Y y) {
-    return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
-  }
-  template <class T, class Count, class Columns, class Pitch, class Blocked>
-  static Rows<T> some(Rows<T, Count, Columns, Pitch, Blocked> x, Index first, Index count) {
-    return {x.row(first), count, x.columns, x.pitch};
-  }
-  /// Whole blocks of a minibatch; of a batch that is too small the compiler knows it.
-  template <class X>
-  static constexpr Index blocks_of(X const& x) {
-    return x.rows / block_size;
-  }
-  template <class Y, class Chain, class Join>
-  static cpu::Output<Chain, Join> output(Y y, Then<Chain, float, Join> const& then) {
-    return {then, nullptr, y.data, y.pitch, writable(y)};
-  }
-  template <class DX, class Chain>
-  static cpu::InputGradient<Chain> input_gradient(DX dx, Slope<Chain, float> const& slope) {
-    return {slope, dx.data, dx.pitch, dx.columns};
-  }
-  /// Where a block follows on y, what is to be done with it, while it is in the cache.
-  template <class Y, class Chain, class Join>
-  static void finish_block(Y y, Then<Chain, float, Join> const& then, Index b) {
-    if (then.empty()) return;
-    if (y.blocked) {
-      Section const part{b * block_size, 1, block_size};
-      cpu::pass_row(part(y).data, part(y).columns, output(part(y), part(then)), 0);
-    } else {
-      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
-        cpu::pass_row(y.row(i), y.columns, output(y, then), i);
-    }
-  }
-  template <class DX, class Chain>
-  static void finish_block_gradient(DX dx, Slope<Chain, float> const& slope, Index b) {
-    if (dx.blocked) {
-      if (slope.chain.length == 0) return;
-      Section const part{b * block_size, 1, block_size};
-      cpu::pass_row(part(dx).data, part(dx).columns, input_gradient(part(dx), part(slope)), 0);
-    } else {
-      for (Index i = b * block_size; i < (b + 1) * block_size; ++i)
-        cpu::pass_row(dx.row(i), dx.columns, input_gradient(dx, slope), i);
-    }
-  }
-  /// compute(first, count, scratch) writes some rows of y, those after its blocks; while they are in the cache, the
-  /// chain follows. `cost`: of a row.
-  template <class Y, class Chain, class Join, class F>
-  void finish_rows(Y y, Then<Chain, float, Join> const& then, Index blocks, Index at_once, Index cost,
-                   F compute) const {
-    Index const start = blocks * block_size;
-    each(cpu::parts_of(y.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      Index const end = freestanding::smaller<Index>(start + last * at_once, y.rows);
-      for (Index i = start + first * at_once; i < end; i += at_once) {
-        Index const count = freestanding::smaller(at_once, end - i);
-        compute(i, count, scratch_of(worker));
-        if (then.empty()) continue;
-        for (Index j = i; j < i + count; ++j) cpu::pass_row(y.row(j), y.columns, output(y, then), j);
-      }
-    });
-  }
-  /// compute(first, count, scratch) makes some rows of dx, those after its blocks: it writes the first columns, and
-  /// adds to the others, which are zero. While they are in the cache, the slope follows.
-  template <class DX, class Chain, class F>
-  void finish_gradient(DX dx, Slope<Chain, float> const& slope, Index blocks, Index at_once, Index written, Index cost,
-                       F compute) const {
-    Index const start = blocks * block_size;
-    each(cpu::parts_of(dx.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
-      Index const end = freestanding::smaller<Index>(start + last * at_once, dx.rows);
-      for (Index i = start + first * at_once; i < end; i += at_once) {
-        Index const count = freestanding::smaller(at_once, end - i);
-        for (Index j = i; j < i + count; ++j) cpu::zero(dx.row(j) + written, writable(dx) - written);
-        compute(i, count, scratch_of(worker));
-        if (slope.chain.length == 0) continue;
-        for (Index j = i; j < i + count; ++j) cpu::pass_row(dx.row(j), dx.columns, input_gradient(dx, slope), j);
-      }
-    });
-  }
-  /// Rows as they are.
-  struct Whole {
-    template <class X>
-    X operator()(X const& x) const {
-      return x;
-    }
-  };
-  /// Rows of blocks, or those after them, as ordinary rows: a block is one, of as many values as its samples have.
-  struct Section {
-    Index first, rows, samples;  // of each row
-
-    template <class T, class Count, class Columns, class Pitch, class Blocked>
-    Rows<T, Index, Index, Index, std::false_type> operator()(Rows<T, Count, Columns, Pitch, Blocked> x) const {
-      return {x.row(first), rows, samples * x.columns, samples * x.pitch};
-    }
-    template <class Chain, class Join>
-    Then<Chain, float, Join> operator()(Then<Chain, float, Join> then) const {
-      move(then.kept, then.kept_pitch);
-      if constexpr (!std::is_same_v<Join, NoJoin>) move(then.join.other, then.join.pitch), then.join.columns *= samples;
-      return then;
-    }
-    template <class Chain>
-    Slope<Chain, float> operator()(Slope<Chain, float> slope) const {
-      move(slope.input, slope.input_pitch), move(slope.output, slope.output_pitch);
-      return slope;
-    }
-
-   private:
-    template <class T>
-    void move(T*& data, Index& pitch) const {
-      if (data) data += first * pitch;
-      pitch *= samples;
-    }
-  };
-  /// f(part) for all of y: part(x) are the same rows of x, of a Then or a Slope, and no blocks.
-  template <class Y, class F>
-  static void by_section(Y y, F f) {
-    if constexpr (std::is_same_v<decltype(y.blocked), std::false_type>) {
-      f(Whole{});
-    } else {
-      Index const blocks = y.blocked ? blocks_of(y) : 0, rest = y.rows - blocks * block_size;
-      if (blocks > 0) f(Section{0, blocks, block_size});
-      if (rest > 0) f(Section{blocks * block_size, rest, 1});
-    }
   }
 };
 

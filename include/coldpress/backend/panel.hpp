@@ -56,9 +56,6 @@ COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {
 COLDPRESS_INLINE void copy(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store_row(to + i, load_row(from + i, n - i), n - i);
 }
-COLDPRESS_INLINE void zero(float* to, Index n) {
-  for (Index i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
-}
 
 /// A minibatch's part that goes through one panel: positions [row, row + rows) x [column, column + width) of some
 /// images; all of their positions where there are several images.

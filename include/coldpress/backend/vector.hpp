@@ -240,6 +240,10 @@ COLDPRESS_INLINE float reduce(Vector v, Combine combine) {
 }
 }  // namespace detail
 
+COLDPRESS_INLINE void zero(float* to, Index n) {
+  for (Index i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
+}
+
 /// Sum and maximum of all lanes: fixed trees, half by half. The maximum is NaN if a lane is.
 COLDPRESS_INLINE float sum(Vector v) {
   return detail::reduce(v, [](Vector a, Vector b) COLDPRESS_INLINE_LAMBDA { return a + b; });

@@ -99,7 +99,7 @@ class Registered final : public AnyLayer {
         backend.scratch = with.context.scratch;
         f(backend);
       } else {
-        f(Cpu{{}, with.context});
+        f(Cpu{{}, {with.context}});
       }
     }
   }

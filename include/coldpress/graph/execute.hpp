@@ -64,11 +64,6 @@ auto sinks_of(Sinks const& sinks, Slots layer) {
   }
 }
 
-template <class Chain>
-constexpr bool empty(Chain const& chain) {
-  return chain.length == 0;
-}
-
 /// The slope, or none where more is to be added before it applies. `apply` is a constant in a static program.
 template <class Chain, class T, class Apply>
 auto applied(Slope<Chain, T> slope, Apply apply) {
@@ -363,7 +358,7 @@ T loss_and_gradient(Run const& run, Each each) {
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
         // Also without a chain where what lies beyond the columns is not yet zero.
-        if (SampleLoss<L> || !detail::empty(slope.chain)) run.backend.map_gradient(rows, rows, slope);
+        if (SampleLoss<L> || !slope.empty()) run.backend.map_gradient(rows, rows, slope);
         run.add(g, k);
       };
       detail::where_passed(run, g, run.first_edge, [&] { hand_over(run.first_edge, dx); });

@@ -1,0 +1,91 @@
+// What kernels do to rows, tiles and samples, cut into pieces for the threads of a Context.
+#pragma once
+
+#include <coldpress/backend/recurrent.hpp>
+#include <coldpress/backend/sections.hpp>
+#include <coldpress/backend/tile.hpp>
+#include <coldpress/core/executor.hpp>
+#include <coldpress/core/freestanding.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+struct Cutting : Context {
+  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
+
+  /// f(i) for each row of x.
+  template <class X, class F>
+  void each_row(X x, F const& f) const {
+    each(x.rows, product_of(x.columns, Fixed<value_cost>{}), [&](Index first, Index last, int) {
+      for (Index i = first; i < last; ++i) f(i);
+    });
+  }
+  /// Σ f(i) over [0, count): sums of at most 64 blocks, then their sum.
+  template <class Sum, class Count, class Cost, class F>
+  Sum sum_of(Count count, Cost cost, F const& f) const {
+    constexpr Index most = 64;
+    auto const block = parts_of(count, Fixed<most>{});
+    auto const blocks = parts_of(count, block);
+    Sum sums[most];
+    each(blocks, product_of(cost, block), [&](Index first, Index last, int) {
+      for (Index b = first; b < last; ++b) {
+        sums[b] = Sum{};
+        for (Index i = b * block; i < freestanding::smaller<Index>((b + 1) * block, count); ++i) sums[b] += f(i);
+      }
+    });
+    Sum total{};
+    for (Index b = 0; b < blocks; ++b) total += sums[b];
+    return total;
+  }
+  /// compute(first, count, scratch) writes some rows of y, those after its blocks; while they are in the cache, the
+  /// rest, a Then or a Slope, follows. `cost`: of a row.
+  template <class Y, class Rest, class F>
+  void finish_rows(Y y, Rest const& rest, Index blocks, Index at_once, Index cost, F compute) const {
+    Index const start = blocks * block_size;
+    each(parts_of(y.rows - start, at_once), at_once * cost, [&](Index first, Index last, int worker) {
+      Index const end = freestanding::smaller<Index>(start + last * at_once, y.rows);
+      for (Index i = start + first * at_once; i < end; i += at_once) {
+        Index const count = freestanding::smaller(at_once, end - i);
+        compute(i, count, scratch_of(worker));
+        finish(y, rest, i, count);
+      }
+    });
+  }
+  /// cpu::multiply, cut into tiles.
+  template <class Count, class Columns, class Depth, class Number, class Epilogue>
+  void multiply(Count rows, Columns columns, Depth depth, Left a, Number const* b, Index b_pitch,
+                Epilogue const& epilogue) const {
+    auto const tiles = parts_of(rows, Fixed<tile_rows>{});
+    auto const panels = parts_of(vectors(columns), Fixed<tile_columns>{});
+    auto const all = product_of(tiles, panels);
+    each(all, parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
+      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
+                      {first - panel * tiles, last - panel * tiles});
+      }
+    });
+  }
+  /// cpu::transpose, cut into cache lines of `to`.
+  template <class Count, class Columns, class Number>
+  void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
+    constexpr Index line = 16;
+    each(parts_of(rows, Fixed<line>{}), product_of(columns, Fixed<line * value_cost>{}),
+         [&](Index first, Index last, int) {
+           Index const row = first * line;
+           cpu::transpose(freestanding::smaller<Index>(last * line, rows) - row, columns, from + row * from_pitch,
+                          from_pitch, to + row, to_pitch);
+         });
+  }
+  /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
+  template <class F>
+  void each_samples(Recurrence<float> const& r, F const& f) const {
+    Index const gates = r.weights.gates * r.units(),
+                depth = r.weights.inputs(r.part) + r.weights.hidden + 4 * value_cost,
+                pairs = freestanding::larger<Index>(1, r.x.samples / 2);
+    each(pairs, 2 * r.x.steps * gates * depth, [&](Index first, Index last, int) {
+      Index const end = last == pairs ? r.x.samples : 2 * last;
+      f(2 * first, end - 2 * first);
+    });
+  }
+};
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
