@@ -132,6 +132,7 @@ class Program {
   }
   Slots slots() const { return {slots_.data(), graph_.parameters.data()}; }
   int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
+  static constexpr bool bounds_weights() { return true; }  // for all that is known
   template <class Some, class None>
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
@@ -214,7 +215,7 @@ class Program {
  private:
   int input_node(int k) const { return k < graph_.inputs() ? k : target_; }
   Shapes inputs_of(std::size_t node) const {
-    return Shapes{shapes_}.subspan(first_shape_[node], first_shape_[node + 1] - first_shape_[node]);
+    return {shapes_.data() + first_shape_[node], first_shape_[node + 1] - first_shape_[node]};
   }
   /// The objective's layers, the targets, which are one more input, and the loss.
   void add(Objective const& objective) {

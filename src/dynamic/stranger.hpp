@@ -55,7 +55,7 @@ struct Stranger {
   }
 };
 
-inline Node node_of(Stranger const& stranger, std::span<int const> inputs, Shapes in) {
+inline Node node_of(Stranger const& stranger, View<int const> inputs, Shapes in) {
   return stranger.layer->node(inputs, in);
 }
 inline std::uint64_t layer_key(Stranger const& stranger, std::uint64_t seed, std::string_view layer_name) {

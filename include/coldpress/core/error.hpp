@@ -27,12 +27,17 @@ class Error : public std::exception {
   void add(std::string& part, std::string const& value) {
     if (part.empty()) part = value, compose();
   }
-  void compose() {
+  struct Part {
+    char const* before;
+    std::string const& text;
+    char const* after;
+  };
+  __attribute__((cold)) void compose() {  // one loop: every program compiles it
     text_.clear();
-    if (!file_.empty()) text_ += file_ + ": ";
-    if (!layer_.empty()) text_ += "layer '" + layer_ + "': ";
-    if (!field_.empty()) text_ += field_ + ": ";
-    text_ += sentence_;
+    for (auto const& [before, text, after] :
+         {Part{"", file_, ": "}, Part{"layer '", layer_, "': "}, Part{"", field_, ": "}, Part{"", sentence_, ""}}) {
+      if (!text.empty()) text_.append(before).append(text).append(after);
+    }
   }
   std::string sentence_, file_, layer_, field_, text_;
 };

@@ -62,22 +62,12 @@ struct Context {
   /// What the compiler knows to be too little for two is not cut.
   template <class Count, class Cost, class F>
   void each(Count count, Cost cost, F const& f) const {
-    if constexpr (requires { Count::value, Cost::value; }) {
-      constexpr Index most = pieces(Count::value, Cost::value, Executor::usual_piece_cost);
-      if constexpr (most < 2) return f(Index{0}, Index{count}, 0);
+    if constexpr (is_one_piece<Count, Cost>()) {
+      f(Index{0}, Index{count}, 0);
+    } else {
+      Cut<F> const cut{f, count, executor ? pieces(count, cost, executor->piece_cost()) : 1};
+      cut.pieces < 2 ? cut(0, 0) : executor->run({static_cast<int>(cut.pieces), Cut<F>::piece, &cut});
     }
-    struct Cut {
-      F const& f;
-      Index count, pieces;
-    };
-    Cut const cut{f, count, executor ? pieces(count, cost, executor->piece_cost()) : 1};
-    if (cut.pieces < 2) return f(Index{0}, Index{count}, 0);
-    executor->run({static_cast<int>(cut.pieces),
-                   [](void const* state, int number, int worker) {
-                     Cut const& c = *static_cast<Cut const*>(state);
-                     c.f(number * c.count / c.pieces, (number + 1) * c.count / c.pieces, worker);
-                   },
-                   &cut});
   }
 
  private:
@@ -85,6 +75,25 @@ struct Context {
     Index const grain = cost < piece_cost ? piece_cost / (cost > 0 ? cost : 1) : 1, most = 4096;
     return count / grain < most ? count / grain : most;
   }
+  template <class Count, class Cost>
+  static constexpr bool is_one_piece() {
+    if constexpr (requires { Count::value, Cost::value; }) {
+      return pieces(Count::value, Cost::value, Executor::usual_piece_cost) < 2;
+    } else {
+      return false;
+    }
+  }
+  template <class F>
+  struct Cut {
+    F const& f;
+    Index count, pieces;
+
+    void operator()(int number, int worker) const {
+      Index const n = pieces < 1 ? 1 : pieces;
+      f(number * count / n, (number + 1) * count / n, worker);
+    }
+    static void piece(void const* cut, int number, int worker) { (*static_cast<Cut const*>(cut))(number, worker); }
+  };
 };
 
 }  // namespace coldpress

@@ -5,10 +5,10 @@
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/pointwise.hpp>
 #include <coldpress/core/rows.hpp>
+#include <coldpress/core/view.hpp>
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 namespace coldpress {
 
@@ -16,7 +16,7 @@ namespace coldpress {
 enum class Normalization { none, softmax, log_softmax };
 
 /// The shapes of a layer's inputs, in order.
-using Shapes = std::span<Shape const>;
+using Shapes = View<Shape const>;
 
 /// Takes one input, ...
 template <class L>

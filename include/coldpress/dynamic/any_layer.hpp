@@ -31,7 +31,7 @@ class AnyLayer {
   virtual ~AnyLayer() = default;
   virtual Custom custom(bool weights) const = 0;
   /// A join is a node that computes here.
-  virtual Node node(std::span<int const> inputs, Shapes in) const = 0;
+  virtual Node node(View<int const> inputs, Shapes in) const = 0;
   virtual Shape output_shape(Shapes in) const = 0;
   virtual std::vector<Parameter> parameters(Shapes in) const = 0;
   virtual Index scratch(bool reference, Shapes in, Extent extent) const = 0;

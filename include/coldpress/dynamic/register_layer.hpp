@@ -15,7 +15,7 @@ class Registered final : public AnyLayer {
   explicit Registered(L const& layer) : layer_(layer) {}
 
   Custom custom(bool weights) const override { return custom_of(layer_, weights); }
-  Node node(std::span<int const> inputs, Shapes in) const override {
+  Node node(View<int const> inputs, Shapes in) const override {
     Node node = node_of(layer_, inputs, in);
     if constexpr (JoinLayer<L>) {
       node.kind = Node::Kind::compute;

@@ -29,7 +29,7 @@ class ConfigRecorder {
     return last();
   }
   template <class L>
-  int add(L const& layer, std::span<int const> inputs, coldpress::detail::Sharing sharing = {}) {
+  int add(L const& layer, View<int const> inputs, coldpress::detail::Sharing sharing = {}) {
     std::vector<Shape> in;
     for (int node : inputs) in.push_back(shape(node));
     Recorded made{.inputs = {inputs.begin(), inputs.end()},

@@ -10,7 +10,7 @@ class Arena {
  public:
   /// The buffers of a group; `addend` and on: those of its edges.
   enum Kind { value, kept, memory, gradient, addend, kinds = addend + max_edges };
-  constexpr explicit Arena(std::span<Group> groups) : groups_(groups) {}
+  constexpr explicit Arena(View<Group> groups) : groups_(groups) {}
   constexpr void place(int group, int kind) {
     int const id = group * kinds + kind;
     Buffer& buffer = at(id);
@@ -47,7 +47,7 @@ class Arena {
         return group.edges[id % kinds - addend].addend;
     }
   }
-  std::span<Group> groups_;
+  View<Group> groups_;
   int first_ = -1;
   Index size_ = 0;
 };

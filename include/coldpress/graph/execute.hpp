@@ -89,7 +89,8 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
 ///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
 ///   seed_finishes(g); head(g, some, none), join(g, some, none), join_with(g, backend, other), chain(g, seed),
-///   loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g), head_key(g, seed).
+///   loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g), head_key(g, seed);
+///   bounds_weights().
 ///   In a static program g, k and flags are constants.
 template <class Program, class Backend, class Count>
 struct Run {

@@ -23,7 +23,7 @@ constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> con
                 "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)");
   int nodes[n > 0 ? n : 1] = {};
   for (std::size_t k = 0; k < n; ++k) nodes[k] = inputs[k].node;
-  return {recorder, recorder->add(layer, std::span<int const>{nodes, n}, sharing)};
+  return {recorder, recorder->add(layer, View<int const>{nodes, n}, sharing)};
 }
 
 }  // namespace detail

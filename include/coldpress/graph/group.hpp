@@ -4,7 +4,6 @@
 #include <coldpress/graph/node.hpp>
 
 #include <limits>
-#include <span>
 
 namespace coldpress {
 
@@ -79,8 +78,8 @@ class Grouping {
   }
 
  public:
-  constexpr Grouping(std::span<Node const> nodes, std::span<int const> outputs, bool training, bool losses,
-                     std::span<Group> groups, std::span<int> group_of)
+  constexpr Grouping(View<Node const> nodes, View<int const> outputs, bool training, bool losses, View<Group> groups,
+                     View<int> group_of)
       : nodes_(nodes), outputs_(outputs), training_(training), losses_(losses), groups_(groups), group_of_(group_of) {}
 
   constexpr int run() {
@@ -192,11 +191,11 @@ class Grouping {
     return g;
   }
 
-  std::span<Node const> nodes_;
-  std::span<int const> outputs_;
+  View<Node const> nodes_;
+  View<int const> outputs_;
   bool training_, losses_;
-  std::span<Group> groups_;
-  std::span<int> group_of_;
+  View<Group> groups_;
+  View<int> group_of_;
   int count_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <coldpress/graph/node.hpp>
 
 #include <array>
+#include <span>
 #include <utility>
 
 namespace coldpress {

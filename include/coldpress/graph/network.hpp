@@ -166,9 +166,10 @@ class Network {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill<fillers>(weight(i), stream, [&](Index e, float value) {
-        Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
-      });
+      fill<fillers>(
+          weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
+            Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
+          });
     }
   }
 

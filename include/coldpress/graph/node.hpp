@@ -40,7 +40,7 @@ struct Node {
 };
 
 namespace detail {
-constexpr void connect(Node& node, std::span<int const> inputs) {
+constexpr void connect(Node& node, View<int const> inputs) {
   require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
   for (std::size_t k = 0; k < inputs.size(); ++k) node.inputs[k] = inputs[k];
 }
@@ -48,7 +48,7 @@ constexpr void connect(Node& node, std::span<int const> inputs) {
 
 /// The node of a layer that reads the nodes `inputs` with shapes `in`.
 template <Layer L>
-constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
+constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   Node node{.shape = output_shape_of(layer, in), .parameters = parameters_of(layer, in).size() > 0};
   detail::connect(node, inputs);
   node.memory = memory_of(layer, in);
@@ -99,7 +99,7 @@ constexpr Node node_of(L const& layer, std::span<int const> inputs, Shapes in) {
 }
 /// Of a loss: it reads what is compared, and the targets.
 template <Loss L>
-constexpr Node node_of(L const& loss, std::span<int const> inputs, Shapes in) {
+constexpr Node node_of(L const& loss, View<int const> inputs, Shapes in) {
   require(in.size() == 2, "loss: compares two values, the network's and the targets");
   Shape const target = loss.target_shape(in[0]);
   require(target.size() == in[1].size(), "loss: the targets have another number of values");
@@ -110,7 +110,7 @@ constexpr Node node_of(L const& loss, std::span<int const> inputs, Shapes in) {
 }
 /// Of a statistic.
 template <Statistic L>
-constexpr Node node_of(L const& statistic, std::span<int const> inputs, Shapes in) {
+constexpr Node node_of(L const& statistic, View<int const> inputs, Shapes in) {
   statistic.check(in);
   Node node{.kind = Node::Kind::statistic, .shape = {1}};
   detail::connect(node, inputs);
@@ -118,7 +118,7 @@ constexpr Node node_of(L const& statistic, std::span<int const> inputs, Shapes i
   return node;
 }
 /// The node whose values a node has, where it is a view.
-constexpr int source_of(std::span<Node const> nodes, int node) {
+constexpr int source_of(View<Node const> nodes, int node) {
   while (nodes[static_cast<std::size_t>(node)].kind == Node::Kind::view)
     node = nodes[static_cast<std::size_t>(node)].inputs[0];
   return node;
@@ -126,7 +126,7 @@ constexpr int source_of(std::span<Node const> nodes, int node) {
 /// Of a layer with one input.
 template <class L>
 constexpr Node node_of(L const& layer, int input, Shape const& in) {
-  return node_of(layer, std::span<int const>{&input, 1}, Shapes{&in, 1});
+  return node_of(layer, View<int const>{&input, 1}, Shapes{&in, 1});
 }
 
 }  // namespace coldpress

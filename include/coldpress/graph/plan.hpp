@@ -43,8 +43,8 @@ struct Schedule {
 };
 
 /// Which groups are computed at all, which have a gradient, and in what order gradients of one value arrive.
-constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
-                     std::span<Group> groups, std::span<int const> group_of) {
+constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
+                     View<int const> group_of) {
   int const count = static_cast<int>(groups.size());
   bool const seeds = options.training && !options.losses;
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
@@ -103,8 +103,8 @@ constexpr void trace(std::span<Node const> nodes, std::span<int const> outputs, 
 
 /// Which values are kept in blocks: where one is made by layers that compute images in blocks, and only such layers
 /// read it; what comes between them has the layout of its operands. At any other border the kernel transposes.
-constexpr void choose_blocks(std::span<Node const> nodes, std::span<int const> outputs, std::span<Group> groups,
-                             std::span<int const> group_of) {
+constexpr void choose_blocks(View<Node const> nodes, View<int const> outputs, View<Group> groups,
+                             View<int const> group_of) {
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
   auto const maps = [](Group const& group) { return group.head < 0 && group.loss < 0 && group.statistic < 0; };
   for (Group& group : groups) {
@@ -131,7 +131,7 @@ constexpr void choose_blocks(std::span<Node const> nodes, std::span<int const> o
 }
 
 /// Whether a group's backward pass reads the value of one of its edges again.
-constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int edge) {
+constexpr bool reads_again(View<Node const> nodes, Group const& group, int edge) {
   if (!group.needs_gradient || group.loss >= 0) return false;
   if (group.join >= 0 && (group.head < 0 || edge == group.side)) return nodes[group.join].reads_input;
   return group.head >= 0 ? nodes[group.head].reads_input : group.chain_needs_input;
@@ -141,11 +141,11 @@ constexpr bool reads_again(std::span<Node const> nodes, Group const& group, int 
 
 /// Plans the nodes, of which `outputs` are the network's results. Writes groups and, for every node, the group that
 /// makes its value (-1 - k for input k); both spans are as long as nodes, and groups are as they are by default.
-constexpr PlanSize make_plan(std::span<Node const> nodes, std::span<int const> outputs, PlanOptions options,
-                             std::span<Group> groups, std::span<int> group_of) {
+constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
+                             View<int> group_of) {
   PlanSize plan{.groups = detail::Grouping{nodes, outputs, options.training, options.losses, groups, group_of}.run()};
   int const count = plan.groups;
-  groups = groups.first(static_cast<std::size_t>(count));
+  groups = {groups.data(), static_cast<std::size_t>(count)};
   detail::trace(nodes, outputs, options, groups, group_of);
   if (options.blocks > 0) detail::choose_blocks(nodes, outputs, groups, group_of);
   detail::Schedule const schedule{count, options.losses};

@@ -76,7 +76,7 @@ struct Counter {
     return counts.nodes++;
   }
   template <class L>
-  constexpr int add(L const& layer, std::span<int const> inputs, Sharing = {}) {
+  constexpr int add(L const& layer, View<int const> inputs, Sharing = {}) {
     require(counts.nodes < max_nodes, "graph: more than 1024 layers");
     Shape in[max_inputs] = {};
     require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
@@ -165,7 +165,7 @@ struct Recording : Stores<std::make_integer_sequence<int, size_of(List{})>, List
     return node_count++;
   }
   template <class L>
-  constexpr int add(L const& layer, std::span<int const> inputs, Sharing shared = {}) {
+  constexpr int add(L const& layer, View<int const> inputs, Sharing shared = {}) {
     constexpr int k = index_in<L>(List{});
     Shape in[max_inputs] = {};
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = shape(inputs[i]);

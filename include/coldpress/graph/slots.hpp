@@ -8,9 +8,8 @@ namespace coldpress {
 /// Lays out all parameters in a flat buffer and returns its size. `node` and `owner` are of each parameter: the layer
 /// that has it, and the first parameter that it is the same as. Throws ShapeError where the backend cannot share.
 template <class Backend>
-constexpr Index lay_out(Backend const& backend, std::span<Parameter const> parameters, std::span<int const> node,
-                        std::span<int const> owner, std::span<Group const> groups, std::span<int const> group_of,
-                        std::span<Slot> slots) {
+constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters, View<int const> node,
+                        View<int const> owner, View<Group const> groups, View<int const> group_of, View<Slot> slots) {
   Index size = 0;
   int const count = static_cast<int>(parameters.size());
   auto const reached = [&](int i) { return groups[group_of[node[i]]].needs_gradient; };

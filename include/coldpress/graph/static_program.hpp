@@ -75,6 +75,13 @@ struct StaticProgram {
   }();
   static constexpr int parameter_count() { return Graph::parameter_count; }
   static constexpr Index parameter_size = memory.parameters;
+  /// Whether any weights have a bound (MaxNorm).
+  static constexpr bool bounds_weights() {
+    for (Parameter const& parameter : Graph::parameters.list) {
+      if (parameter.max_norm.norm > 0) return true;
+    }
+    return false;
+  }
 
   template <int g>
   using Number = std::integral_constant<int, g>;

@@ -58,7 +58,7 @@ inline constexpr Fillers all_fillers = ~0u;
 /// store(element, value) for each element of a parameter that `stream` belongs to, in canonical order. Step 0 of the
 /// stream. Its filler is one of `kinds`; others are not compiled.
 template <Fillers kinds = all_fillers, class Store>
-void fill(Parameter const& parameter, Stream stream, Store store) {
+__attribute__((cold)) void fill(Parameter const& parameter, Stream stream, Store store) {
   using enum Filler::Kind;
   Index const size = parameter.shape.size(), filled = parameter.filled > 0 ? parameter.filled : size;
   auto const each = [&](auto value) {

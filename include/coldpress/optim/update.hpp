@@ -158,7 +158,8 @@ T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each 
     if (gradients == nullptr) {
       Slots const slots = run.program.slots();
       backward(run, turn.update_sinks(slots));
-      turn.constrain(run.backend, slots, run.program.parameter_count());
+      if constexpr (std::remove_cvref_t<decltype(run.program)>::bounds_weights())
+        turn.constrain(run.backend, slots, run.program.parameter_count());
     }
   }
   if constexpr (!std::is_null_pointer_v<Gradients>) {
