@@ -93,6 +93,22 @@ TEST_CASE("every pass of dense, image and recurrent layers has the bits of one t
   check_passes<Steps<RnnType::tanh>, Shape{5, 6}>();
 }
 
+TEST_CASE("so have layers that go through a minibatch sample by sample") {
+  check_passes<Sequential<Crop{.size = {6, 7}, .random_crop = true, .random_mirror = true},
+                          LRN{.size = 3, .mode = LRNMode::within}, ChannelPooling{.filter_size = 2, .stride = 1},
+                          BatchNormalization{}, SoftmaxOver{.axis = 1}, Permute{{2, 0, 1}}, Slice{.begin = 1},
+                          Reduce{.operation = ReduceOperation::mean, .axis = 1}, LayerNormalization{}>,
+               Shape{4, 9, 8}>();
+  check_passes<Sequential<GlobalAveragePooling{}, BatchNormalization{}, Linear{3}>, Shape{40, 3, 4}>();
+  constexpr auto mix = graph([](auto x) {
+    auto const y = blocks::transformer(x, 2, 11);
+    auto const code = concat(along{1}, x, y) | Linear{9};
+    return code | tied(code);
+  });
+  check_passes<Graph<mix>, Shape{6, 8}>();
+  check_passes<Sequential<Embedding{.vocabulary = 5, .features = 7}, LayerNormalization{}, Linear{3}>, Shape{4}>();
+}
+
 TEST_CASE("so has training, with every optimizer, fused or not") {
   using Net = Network<Sequential<Linear{67}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{33}>;
   check_all(training<Net, labels, Sgd{.learning_rate = 0.05f, .momentum = 0.9f}>);

@@ -10,8 +10,6 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 struct Cutting : Context {
-  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
-
   /// f(i) for each row of x.
   template <class X, class F>
   void each_row(X x, F const& f) const {

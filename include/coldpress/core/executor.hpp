@@ -46,6 +46,7 @@ struct Context {
   Executor* executor = nullptr;  // null: the caller alone
   float* others = nullptr;       // scratch of workers 1, 2, ...
   Index others_pitch = 0;
+  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
 
   /// Has the work done by `by`, which may be null; `memory` takes scratch for its workers, `size` floats each.
   void employ(Executor* by, HeapMemory<float>& memory, Index size) {

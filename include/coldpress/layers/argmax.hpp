@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
@@ -16,15 +17,15 @@ struct Argmax {
     return with_extent(in, axis, 1);
   }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.x, [&](Index n) {
       for (Index line = 0; line < a.lines(); ++line) {
         T const* const x = pass.x.row(n) + a.line(line);
         pass.y.row(n)[line] = static_cast<T>(first_maximum(x, a.extent, a.inner));
       }
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Argmax const&) const = default;

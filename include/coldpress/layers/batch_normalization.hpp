@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -38,15 +39,15 @@ struct BatchNormalization {
   /// Five numbers of each channel, all of them in the first sample's place: see Kept.
   constexpr Index memory(Shape const& in) const { return 5 * in[0]; }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     auto const x = pass.x;
     auto const p = pass.p;
     if (pass.step > 0) {
       Kept const kept{pass.memory, pass.in[0]};
       auto const count = values(pass);
-      sum(pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; });
+      sum(backend, pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; });
       for (Index c = 0; c < kept.channels; ++c) kept.means[c] /= count;
-      sum(pass, kept.variances, [&](Index c) {
+      sum(backend, pass, kept.variances, [&](Index c) {
         return [&, mean = kept.means[c]](Index i, Index j) {
           auto const distance = x.row(i)[j] - mean;
           return distance * distance;
@@ -56,31 +57,31 @@ struct BatchNormalization {
         kept.factors[c] = factor(kept.variances[c] / count);
         kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
       }
-      normalize(pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
+      normalize(backend, pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
     } else {
-      normalize(pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
+      normalize(backend, pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
     }
   }
   /// The gradients of bias and weight, of which that of x is made, too.
-  void backward(auto const&, auto const& pass) const {
+  void backward(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     auto const x = pass.x;
     auto const dy = pass.dy;
-    sum(pass, kept.biases, [&](Index) { return [&](Index i, Index j) { return dy.row(i)[j]; }; });
-    sum(pass, kept.weights, [&](Index c) {
+    sum(backend, pass, kept.biases, [&](Index) { return [&](Index i, Index j) { return dy.row(i)[j]; }; });
+    sum(backend, pass, kept.weights, [&](Index c) {
       return [&, mean = kept.means[c], by = kept.factors[c]](Index i, Index j) {
         return dy.row(i)[j] * ((x.row(i)[j] - mean) * by);
       };
     });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     auto const x = pass.x;
     auto const dy = pass.dy;
     auto const dx = pass.dx;
     auto const count = values(pass);
     for_each(
-        pass,
+        backend, pass,
         [&](Index c) {
           auto const by = kept.factors[c];
           return std::array{pass.p[0][c] * by, kept.biases[c] / count, kept.means[c], by * (kept.weights[c] / count)};
@@ -125,11 +126,11 @@ struct BatchNormalization {
     return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
   }
   /// y, of mean and factor of each channel.
-  static void normalize(auto const& pass, auto of_channel) {
+  static void normalize(auto const& backend, auto const& pass, auto of_channel) {
     auto const x = pass.x;
     auto const y = pass.y;
     for_each(
-        pass,
+        backend, pass,
         [&](Index c) {
           auto const [mean, by] = of_channel(c);
           return std::array{mean, by * pass.p[0][c], pass.p[1][c]};
@@ -139,7 +140,7 @@ struct BatchNormalization {
         });
   }
   /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`, which is asked once.
-  static void for_each(auto const& pass, auto of_channel, auto f) {
+  static void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
     using Numbers = decltype(of_channel(0));
     constexpr int count = std::tuple_size_v<Numbers>;
     constexpr Index block = 64;  // channels at once
@@ -152,45 +153,50 @@ struct BatchNormalization {
           Numbers const own = of_channel(first + k);
           ((numbers[n][k] = own[n]), ...);
         }
-        for (Index i = 0; i < pass.x.rows; ++i) {
+        each_sample(backend, pass.x, Context::value_cost * width * positions, [&](Index i) {
           if (positions == 1) {
             for (Index k = 0; k < width; ++k) f(i, first + k, numbers[n][k]...);
-            continue;
+            return;
           }
           for (Index k = 0; k < width; ++k) {
             Index const end = (first + k + 1) * positions;
             for (Index j = end - positions; j < end; ++j) f(i, j, numbers[n][k]...);
           }
-        }
+        });
       }
     }
     (std::make_integer_sequence<int, count>{});
   }
   /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts.
   template <class T>
-  static void sum(auto const& pass, T* sums, auto of_channel) {
+  static void sum(auto const& backend, auto const& pass, T* sums, auto of_channel) {
     Index const channels = pass.in[0], positions = pass.in.size() / channels;
-    if (positions == 1) {
-      for (Index c = 0; c < channels; ++c) sums[c] = 0;
-      for (Index i = 0; i < pass.x.rows; ++i) {
-        for (Index c = 0; c < channels; ++c) sums[c] += of_channel(c)(i, c);
-      }
-      return;
-    }
-    for (Index c = 0; c < channels; ++c) {
-      auto const f = of_channel(c);
-      T parts[16] = {}, total{};
-      for (Index i = 0; i < pass.x.rows; ++i) {
-        Index j = c * positions;
-        Index const end = j + positions;
-        for (; j + 16 <= end; j += 16) {
-          for (Index k = 0; k < 16; ++k) parts[k] += f(i, j + k);
-        }
-        for (Index k = 0; j < end; ++j, ++k) parts[k] += f(i, j);
-      }
-      for (T const part : parts) total += part;
-      sums[c] = total;
-    }
+    Index const at_once = positions == 1 ? 16 : 1;  // channels: whole cache lines
+    each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * pass.x.rows,
+               [&](Index first, Index last, auto const&) {
+                 Index const begin = first * at_once, stop = freestanding::smaller(last * at_once, channels);
+                 if (positions == 1) {
+                   for (Index c = begin; c < stop; ++c) sums[c] = 0;
+                   for (Index i = 0; i < pass.x.rows; ++i) {
+                     for (Index c = begin; c < stop; ++c) sums[c] += of_channel(c)(i, c);
+                   }
+                   return;
+                 }
+                 for (Index c = begin; c < stop; ++c) {
+                   auto const f = of_channel(c);
+                   T parts[16] = {}, total{};
+                   for (Index i = 0; i < pass.x.rows; ++i) {
+                     Index j = c * positions;
+                     Index const end = j + positions;
+                     for (; j + 16 <= end; j += 16) {
+                       for (Index k = 0; k < 16; ++k) parts[k] += f(i, j + k);
+                     }
+                     for (Index k = 0; j < end; ++j, ++k) parts[k] += f(i, j);
+                   }
+                   for (T const part : parts) total += part;
+                   sums[c] = total;
+                 }
+               });
   }
 };
 

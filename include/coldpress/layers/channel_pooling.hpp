@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
@@ -31,10 +32,10 @@ struct ChannelPooling {
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const size = pass.y.columns;
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.x, Context::value_cost * filter_size * size, [&](Index n) {
       T const* const x = pass.x.row(n);
       T* const y = pass.y.row(n);
       T* const places = pass.memory + n * size;
@@ -53,11 +54,11 @@ struct ChannelPooling {
       if (mode == PoolingMode::average) {
         for (Index i = 0; i < size; ++i) y[i] /= static_cast<T>(filter_size);
       }
-    }
+    });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) {
+    each_sample(backend, pass.dx, Context::value_cost * filter_size * pass.dy.columns, [&](Index n) {
       T const *const dy = pass.dy.row(n), *const places = pass.memory + n * pass.dy.columns;
       T* const dx = pass.dx.row(n);
       freestanding::fill_n(dx, Index{pass.dx.columns}, T{});
@@ -70,7 +71,7 @@ struct ChannelPooling {
           }
         }
       });
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(ChannelPooling const&) const = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -25,29 +26,29 @@ struct Concat {
     }
     return out;
   }
-  void forward(auto const&, auto const& pass) const {
-    auto const [outer, whole] = blocks(pass.in);
-    Index offset = 0;
-    for (std::size_t k = 0; k < pass.in.size(); ++k) {
-      Index const part = pass.in[k].size() / outer;
-      for (Index i = 0; i < pass.y.rows; ++i) {
-        for (Index o = 0; o < outer; ++o)
-          freestanding::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * whole + offset);
+  void forward(auto const& backend, auto const& pass) const {
+    Blocks const b = blocks(pass.in);
+    each_sample(backend, pass.y, [&](Index i) {
+      Index offset = 0;
+      for (std::size_t k = 0; k < pass.in.size(); ++k) {
+        Index const part = pass.in[k].size() / b.outer;
+        for (Index o = 0; o < b.outer; ++o)
+          freestanding::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * b.whole + offset);
+        offset += part;
       }
-      offset += part;
-    }
+    });
   }
-  void backward_input(auto const&, auto const& pass) const {
-    auto const [outer, whole] = blocks(pass.in);
-    Index offset = 0;
-    for (std::size_t k = 0; k < pass.in.size(); ++k) {
-      Index const part = pass.in[k].size() / outer;
-      for (Index i = 0; pass.dx[k].data && i < pass.dy.rows; ++i) {
-        for (Index o = 0; o < outer; ++o)
-          freestanding::copy_n(pass.dy.row(i) + o * whole + offset, part, pass.dx[k].row(i) + o * part);
+  void backward_input(auto const& backend, auto const& pass) const {
+    Blocks const b = blocks(pass.in);
+    each_sample(backend, pass.dy, [&](Index i) {
+      Index offset = 0;
+      for (std::size_t k = 0; k < pass.in.size(); ++k) {
+        Index const part = pass.in[k].size() / b.outer;
+        for (Index o = 0; pass.dx[k].data && o < b.outer; ++o)
+          freestanding::copy_n(pass.dy.row(i) + o * b.whole + offset, part, pass.dx[k].row(i) + o * part);
+        offset += part;
       }
-      offset += part;
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Concat const&) const = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
@@ -26,15 +27,15 @@ struct Crop {
     return out;
   }
 
-  void forward(auto const&, auto const& pass) const {
-    for_each_row(pass, pass.x.rows, [&](Index n, Index from, Index to, bool mirrored) {
+  void forward(auto const& backend, auto const& pass) const {
+    for_each_row(backend, pass, pass.x, [&](Index n, Index from, Index to, bool mirrored) {
       copy(pass.x.row(n) + from, pass.y.row(n) + to, mirrored);
     });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
-    for_each_row(pass, pass.dx.rows, [&](Index n, Index to, Index from, bool mirrored) {
+    each_sample(backend, pass.dx, [&](Index n) { freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{}); });
+    for_each_row(backend, pass, pass.dx, [&](Index n, Index to, Index from, bool mirrored) {
       copy(pass.dy.row(n) + from, pass.dx.row(n) + to, mirrored);
     });
   }
@@ -48,10 +49,10 @@ struct Crop {
   }
   /// f(sample, place in x, place in y, mirrored) for each row of the part.
   template <class Pass, class F>
-  void for_each_row(Pass const& pass, Index samples, F f) const {
+  void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
     int const rank = pass.in.rank();
     Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
-    for (Index n = 0; n < samples; ++n) {
+    each_sample(backend, samples, [&](Index n) {
       auto const random = Stream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
       bool const training = pass.step > 0;
       auto const offset = [&](Index room, std::uint32_t word) {
@@ -65,7 +66,7 @@ struct Crop {
         for (Index i = 0; i < size[0]; ++i)
           f(n, (p * height + top + i) * width + left, (p * size[0] + i) * size[1], mirrored);
       }
-    }
+    });
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -37,9 +38,9 @@ struct Embedding {
   constexpr Index scratch(Shape, Extent extent) const {
     return extent.training ? vocabulary * features : 0;
   }
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.y, [&](Index n) {
       for (Index t = 0; t < pass.x.columns; ++t) {
         T const number = pass.x.row(n)[t];
         T* const y = pass.y.row(n) + t * features;
@@ -49,7 +50,7 @@ struct Embedding {
           freestanding::fill_n(y, features, std::numeric_limits<T>::quiet_NaN());
         }
       }
-    }
+    });
   }
   void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;

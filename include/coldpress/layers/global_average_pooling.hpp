@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -15,23 +16,23 @@ struct GlobalAveragePooling {
     return {in[0]};
   }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const channels = pass.y.columns, count = pass.in.size() / channels;
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.x, [&](Index n) {
       for (Index c = 0; c < channels; ++c) {
         T const* const x = pass.x.row(n) + c * count;
         pass.y.row(n)[c] = sum_over<T>(count, [&](Index i) { return x[i]; }) / static_cast<T>(count);
       }
-    }
+    });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const channels = pass.dy.columns, count = pass.in.size() / channels;
-    for (Index n = 0; n < pass.dx.rows; ++n) {
+    each_sample(backend, pass.dx, [&](Index n) {
       for (Index c = 0; c < channels; ++c)
         freestanding::fill_n(pass.dx.row(n) + c * count, count, pass.dy.row(n)[c] / static_cast<T>(count));
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(GlobalAveragePooling const&) const = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -31,9 +32,9 @@ struct LayerNormalization {
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.training ? 2 * last(in) : 0;
   }
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    for_each_line(pass.in, pass.x.rows, [&](Index sample, Index start, Index n, Index line) {
+    for_each_line(backend, pass.in, pass.x, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const w = pass.p[0], *const b = pass.p[1];
       T* const y = pass.y.row(sample) + start;
       T const mean = sum_over<T>(n, [&](Index i) { return x[i]; }) / static_cast<T>(n);
@@ -44,9 +45,9 @@ struct LayerNormalization {
     });
   }
   /// With h the normalised x and g = w dy: dx = (g - mean(g) - h mean(g h)) / deviation.
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for_each_line(pass.in, pass.dx.rows, [&](Index sample, Index start, Index n, Index line) {
+    for_each_line(backend, pass.in, pass.dx, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start, *const w = pass.p[0];
       T* const dx = pass.dx.row(sample) + start;
       T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
@@ -62,14 +63,22 @@ struct LayerNormalization {
     Index const size = last(pass.in);
     T *const dw = backend.scratch, *const db = dw + size;
     freestanding::fill_n(dw, 2 * size, T{});
-    for_each_line(pass.in, pass.dy.rows, [&](Index sample, Index start, Index n, Index line) {
-      T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start;
-      T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
-      for (Index i = 0; i < n; ++i) {
-        dw[i] += (x[i] - mean) * scale * dy[i];
-        db[i] += dy[i];
-      }
-    });
+    Index const lines = pass.in.size() / size;
+    constexpr Index at_once = 16;  // values of a line: the sums go over all lines, so they are cut across
+    each_range(backend, (size + at_once - 1) / at_once, Context::value_cost * at_once * lines * pass.dy.rows,
+               [&](Index first, Index last, auto const&) {
+                 Index const end = freestanding::smaller(last * at_once, size);
+                 for (Index line = 0; line < lines * pass.dy.rows; ++line) {
+                   T const *const x = pass.x.row(line / lines) + line % lines * size, *const dy =
+                                                                                          pass.dy.row(line / lines) +
+                                                                                          line % lines * size;
+                   T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
+                   for (Index i = first * at_once; i < end; ++i) {
+                     dw[i] += (x[i] - mean) * scale * dy[i];
+                     db[i] += dy[i];
+                   }
+                 }
+               });
     backend.hand_over(dw, size, pass.sinks[0]);
     backend.hand_over(db, size, pass.sinks[1]);
   }
@@ -80,11 +89,11 @@ struct LayerNormalization {
   static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
   /// f(sample, start of the line in it, values of the line, number of the line among all).
   template <class F>
-  static void for_each_line(Shape const& in, Index samples, F f) {
+  static void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
     Index const n = last(in), lines = in.size() / n;
-    for (Index sample = 0; sample < samples; ++sample) {
+    each_sample(backend, samples, [&](Index sample) {
       for (Index line = 0; line < lines; ++line) f(sample, line * n, n, sample * lines + line);
-    }
+    });
   }
 };
 

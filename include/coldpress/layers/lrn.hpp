@@ -2,6 +2,7 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/layers/power.hpp>
 
@@ -36,36 +37,36 @@ struct LRN {
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
+    return extent.workers * in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
   }
   void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const values = pass.in.size();
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.x, values * size, [&](Index n, auto const& by) {
       T const* const x = pass.x.row(n);
       T *const y = pass.y.row(n), *const means = pass.memory + n * values;
-      window_means(pass.in, (size - 1) / 2, size / 2, backend.scratch, means, [&](Index i) { return x[i] * x[i]; });
-      raise(backend, means, y, values);
+      window_means(pass.in, (size - 1) / 2, size / 2, by.scratch, means, [&](Index i) { return x[i] * x[i]; });
+      raise(by, means, y, values);
       for (Index i = 0; i < values; ++i) y[i] *= x[i];
-    }
+    });
   }
   /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
   void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const values = pass.in.size();
     T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
-    T *const part = backend.scratch, *const total = part + values, *const between = total + values;
-    for (Index n = 0; n < pass.dx.rows; ++n) {
+    each_sample(backend, pass.dx, values * size, [&](Index n, auto const& by) {
+      T *const part = by.scratch, *const total = part + values, *const between = total + values;
       T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
       T* const dx = pass.dx.row(n);
-      raise(backend, means, dx, values);
+      raise(by, means, dx, values);
       for (Index i = 0; i < values; ++i) {
         dx[i] *= dy[i];
         part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
       }
       window_means(pass.in, size / 2, (size - 1) / 2, between, total, [&](Index i) { return part[i]; });
       for (Index i = 0; i < values; ++i) dx[i] -= factor * x[i] * total[i];
-    }
+    });
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
   bool operator==(LRN const&) const = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
 
 #include <limits>
@@ -21,10 +22,10 @@ struct Onehot {
     return with_extent(in, axis, num_classes);
   }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
     Along const a{output_shape(pass.in), axis};
-    for (Index n = 0; n < pass.y.rows; ++n) {
+    each_sample(backend, pass.y, [&](Index n) {
       for (Index line = 0; line < a.lines(); ++line) {
         T const label = pass.x.row(n)[line];
         T* const y = pass.y.row(n) + a.line(line);
@@ -32,7 +33,7 @@ struct Onehot {
         for (Index k = 0; k < a.extent; ++k)
           y[k * a.inner] = !known ? std::numeric_limits<T>::quiet_NaN() : T(static_cast<T>(k) == label);
       }
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Onehot const&) const = default;

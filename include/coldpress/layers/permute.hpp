@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
@@ -42,19 +43,19 @@ struct Permute {
     }
     return out;
   }
-  void forward(auto const&, auto const& pass) const {
-    for (Index i = 0; i < pass.y.rows; ++i) {
+  void forward(auto const& backend, auto const& pass) const {
+    each_sample(backend, pass.y, [&](Index i) {
       auto const* const x = pass.x.row(i);
       auto* const y = pass.y.row(i);
       for_each(pass.in, [&](Index to, Index from) { y[to] = x[from]; });
-    }
+    });
   }
-  void backward_input(auto const&, auto const& pass) const {
-    for (Index i = 0; i < pass.dy.rows; ++i) {
+  void backward_input(auto const& backend, auto const& pass) const {
+    each_sample(backend, pass.dy, [&](Index i) {
       auto const* const dy = pass.dy.row(i);
       auto* const dx = pass.dx.row(i);
       for_each(pass.in, [&](Index to, Index from) { dx[from] = dy[to]; });
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Permute const&) const = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -21,20 +22,20 @@ struct Product {
   }
   constexpr Index flops(Shapes in) const {
     Extents const e = extents(in);
-    return 2 * e.matrices * e.m * e.k * e.n;
+    return 2 * e.products();
   }
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     Extents const e = extents(pass.in);
-    for_each(pass, e, [&](auto const* a, auto const* b, auto* y) {
+    for_each(backend, pass, e, [&](auto const* a, auto const* b, auto* y) {
       freestanding::fill_n(y, e.m * e.n, std::remove_cvref_t<decltype(*a)>{});
       multiply(e.m, e.k, e.n, Matrix{a, e.k, 1}, of_b(e, b), y);
     });
   }
   /// da = scale dy bᵀ, db = scale aᵀ dy.
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     Extents const e = extents(pass.in);
     auto const &da = pass.dx[0], &db = pass.dx[1];
-    for (Index i = 0; i < pass.dy.rows; ++i) {
+    each_sample(backend, pass.dy, 2 * e.products(), [&](Index i) {
       for (Index s = 0; s < e.matrices; ++s) {
         auto const* const a = pass.x[0].row(i) + s * e.m * e.k;
         auto const* const b = pass.x[1].row(i) + s * e.k * e.n;
@@ -55,7 +56,7 @@ struct Product {
           }
         }
       }
-    }
+    });
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
   bool operator==(Product const&) const = default;
@@ -63,6 +64,7 @@ struct Product {
  private:
   struct Extents {
     Index matrices, m, k, n;
+    constexpr Index products() const { return matrices * m * k * n; }
   };
   constexpr Extents extents(Shapes in) const {
     require(in.size() == 2, "product: takes two inputs");
@@ -89,11 +91,11 @@ struct Product {
     return transpose ? Matrix<T>{b, 1, e.k} : Matrix<T>{b, e.n, 1};
   }
   template <class F>
-  static void for_each(auto const& pass, Extents const& e, F f) {
-    for (Index i = 0; i < pass.y.rows; ++i) {
+  static void for_each(auto const& backend, auto const& pass, Extents const& e, F f) {
+    each_sample(backend, pass.y, e.products(), [&](Index i) {
       for (Index s = 0; s < e.matrices; ++s)
         f(pass.x[0].row(i) + s * e.m * e.k, pass.x[1].row(i) + s * e.k * e.n, pass.y.row(i) + s * e.m * e.n);
-    }
+    });
   }
   /// y += scale a b. Each sum is taken in the order of k.
   template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -16,9 +17,9 @@ struct RandomNormal {
     require(shape.size() > 0, "random_normal: the shape has no values");
     return shape;
   }
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = std::remove_cvref_t<decltype(*pass.y.data)>;
-    for (Index i = 0; i < pass.y.rows; ++i) {
+    each_sample(backend, pass.y, [&](Index i) {
       for (Index j = 0; j < pass.y.columns; ++j) {
         auto const bits = philox<std::uint32_t>(
             {{static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(pass.step),
@@ -28,7 +29,7 @@ struct RandomNormal {
             angle = 2 * 3.14159265358979323846 * bits.words[1] * 0x1p-32;
         pass.y.row(i)[j] = static_cast<T>(freestanding::sqrt(-2 * freestanding::log(u)) * freestanding::cos(angle));
       }
-    }
+    });
   }
   bool operator==(RandomNormal const&) const = default;
 };

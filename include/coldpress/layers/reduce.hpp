@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -22,11 +23,11 @@ struct Reduce {
     return without_axis(in, axis);
   }
 
-  void forward(auto const&, auto const& pass) const {
+  void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    for (Index n = 0; n < pass.x.rows; ++n) {
+    each_sample(backend, pass.x, [&](Index n) {
       for (Index o = 0; o < a.outer; ++o) {
         T const* const x = pass.x.row(n) + o * a.extent * a.inner;
         T* const y = pass.y.row(n) + o * a.inner;
@@ -40,13 +41,13 @@ struct Reduce {
         }
         for (Index i = 0; i < a.inner; ++i) y[i] /= whole;
       }
-    }
+    });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    for (Index n = 0; n < pass.dx.rows; ++n) {
+    each_sample(backend, pass.dx, [&](Index n) {
       for (Index o = 0; o < a.outer; ++o) {
         T const* const dy = pass.dy.row(n) + o * a.inner;
         T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
@@ -58,7 +59,7 @@ struct Reduce {
           for (Index i = 0; i < a.inner; ++i) dx[k * a.inner + i] = dy[i] / whole;
         }
       }
-    }
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Reduce const&) const = default;

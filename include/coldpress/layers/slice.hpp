@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -18,15 +19,15 @@ struct Slice {
     return with_extent(in, axis, to - from);
   }
 
-  void forward(auto const&, auto const& pass) const {
-    for_each_run(pass.in, pass.x.rows, [&](Index n, Index in_x, Index in_y, Index count) {
+  void forward(auto const& backend, auto const& pass) const {
+    for_each_run(backend, pass.in, pass.y, [&](Index n, Index in_x, Index in_y, Index count) {
       freestanding::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
     });
   }
-  void backward_input(auto const&, auto const& pass) const {
+  void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    for (Index n = 0; n < pass.dx.rows; ++n) freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{});
-    for_each_run(pass.in, pass.dx.rows, [&](Index n, Index in_x, Index in_y, Index count) {
+    each_sample(backend, pass.dx, [&](Index n) { freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{}); });
+    for_each_run(backend, pass.in, pass.dx, [&](Index n, Index in_x, Index in_y, Index count) {
       freestanding::copy_n(pass.dy.row(n) + in_y, count, pass.dx.row(n) + in_x);
     });
   }
@@ -37,12 +38,12 @@ struct Slice {
   constexpr Index first(Index extent) const { return begin < 0 ? extent + begin : begin; }
   /// f(sample, place in x, place in y, count) for all values that stay side by side.
   template <class F>
-  void for_each_run(Shape const& in, Index samples, F f) const {
+  void for_each_run(auto const& backend, Shape const& in, auto const& samples, F f) const {
     Along const x{in, axis}, y{output_shape(in), axis};
     Index const count = y.extent * y.inner;
-    for (Index n = 0; n < samples; ++n) {
+    each_sample(backend, samples, [&](Index n) {
       for (Index o = 0; o < x.outer; ++o) f(n, (o * x.extent + first(x.extent)) * x.inner, o * count, count);
-    }
+    });
   }
 };
 

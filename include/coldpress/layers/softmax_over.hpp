@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
@@ -22,22 +23,22 @@ struct SoftmaxOver {
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     Along const a{in, axis};
-    return (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
+    return extent.workers * (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
   }
   void forward(auto const& backend, auto const& pass) const {
-    for_each_part(backend, pass.in, pass.x.rows, [&](Index n, auto const& lines, auto const& rows) {
+    for_each_part(backend, pass.in, pass.x, [&](Index n, auto const& by, auto const& lines, auto const& rows) {
       lines.gather(pass.x.row(n), rows);
-      backend.normalize(kind(), rows, rows);
+      by.normalize(kind(), rows, rows);
       lines.scatter(rows, pass.y.row(n));
     });
   }
   void backward_input(auto const& backend, auto const& pass) const {
-    for_each_part(backend, pass.in, pass.dx.rows, [&](Index n, auto const& lines, auto const& y) {
+    for_each_part(backend, pass.in, pass.dx, [&](Index n, auto const& by, auto const& lines, auto const& y) {
       auto dy = y;
       dy.data = y.row(y.rows);
       lines.gather(pass.y.row(n), y);
       lines.gather(pass.dy.row(n), dy);
-      backend.normalize_gradient(kind(), y, dy, dy);
+      by.normalize_gradient(kind(), y, dy, dy);
       lines.scatter(dy, pass.dx.row(n));
     });
   }
@@ -67,20 +68,20 @@ struct SoftmaxOver {
   static constexpr Index at_once(Along const& a) { return freestanding::smaller<Index>(run(a), 64); }
   constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }
 
-  /// f(sample, lines, rows in scratch for them) for all lines of all samples.
+  /// f(sample, backend, lines, rows in scratch for them) for all lines of all samples.
   template <class Backend, class F>
-  void for_each_part(Backend const& backend, Shape const& in, Index samples, F f) const {
+  void for_each_part(Backend const& backend, Shape const& in, auto const& samples, F f) const {
     using T = typename Backend::Scalar;
     Along const a{in, axis};
     Index const apart = a.inner == 1 ? a.extent : 1, most = at_once(a), pitch = Backend::pitch(a.extent);
-    for (Index n = 0; n < samples; ++n) {
+    each_sample(backend, samples, [&](Index n, Backend const& by) {
       for (Index o = 0; o < a.lines() / run(a); ++o) {
         Index const start = o * a.extent * a.inner;
         for (Index first = 0; first < run(a); first += most)
-          f(n, Lines{start + first * apart, apart, a.inner},
-            Rows<T>{backend.scratch, freestanding::smaller(most, run(a) - first), a.extent, pitch});
+          f(n, by, Lines{start + first * apart, apart, a.inner},
+            Rows<T>{by.scratch, freestanding::smaller(most, run(a) - first), a.extent, pitch});
       }
-    }
+    });
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/core/each.hpp>
 
 namespace coldpress {
 
@@ -31,9 +32,9 @@ struct TiedLinear {
   }
   void forward(auto const& backend, auto const& pass) const {
     backend.product(pass.x, pass.p[0], pass.y, Slope<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
-    for (Index i = 0; i < pass.y.rows; ++i) {
+    each_sample(backend, pass.y, [&](Index i) {
       for (Index j = 0; j < output_size; ++j) pass.y.row(i)[j] += pass.p[1][j];
-    }
+    });
   }
   void backward_input(auto const& backend, auto const& pass) const {
     backend.affine(pass.dy, pass.p[0], nullptr, pass.dx, Then<Chain<>, std::remove_cvref_t<decltype(*pass.dx.data)>>{});
