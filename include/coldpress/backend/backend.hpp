@@ -24,6 +24,16 @@ struct NoJoin {};
 template <class Chain, class T>
 using DefaultJoin = std::conditional_t<std::is_same_v<Chain, ErasedChain>, With<ErasedJoin, T>, NoJoin>;
 
+/// Whether the compiler knows that a chain does nothing.
+template <class Chain>
+constexpr bool is_no_chain = [] {
+  if constexpr (requires { typename std::bool_constant<(Chain::length > 0)>; }) {
+    return Chain::length == 0;
+  } else {
+    return false;
+  }
+}();
+
 /// What happens to a finished sum on its way to memory: y = chain(z) with z = join(sum). Where backward reads z, it is
 /// kept too.
 template <class Chain, class T, class Join = DefaultJoin<Chain, T>>
@@ -34,6 +44,7 @@ struct Then {
   Index kept_pitch = 0;
   [[no_unique_address]] Join join = {};
 
+  static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
   bool empty() const {
     if constexpr (std::is_same_v<Join, NoJoin>) {
       return chain.length == 0 && !kept;
@@ -54,6 +65,7 @@ struct Slope {
   T const* output = nullptr;
   Index output_pitch = 0;
 
+  static constexpr bool nothing = is_no_chain<Chain>;
   bool empty() const { return chain.length == 0; }
 };
 

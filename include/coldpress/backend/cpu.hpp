@@ -371,7 +371,9 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                     Then<Chain, float, Join> const& then) const {
     if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-      if (!then.empty()) map(y, y, then);
+      if constexpr (!then.nothing) {
+        if (!then.empty()) map(y, y, then);
+      }
       return;
     }
     Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);

@@ -89,8 +89,10 @@ InputGradient<Chain> epilogue_of(DX dx, Slope<Chain, float> const& slope) {
 /// What is left to do, a Then or a Slope, with some rows that were written as they are.
 template <class Y, class Rest>
 void finish(Y y, Rest const& rest, Index first, Index count) {
-  if (rest.empty()) return;
-  for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, epilogue_of(y, rest), i);
+  if constexpr (!Rest::nothing) {
+    if (rest.empty()) return;
+    for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, epilogue_of(y, rest), i);
+  }
 }
 /// The same with a block.
 template <class Y, class Rest>

@@ -306,7 +306,7 @@ void forward(Run const& run) {
         [&](auto const& layer) __attribute__((always_inline)) {
           using L = std::remove_cvref_t<decltype(layer)>;
           layer.forward(run.backend, run.template forward_pass<L>(g, y, then));
-          if constexpr (!fuses<L>) {
+          if constexpr (!fuses<L> && !then.nothing) {
             if (!then.empty()) run.backend.map(y, y, then);
           }
         },
@@ -359,7 +359,9 @@ T loss_and_gradient(Run const& run, Each each) {
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
         // Also without a chain where what lies beyond the columns is not yet zero.
-        if (SampleLoss<L> || !slope.empty()) run.backend.map_gradient(rows, rows, slope);
+        if constexpr (SampleLoss<L> || !slope.nothing) {
+          if (SampleLoss<L> || !slope.empty()) run.backend.map_gradient(rows, rows, slope);
+        }
         run.add(g, k);
       };
       detail::where_passed(run, g, run.first_edge, [&] { hand_over(run.first_edge, dx); });
