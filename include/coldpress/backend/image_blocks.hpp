@@ -175,6 +175,7 @@ template <class = void>
 __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index taps, Index outputs, float* to,
                                          Index pitch, Index width) {
   Index const count = rows * taps * outputs;
+  Index output = 0, tap = 0;
   for (Index first = 0; first < count; first += lanes, values += lanes * lanes) {
     Vector v[lanes];
     unroll<lanes>([&](int i)
@@ -186,9 +187,13 @@ __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index 
     if constexpr (lanes >= 16) halve(Int<8>{});
     if constexpr (lanes >= 8) halve(Int<4>{});
     halve(Int<2>{}), halve(Int<1>{});
-    for (Index i = 0; i < lanes && first + i < count; ++i) {
-      Index const n = first + i;
-      to[(n / (taps * outputs) * width + n / outputs % taps) * pitch + n % outputs] += v[0][i];
+    float sums[lanes];
+    store(sums, v[0]);
+    for (Index i = 0; i < freestanding::smaller<Index>(lanes, count - first); ++i) {  // a division would cost more
+      to[output] += sums[i];
+      if (++output < outputs) continue;
+      output = 0, to += pitch;
+      if (++tap == taps) tap = 0, to += (width - taps) * pitch;
     }
   }
 }
