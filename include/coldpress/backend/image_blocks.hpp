@@ -129,11 +129,17 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   }
 }
 
-/// For h outputs and w taps of each row of the filter, from tap s on: the sums over positions of dy times what the tap
-/// sees of a plane of x. sums[r][tap][output][lane] += them; dy's planes follow each other.
+/// Planes of some blocks: the first of each is `step` floats after that of the one before.
+struct BlockPlanes {
+  float const* data;
+  Index step;
+};
+
+/// For h outputs and w taps of each row of the filter, from tap s on: the sums over blocks and positions of dy times
+/// what the tap sees of a plane of x, to sums[r][tap][output][lane]; dy's planes follow each other.
 template <int h, int w>
-__attribute__((noinline)) void correlate(ConvolutionGeometry const& g, float const* x, float const* dy, Index s,
-                                         float* sums) {
+__attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlanes x, BlockPlanes dy, Index blocks,
+                                         Index s, float* sums) {
   Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
               plane = g.positions() * block_size;
   struct Range {
@@ -142,27 +148,27 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, float con
   Walk<w> const walk{w, [&](Index t) COLDPRESS_INLINE_LAMBDA {
                        return Range{g.width.first(s + t), g.width.last(s + t)};
                      }};
-  x += g.width.at(walk.begin, s) * block_size;
-  dy += walk.begin * block_size;
+  Index const x_begin = g.width.at(walk.begin, s) * block_size, dy_begin = walk.begin * block_size;
   for (Index r = 0; r < g.height.filter; ++r, sums += h * w * lanes) {
-    Vector sum[h][w];
-    unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n % h][n / h] = load(sums + n * lanes); });
+    Vector sum[h][w] = {};
     Index const last = g.height.last(r);
-    for (int part = 0; part < block_size; part += lanes) {
-      for (Index i = g.height.first(r); i < last; ++i) {
-        float const* at = x + part + g.height.at(i, r) * g.width.in * block_size;
-        float const* d = dy + part + i * g.width.out * block_size;
-        walk.go(
-            [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
-              constexpr int f = first, m = end - f;
-              Vector of[h];
-              unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(d + k * plane); });
-              unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
-                Vector const v = load_once(at + (f + t) * next);
-                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[k][f + t] = fma(of[k], v, sum[k][f + t]); });
-              });
-            },
-            [&]() COLDPRESS_INLINE_LAMBDA { at += step, d += block_size; });
+    for (Index b = 0; b < blocks; ++b) {
+      for (int part = 0; part < block_size; part += lanes) {
+        for (Index i = g.height.first(r); i < last; ++i) {
+          float const* at = x.data + b * x.step + x_begin + part + g.height.at(i, r) * g.width.in * block_size;
+          float const* d = dy.data + b * dy.step + dy_begin + part + i * g.width.out * block_size;
+          walk.go(
+              [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
+                constexpr int f = first, m = end - f;
+                Vector of[h];
+                unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(d + k * plane); });
+                unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
+                  Vector const v = load_once(at + (f + t) * next);
+                  unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[k][f + t] = fma(of[k], v, sum[k][f + t]); });
+                });
+              },
+              [&]() COLDPRESS_INLINE_LAMBDA { at += step, d += block_size; });
+        }
       }
     }
     unroll<h * w>([&](auto n) COLDPRESS_INLINE_LAMBDA { store(sums + n * lanes, sum[n % h][n / h]); });
@@ -364,12 +370,8 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
                           [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
                             Index const k = group * g.group_outputs() + n;
                             split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
-                              Index const size = g.height.filter * h * w;
-                              for (Index v = 0; v < size; ++v) store(sums + v * lanes, Vector{});
-                              for (Index b = 0; b < count; ++b) {
-                                correlate<h, w>(g, of_x + b * x_step + (group * channels + c) * in,
-                                                of_dy + b * dy_step + k * out, s, sums);
-                              }
+                              correlate<h, w>(g, {of_x + (group * channels + c) * in, x_step},
+                                              {of_dy + k * out, dy_step}, count, s, sums);
                               float* const to = gradient + (c * g.taps() + s) * pitch + k;
                               add_lanes(sums, g.height.filter, w, h, to, pitch, width);
                             });
