@@ -52,12 +52,10 @@ constexpr SinkKernels<Sink> sink_kernels() {
           [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
             with(context).recurrent_weight_gradient(r, sink);
           },
-          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Context const& context) {
-            with(context).convolve_weight_gradient(g, x, dy, sink);
-          },
-          [](ConvolutionGeometry const& g, In dy, Sink const& sink, Context const& context) {
-            with(context).convolve_bias_gradient(g, dy, sink);
-          }};
+          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Windows<float> const& windows,
+             Context const& context) { with(context).convolve_weight_gradient(g, x, dy, sink, windows); },
+          [](ConvolutionGeometry const& g, In dy, Sink const& sink, Windows<float> const& windows,
+             Context const& context) { with(context).convolve_bias_gradient(g, dy, sink, windows); }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
@@ -96,10 +94,11 @@ constexpr CommonKernels common_kernels() {
         with(context).product(dy, HalfLayout::matrix(weight), dx, slope);
       },
       [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-         Then<ErasedChain, float> const& then, float* state,
-         Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state); },
+         Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
+         Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state, windows); },
       [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
-         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, slope); },
+         Windows<float> const& windows,
+         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, slope, windows); },
       [](PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
          Context const& context) { with(context).pool(g, x, y, then, places); },
       [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,

@@ -48,20 +48,22 @@ struct RuntimeCpu : Layout, Context {
     static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink, *this);
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                Then<ErasedChain, float> const& then, float* state) const {
-    call(table->convolve, g, x, weight, bias, y, then, state);
+                Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows = {}) const {
+    call(table->convolve, g, x, weight, bias, y, then, state, windows);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                               Slope<ErasedChain, float> const& slope) const {
-    table->convolve_input_gradient(g, dy, weight, dx, slope, *this);
+                               Slope<ErasedChain, float> const& slope, Windows<float> const& windows = {}) const {
+    table->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
   }
   template <class Sink>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, In x, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, *this);
+  void convolve_weight_gradient(ConvolutionGeometry const& g, In x, In dy, Sink const& sink,
+                                Windows<float> const& windows = {}) const {
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, windows, *this);
   }
   template <class Sink>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink, *this);
+  void convolve_bias_gradient(ConvolutionGeometry const& g, In dy, Sink const& sink,
+                              Windows<float> const& windows = {}) const {
+    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink, windows, *this);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
     call(table->pool, g, x, y, then, places);

@@ -23,8 +23,10 @@ struct SinkKernels : HandOverKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
   void (*sum_rows)(In dy, Sink const& sink, Context const& context);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink, Context const& context);
-  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Context const& context);
-  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink, Context const& context);
+  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink,
+                                   Windows<float> const& windows, Context const& context);
+  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink, Windows<float> const& windows,
+                                 Context const& context);
 };
 /// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
 template <class Optimizer, bool heavy = Optimizer::heavy>
@@ -61,9 +63,11 @@ struct CommonKernels {
   void (*product_halves)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
                          Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                   Then<ErasedChain, float> const& then, float* state, Context const& context);
+                   Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
+                   Context const& context);
   void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                                  Slope<ErasedChain, float> const& slope, Context const& context);
+                                  Slope<ErasedChain, float> const& slope, Windows<float> const& windows,
+                                  Context const& context);
   void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
                Context const& context);
   void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,

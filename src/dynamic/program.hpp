@@ -49,7 +49,8 @@ class Program {
           [&](auto const& layer) {
             auto const scratch = [&](int workers) {
               return scratch_of<Backend>(layer, head_inputs(g),
-                                         {options.training, group.passes_gradient(), options.blocks, workers});
+                                         {options.training, group.passes_gradient(), options.blocks, workers,
+                                          windows(g).planes * windows(g).out()});
             };
             scratch_ = std::max(scratch_, scratch(1));
             worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));
@@ -143,6 +144,12 @@ class Program {
         },
         layers_[static_cast<std::size_t>(head)]);
   }
+  PoolingGeometry windows(int g) const {
+    if (group(g).pooling < 0) return {};
+    auto const node = static_cast<std::size_t>(group(g).pooling);
+    return std::get<Pooling>(layers_[node]).geometry(inputs_of(node)[0]);
+  }
+  bool pools(int) const { return true; }
   template <class Some, class None>
   void join(int g, Some some, None none) const {
     int const join = group(g).join;

@@ -69,9 +69,24 @@ struct Slope {
   bool empty() const { return chain.length == 0; }
 };
 
+/// What a pooling that is one pass with a convolution makes of the convolution's values: these never reach memory.
+template <class T>
+struct Windows {
+  PoolingGeometry geometry = {};  // of maxima; without planes: there is none
+  T* places = nullptr;            // takes the tap that each is from
+
+  constexpr explicit operator bool() const { return geometry.planes > 0; }
+};
+struct NoWindows {
+  template <class T>
+  operator Windows<T>() const {
+    return {};
+  }
+};
+
 /// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i. A layer of several inputs
 /// has the shapes and Rows of all: in[k], x[k]. State is std::nullptr_t where the compiler knows that there is none.
-template <class In, class X, class P, class Y, class Then, class T, class State = T*>
+template <class In, class X, class P, class Y, class Then, class T, class State = T*, class Windows = NoWindows>
 struct ForwardPass {
   In in;  // of one sample
   X x;
@@ -82,10 +97,12 @@ struct ForwardPass {
   State state;         // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
   std::uint64_t key;   // of the layer's random numbers
   std::uint64_t step;  // 0: inference
+  [[no_unique_address]] Windows windows = {};
 };
 
 /// What its backward functions are given: dx = slope(...); sinks[i] takes the gradient of parameter i.
-template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+          class Windows = NoWindows>
 struct BackwardPass {
   In in;
   X x;
@@ -97,6 +114,7 @@ struct BackwardPass {
   Sinks sinks;
   T* memory;
   std::uint64_t key, step;
+  [[no_unique_address]] Windows windows = {};
 };
 
 /// Where a parameter's gradient goes: to memory, ...

@@ -64,9 +64,10 @@ void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gra
   });
 }
 
-/// The sums over all samples and positions of `lanes` channels from `first` on.
+/// The sums over all samples and positions of `lanes` channels from `first` on; of an image a channel has `size`
+/// values.
 template <class = void>
-Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
+Vector channel_sums(ConvolutionGeometry const& g, In dy, Index size, Index first) {
   Vector total{};
   if (g.sequence) {
     for (Index i = 0; i < dy.rows; ++i) {
@@ -76,8 +77,8 @@ Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
     for (Index k = first; k < first + lanes && k < g.outputs; ++k) {
       Vector part{};
       for (Index i = 0; i < dy.rows; ++i) {
-        float const* const from = dy.row(i) + k * g.positions();
-        for (Index p = 0; p < g.positions(); p += lanes) part += load_row(from + p, g.positions() - p);
+        float const* const from = dy.row(i) + k * size;
+        for (Index p = 0; p < size; p += lanes) part += load_row(from + p, size - p);
       }
       total[k - first] = sum(part);
     }

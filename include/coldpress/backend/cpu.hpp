@@ -74,9 +74,9 @@ struct Cpu : cpu::Layout, cpu::Cutting {
          });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
-  template <class X, class Y, class Chain, class Join, class State>
+  template <class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
   COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                                 Then<Chain, float, Join> const& then, State state) const {
+                                 Then<Chain, float, Join> const& then, State state, Windows const& windows = {}) const {
     if constexpr (!std::is_null_pointer_v<State>) {
       if (g.sequence && state && g.past() > 0) {
         auto const epilogue = cpu::epilogue_of(y, then);
@@ -84,18 +84,19 @@ struct Cpu : cpu::Layout, cpu::Cutting {
         return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
       }
     }
-    convolve_all(g, x, weight, bias, y, then);
+    convolve_all(g, x, weight, bias, y, then, windows);
   }
   /// dx = slope(what dy is to x)
-  template <class DY, class DX, class Chain>
+  template <class DY, class DX, class Chain, class Windows = NoWindows>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
-                               Slope<Chain, float> const& slope) const {
+                               Slope<Chain, float> const& slope, Windows const& windows = {}) const {
+    auto const from = cpu::behind<float const>(windows, dy);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::convolve_block_back(g, dy, scratch, dx, b, scratch_of(worker, packed));
+          cpu::convolve_block_back(g, from, scratch, dx, b, scratch_of(worker, packed));
           cpu::zero_padding(dx, b);
           cpu::finish_block(dx, slope, b);
         }
@@ -107,13 +108,15 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       if (g.sequence) {
         cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
       } else {
-        cpu::image_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
+        Rows<float const> const part = cpu::read_images(from, g.out(), i, count, own);
+        cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
       }
     });
   }
   /// sink(what dy is to W)
-  template <class X, class DY, class Sink>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, X x, DY dy, Sink const& sink) const {
+  template <class X, class DY, class Sink, class Windows = NoWindows>
+  void convolve_weight_gradient(ConvolutionGeometry const& g, X x, DY dy, Sink const& sink,
+                                Windows const& windows = {}) const {
     Index const size = g.depth() * pitch(g.outputs);
     float* const gradient = scratch;
     cpu::zero(gradient, size);
@@ -121,21 +124,26 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
     } else {
       Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
-      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, dy, blocks, size);
-      if (rest > 0)
-        cpu::image_weight_gradient(g, cpu::some(x, first, rest), cpu::some(dy, first, rest), gradient, gradient + size);
+      auto const from = cpu::behind<float const>(windows, dy);
+      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, size);
+      if (rest > 0) {
+        float* free = gradient + size;
+        Rows<float const> const part = cpu::read_images(from, g.out(), first, rest, free);
+        cpu::image_weight_gradient(g, cpu::some(x, first, rest), part, gradient, free);
+      }
     }
     cpu::hand_over(sink, gradient, size);
   }
-  /// sink(Σ dy over samples and positions)
-  template <class DY, class Sink>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
+  /// sink(Σ dy over samples and positions): a window hands all of its gradient on.
+  template <class DY, class Sink, class Windows = NoWindows>
+  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink, Windows const& = {}) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size;
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size,
+                size = dy.columns / g.outputs;
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, cpu::some(dy, first, dy.rows - first), k)}};
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, cpu::some(dy, first, dy.rows - first), size, k)}};
       for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
-        sum[0][0][n] += cpu::block_channel_sum(g, dy, blocks, k + n);
+        sum[0][0][n] += cpu::block_plane_sum(size, dy, blocks, k + n);
       epilogue.finish(sum, 0, k);
     }
   }
@@ -366,9 +374,9 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   }
 
  private:
-  template <class X, class Y, class Chain, class Join>
+  template <class X, class Y, class Chain, class Join, class Windows>
   void convolve_all(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                    Then<Chain, float, Join> const& then) const {
+                    Then<Chain, float, Join> const& then, Windows const& windows) const {
     if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
       if constexpr (!then.nothing) {
@@ -376,18 +384,21 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       }
       return;
     }
+    auto const to = cpu::behind<float>(windows, y);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::convolve_block(g, x, scratch, bias, y, b, scratch_of(worker, packed));
+          cpu::convolve_block(g, x, scratch, bias, to, b, scratch_of(worker, packed));
           cpu::finish_block(y, then, b);
         }
       });
     }
     finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-      cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, cpu::some(y, i, count), own);
+      cpu::write_images(to, g.out(), i, count, own, [&](Rows<float> z, float* free) {
+        cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, z, free);
+      });
     });
   }
 };

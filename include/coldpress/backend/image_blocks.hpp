@@ -274,15 +274,15 @@ COLDPRESS_INLINE float const* read_block(Rows<float const> x, Index b, Index fir
 /// compute(to) makes values [first, first + count) of block b, where it belongs or in scratch.
 template <class Compute>
 COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index count, float* scratch, Compute compute) {
-  if (y.blocked) return compute(y.row(b * block_size) + first * block_size);
-  compute(scratch);
-  transpose<true>(count, block_size, scratch, block_size, y.row(b * block_size) + first, y.pitch);
+  float* const to = y.blocked ? y.row(b * block_size) + first * block_size : scratch;
+  compute(to);
+  if (!y.blocked) transpose<true>(count, block_size, to, block_size, y.row(b * block_size) + first, y.pitch);
 }
 
-/// Block b of y, with packed weights.
-template <class = void>
+/// Block b of y, with packed weights. Rows of y, here and below, may be PooledRows.
+template <class Y>
 __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows<float const> x, float const* packed,
-                                              float const* bias, Rows<float> y, Index b, float* scratch) {
+                                              float const* bias, Y const& y, Index b, float* scratch) {
   Index const plane = g.positions() * block_size, in = g.height.in * g.width.in * block_size, width = g.width.out;
   BlockConvolution const of{g.group_channels(), g.height, g.width, plane, width * block_size, block_size};
   float const* from = read_block(x, b, 0, x.columns, scratch);
@@ -299,11 +299,11 @@ __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows
   }
 }
 /// Block b of dx, with weights packed for the way back.
-template <class = void>
-__attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, Rows<float const> dy,
-                                                   float const* packed, Rows<float> dx, Index b, float* scratch) {
+template <class DY>
+__attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, DY const& dy, float const* packed,
+                                                   Rows<float> dx, Index b, float* scratch) {
   Index const size = g.height.in * g.width.in, width = g.width.in;
-  float const* from = read_block(dy, b, 0, dy.columns, scratch);
+  float const* from = read_block(dy, b, 0, g.out(), scratch);
   scratch += g.out() * block_size;
   for (Index group = 0; group < g.groups; ++group, from += g.group_outputs() * g.positions() * block_size) {
     split<block_outputs>(g.group_channels(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
@@ -334,66 +334,69 @@ COLDPRESS_INLINE void split_taps(Index width, F f) {
   for (; s < width; ++s) f(s, Int<1>{});
 }
 
+/// Values [from, from + size) of `count` blocks: where they are, or in scratch.
+template <class X>
+COLDPRESS_INLINE BlockPlanes read_blocks(X const& x, Index first, Index count, Index from, Index size, float* scratch) {
+  float const* const data = read_block(x, first, from, size, scratch);
+  if (data != scratch) return {data, block_size * x.pitch};
+  Index const step = size * block_size;
+  for (Index b = 1; b < count; ++b) read_block(x, first + b, from, size, scratch + b * step);
+  return {scratch, step};
+}
+
 /// gradient += that of the weights, {depth, outputs}, for `blocks` blocks; it is the first `shared` floats of scratch.
-template <class = void>
+template <class DY>
 __attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
-                                                     Rows<float const> x, Rows<float const> dy, Index blocks,
-                                                     Index shared) {
-  Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size,
-              out = g.positions() * block_size, width = g.width.filter;
-  float* const gradient = context.scratch;
-  float* const scratch = context.scratch_of(0, shared) + Layout::block_sums(g);
+                                                     Rows<float const> x, DY const& dy, Index blocks, Index shared) {
+  Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size, width = g.width.filter;
   Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
+  float *const gradient = context.scratch, *const gathered = gradient + shared;
+  shared += Layout::gathered(g, blocks);
   for (Index first = 0; first < blocks; first += at_once) {
     Index const count = freestanding::smaller(at_once, blocks - first);
-    float const *of_x = x.row(first * block_size), *of_dy = dy.row(first * block_size);
-    Index x_step = block_size * x.pitch, dy_step = block_size * dy.pitch;
-    float* free = scratch;
-    auto const gather = [&](Rows<float const> rows, float const*& from, Index& step) {
-      if (rows.blocked) return;
-      from = free, step = rows.columns * block_size;
-      float* const to = free;
-      free += count * step;
-      context.each(count, 8 * step, [&](Index begin, Index end, int) {
-        for (Index b = begin; b < end; ++b) read_block(rows, first + b, 0, rows.columns, to + b * step);
+    BlockPlanes of_x{x.row(first * block_size), block_size * x.pitch};
+    if (!x.blocked) {
+      of_x = {gathered, g.in() * block_size};
+      context.each(count, 8 * of_x.step, [&](Index begin, Index end, int) {
+        for (Index b = begin; b < end; ++b) read_block(x, first + b, 0, g.in(), gathered + b * of_x.step);
       });
-    };
-    gather(x, of_x, x_step), gather(dy, of_dy, dy_step);
+    }
     // A number is a part of the outputs, and a channel of its group.
     Index const parts = parts_of(g.group_outputs(), block_rows), channels = g.group_channels(),
                 tiles = g.groups * parts * channels;
     context.each(tiles, count * block_size * g.products() / tiles, [&](Index begin, Index end, int worker) {
-      float* const sums = context.scratch_of(worker, shared);
+      float *const sums = context.scratch_of(worker, shared), *const planes = sums + Layout::block_sums(g);
+      BlockPlanes of_dy{};
       for (Index i = begin; i < end; ++i) {
         Index const group = i / (parts * channels), part = i / channels % parts, c = i % channels;
-        split<block_rows>(g.group_outputs(),
-                          [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
-                            Index const k = group * g.group_outputs() + n;
-                            split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
-                              correlate<h, w>(g, {of_x + (group * channels + c) * in, x_step},
-                                              {of_dy + k * out, dy_step}, count, s, sums);
-                              float* const to = gradient + (c * g.taps() + s) * pitch + k;
-                              add_lanes(sums, g.height.filter, w, h, to, pitch, width);
-                            });
-                          },
-                          {part, part + 1});
+        split<block_rows>(
+            g.group_outputs(),
+            [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
+              Index const k = group * g.group_outputs() + n, size = g.positions();
+              if (c == 0 || i == begin) of_dy = read_blocks(dy, first, count, k * size, h * size, planes);
+              split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
+                correlate<h, w>(g, {of_x.data + (group * channels + c) * in, of_x.step}, of_dy, count, s, sums);
+                float* const to = gradient + (c * g.taps() + s) * pitch + k;
+                add_lanes(sums, g.height.filter, w, h, to, pitch, width);
+              });
+            },
+            {part, part + 1});
       }
     });
   }
 }
 
-/// The sum over `blocks` blocks and all positions of output k.
+/// The sum over `blocks` blocks and all values of plane k.
 template <class = void>
-__attribute__((noinline)) float block_channel_sum(ConvolutionGeometry const& g, Rows<float const> dy, Index blocks,
-                                                  Index k) {
+__attribute__((noinline)) float block_plane_sum(Index size, Rows<float const> dy, Index blocks, Index k) {
   constexpr Index at_once = 64;
   alignas(64) float scratch[at_once * block_size];
   Vector total{};
   for (Index b = 0; b < blocks; ++b) {
     Vector part[4] = {};
-    for (Index p = 0; p < g.positions(); p += at_once) {
-      Index const count = freestanding::smaller(at_once, g.positions() - p) * block_size;
-      float const* const from = read_block(dy, b, k * g.positions() + p, count / block_size, scratch);
+    for (Index p = 0; p < size; p += at_once) {
+      Index const count = freestanding::smaller(at_once, size - p) * block_size;
+      float const* const from = read_block(dy, b, k * size + p, count / block_size, scratch);
       for (Index i = 0; i < count; i += 4 * lanes) {
         unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {
           if (i + n * lanes < count) part[n] += load(from + i + n * lanes);

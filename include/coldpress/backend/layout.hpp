@@ -93,8 +93,8 @@ struct Layout {
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
-  /// The same for blocks: packed weights, and at a border where values are no blocks a block of what is read and the
-  /// planes of what is written; or the sums of a weight gradient and as many blocks as are summed at once.
+  /// The same for blocks: packed weights, or a weight gradient and what is read, where it is no blocks, of as many
+  /// blocks as are summed at once; and what each worker needs.
   static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
   static constexpr Index most_gathered = Index{1} << 19;   // floats, unless one block has more
   /// Of a tile of a weight gradient.
@@ -104,18 +104,27 @@ struct Layout {
   static constexpr Index blocks_at_once(Index values) {
     return freestanding::larger<Index>(1, most_gathered / (16 * values));
   }
-  /// The caller's; `border`: what a worker needs of it.
-  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent, Index border) {
-    Index const both = g.in() + g.out(), gathered = freestanding::smaller(blocks_at_once(both), extent.blocks);
-    return freestanding::larger(
-        cells(g.depth() * g.outputs) + border,
-        extent.training ? g.depth() * pitch(g.outputs) + block_sums(g) + 16 * both * gathered : 0);
+  static constexpr Index gathered(ConvolutionGeometry const& g, Index blocks) {
+    return 16 * g.in() * freestanding::smaller(blocks_at_once(g.in() + g.out()), blocks);
   }
-  /// A block of what is read and the planes of what is written, where these are no blocks; or a tile's sums.
+  static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
+    Index const gradient = extent.training ? g.depth() * pitch(g.outputs) + gathered(g, extent.blocks) : 0;
+    return freestanding::larger(cells(g.depth() * g.outputs), gradient);
+  }
+  /// A block of what is read and the planes of what is written, where these are no blocks; or a tile's sums and the
+  /// planes that they are of; and a plane of maxima.
   static constexpr Index block_border(ConvolutionGeometry const& g, Extent extent) {
-    Index const forward = 16 * (g.in() + most_outputs * g.positions()),
-                back = extent.input_gradient ? 16 * (g.out() + most_outputs * g.height.in * g.width.in) : 0;
-    return freestanding::larger(freestanding::larger(forward, back), extent.training ? block_sums(g) : 0);
+    Index const forward = g.in() + most_outputs * g.positions(),
+                back = extent.input_gradient ? g.out() + most_outputs * g.height.in * g.width.in : 0,
+                planes = most_outputs * g.positions() *
+                         freestanding::smaller(blocks_at_once(g.in() + g.out()), extent.blocks),
+                tile = extent.training ? block_sums(g) + 16 * planes : 0;
+    return freestanding::larger(16 * freestanding::larger(forward, back), tile) + 16 * extent.maxima / g.outputs;
+  }
+  /// Samples that are left over, before their maxima are taken.
+  static constexpr Index unpooled(ConvolutionGeometry const& g, Extent extent) {
+    Index const planes = g.positions() + 2 * extent.maxima / g.outputs;
+    return extent.maxima > 0 ? 16 * (pitch(g.out()) + planes) : 0;
   }
 };
 
@@ -188,10 +197,11 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               inputs = extent.input_gradient ? freestanding::larger(panel.size(), panel.gradient_size(g.taps()))
                                              : panel.size();
   Index const size = 3 * Panel::slack + inputs + panel.output_size() +
-                     freestanding::larger(weights, gradient + outputs * pitch(panel.outputs));
+                     freestanding::larger(weights, gradient + outputs * pitch(panel.outputs)) +
+                     Layout::unpooled(g, extent);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::larger(size, Layout::block_border(g, extent));
-  return freestanding::larger(size, Layout::block_scratch(g, extent, border)) + (extent.workers - 1) * border;
+  return Layout::block_scratch(g, extent) + extent.workers * border;
 }
 
 /// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.

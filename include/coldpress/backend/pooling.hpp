@@ -2,7 +2,9 @@
 // most frequent one needs no transposition.
 #pragma once
 
+#include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/image_blocks.hpp>
+#include <coldpress/backend/sections.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -226,29 +228,107 @@ __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float con
   });
 }
 
-/// Block b of images (core/rows.hpp), plane by plane; `places` are those of the block, in blocks themselves.
+/// Plane n of block b of images (core/rows.hpp), whose planes have the lanes' values side by side; `places` are those
+/// of the batch, in blocks themselves.
 template <class = void>
-__attribute__((noinline)) void pool_block(PoolingGeometry const& g, Rows<float const> x, Rows<float> y, float* places,
-                                          Index b, float* scratch) {
-  for (Index n = 0; n < g.planes; ++n) {
-    float const* const from = read_block(x, b, n * g.in(), g.in(), scratch);
-    write_block(y, b, n * g.out(), g.out(), scratch + g.in() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
-      for (int part = 0; part < block_size; part += lanes)
-        pool_lanes<block_size>(g, from + part, to + part, places ? places + n * g.out() * block_size + part : nullptr);
-    });
-  }
+__attribute__((noinline)) void pool_plane(PoolingGeometry const& g, float const* x, Rows<float> y, float* places,
+                                          Index b, Index n, float* scratch) {
+  if (places) places += (b * g.planes + n) * g.out() * block_size;
+  write_block(y, b, n * g.out(), g.out(), scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+    for (int part = 0; part < block_size; part += lanes)
+      pool_lanes<block_size>(g, x + part, to + part, places ? places + part : nullptr);
+  });
+}
+/// The way back.
+template <class = void>
+__attribute__((noinline)) void pool_plane_gradient(PoolingGeometry const& g, Rows<float const> dy, float const* places,
+                                                   float* dx, Index b, Index n, float* scratch) {
+  if (places) places += (b * g.planes + n) * g.out() * block_size;
+  float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
+  for (int part = 0; part < block_size; part += lanes)
+    pool_lanes_gradient<block_size>(g, from + part, places ? places + part : nullptr, dx + part);
 }
 template <class = void>
-__attribute__((noinline)) void pool_block_gradient(PoolingGeometry const& g, Rows<float const> dy, float const* places,
-                                                   Rows<float> dx, Index b, float* scratch) {
+void pool_block(PoolingGeometry const& g, Rows<float const> x, Rows<float> y, float* places, Index b, float* scratch) {
+  for (Index n = 0; n < g.planes; ++n)
+    pool_plane(g, read_block(x, b, n * g.in(), g.in(), scratch), y, places, b, n, scratch + g.in() * block_size);
+}
+template <class = void>
+void pool_block_gradient(PoolingGeometry const& g, Rows<float const> dy, float const* places, Rows<float> dx, Index b,
+                         float* scratch) {
   for (Index n = 0; n < g.planes; ++n) {
-    float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
-    write_block(dx, b, n * g.in(), g.in(), scratch + g.out() * block_size, [&](float* to) COLDPRESS_INLINE_LAMBDA {
-      for (int part = 0; part < block_size; part += lanes)
-        pool_lanes_gradient<block_size>(g, from + part, places ? places + n * g.out() * block_size + part : nullptr,
-                                        to + part);
-    });
+    write_block(dx, b, n * g.in(), g.in(), scratch + g.out() * block_size,
+                [&](float* to) COLDPRESS_INLINE_LAMBDA { pool_plane_gradient(g, dy, places, to, b, n, scratch); });
   }
+}
+
+/// Rows of what windows make of a convolution's values: it writes and reads these as if they were in memory, but they
+/// are only ever some planes of a block, or a few samples, in scratch.
+template <class T>
+struct PooledRows : Rows<T> {
+  Windows<float> windows;
+
+  /// The places of sample i, where it is in no block.
+  float* places(Index i) const { return windows.places + i * windows.geometry.planes * windows.geometry.out(); }
+};
+template <class T>
+COLDPRESS_INLINE float const* read_block(PooledRows<T> const& dy, Index b, Index first, Index count, float* scratch) {
+  Rows<T> const& rows = dy;
+  if (!dy.windows) return read_block(rows, b, first, count, scratch);
+  PoolingGeometry const& g = dy.windows.geometry;
+  for (Index p = 0; p < count; p += g.in()) {
+    pool_plane_gradient(g, rows, dy.windows.places, scratch + p * block_size, b, (first + p) / g.in(),
+                        scratch + count * block_size);
+  }
+  return scratch;
+}
+template <class T, class Compute>
+COLDPRESS_INLINE void write_block(PooledRows<T> const& y, Index b, Index first, Index count, float* scratch,
+                                  Compute compute) {
+  Rows<T> const& rows = y;
+  if (!y.windows) return write_block(rows, b, first, count, scratch, compute);
+  PoolingGeometry const& g = y.windows.geometry;
+  compute(scratch);
+  for (Index p = 0; p < count; p += g.in()) {
+    pool_plane(g, scratch + p * block_size, rows, y.windows.places, b, (first + p) / g.in(),
+               scratch + count * block_size);
+  }
+}
+/// Some samples, and not in blocks, of what is pooled: compute(z, scratch) makes them.
+template <class Compute>
+COLDPRESS_INLINE void write_images(Rows<float> y, Index, Index first, Index count, float* scratch, Compute compute) {
+  compute(some(y, first, count), scratch);
+}
+template <class Compute>
+void write_images(PooledRows<float> const& y, Index size, Index first, Index count, float* scratch, Compute compute) {
+  Rows<float> const z = y.windows ? Rows<float>{scratch, count, size, Layout::pitch(size)} : some(y, first, count);
+  if (y.windows) scratch += count * z.pitch;
+  compute(z, scratch);
+  for (Index i = 0; y.windows && i < count; ++i)
+    pool(y.windows.geometry, z.row(i), y.row(first + i), y.places(first + i), scratch);
+}
+/// The way back: the gradients of what was pooled; scratch becomes what is left of it.
+COLDPRESS_INLINE Rows<float const> read_images(Rows<float const> dy, Index, Index first, Index count, float*&) {
+  return some(dy, first, count);
+}
+template <class = void>
+Rows<float const> read_images(PooledRows<float const> const& dy, Index size, Index first, Index count,
+                              float*& scratch) {
+  if (!dy.windows) return some(dy, first, count);
+  Rows<float> const z{scratch, count, size, Layout::pitch(size)};
+  scratch += count * z.pitch;
+  for (Index i = 0; i < count; ++i)
+    pool_gradient(dy.windows.geometry, dy.row(first + i), dy.places(first + i), z.row(i), scratch);
+  return z;
+}
+/// Rows as the kernels take them.
+template <class T>
+Rows<T> behind(NoWindows, Rows<T> rows) {
+  return rows;
+}
+template <class T>
+PooledRows<T> behind(Windows<float> const& windows, Rows<T> rows) {
+  return {rows, windows};
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -179,7 +179,7 @@ struct Reference {
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
-                Then<Chain, Real, Join> const& then, Real* state) const {
+                Then<Chain, Real, Join> const& then, Real* state, NoWindows = {}) const {
     for (Index n = 0; n < x.rows; ++n) {
       Past<Real> const past{state + n * Past<Real>::size(g.past(), g.channels), g.past(), g.channels};
       Real* const out = y.row(n);
@@ -203,7 +203,7 @@ struct Reference {
   /// dx = slope(what dy is to x)
   template <class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
-                               Slope<Chain, Real> const& slope) const {
+                               Slope<Chain, Real> const& slope, NoWindows = {}) const {
     for (Index n = 0; n < dy.rows; ++n) {
       Real* const in = dx.row(n);
       std::fill_n(in, dx.columns, Real{});
@@ -215,8 +215,8 @@ struct Reference {
   }
   /// sink(what dy is to W)
   template <class Sink>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
-                                Sink const& sink) const {
+  void convolve_weight_gradient(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy, Sink const& sink,
+                                NoWindows = {}) const {
     xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs * g.depth()});
     for (Index n = 0; n < x.rows; ++n) {
       detail::for_each_product(g, [&](Index o, Index i, Index w) {
@@ -227,7 +227,8 @@ struct Reference {
   }
   /// sink(Σ dy over samples and positions)
   template <class Sink>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Sink const& sink) const {
+  void convolve_bias_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Sink const& sink,
+                              NoWindows = {}) const {
     xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs});
     for (Index n = 0; n < dy.rows; ++n) {
       for (Index i = 0; i < dy.columns; ++i)

@@ -224,6 +224,7 @@ struct Extent {
   bool training, input_gradient;
   Index blocks = PTRDIFF_MAX;  // that a minibatch may have, of images (core/rows.hpp)
   int workers = 1;
+  Index maxima = 0;  // of a sample, where a pooling is one pass with the layer
 };
 
 /// Values of scratch that a layer needs on a backend, whatever the batch.

@@ -77,10 +77,11 @@ auto applied(Slope<Chain, T> slope, Apply apply) {
   }
 }
 
-template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T>
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T, class Windows>
 auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
-                   std::uint64_t step) {
-  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T>{in, x, p, y, dy, dx, slope, sinks, memory, key, step};
+                   std::uint64_t step, Windows windows) {
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,    x,     p,      y,   dy,   dx,
+                                                                     slope, sinks, memory, key, step, windows};
 }
 
 }  // namespace detail
@@ -88,10 +89,9 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
 ///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
-///   seed_finishes(g); head(g, some, none), join(g, some, none), join_with(g, backend, other), chain(g, seed),
-///   loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g), head_key(g, seed);
-///   bounds_weights().
-///   In a static program g, k and flags are constants.
+///   seed_finishes(g); pools(g), windows(g); head(g, some, none), join(g, some, none), join_with(g, backend, other),
+///   chain(g, seed), loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g),
+///   head_key(g, seed); bounds_weights(). In a static program g, k and flags are constants.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -203,6 +203,16 @@ struct Run {
     });
     return all;
   }
+  /// Of the pooling that is one pass with layer L, where there can be one.
+  template <class L, class G>
+  auto windows(G g) const {
+    constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
+    if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
+      return NoWindows{};
+    } else {
+      return Windows<T>{program.windows(g), at(program.group(g).memory)};
+    }
+  }
   template <class L, class G, class Y, class Then>
   auto forward_pass(G g, Y y, Then const& then) const {
     Group const& group = program.group(g);
@@ -214,8 +224,10 @@ struct Run {
       }
     }();
     auto const made = [&](auto in, auto x) {
-      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T, decltype(carried)>{
-          in, x, parameters_of(g), y, then, at(group.memory), carried, program.head_key(g, seed), step};
+      auto const pooled = windows<L>(g);
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T, decltype(carried),
+                         std::remove_const_t<decltype(pooled)>>{
+          in, x, parameters_of(g), y, then, at(group.memory), carried, program.head_key(g, seed), step, pooled};
     };
     if constexpr (OneInput<L>) {
       return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));
@@ -230,10 +242,10 @@ struct Run {
     if constexpr (OneInput<L>) {
       return detail::backward_pass(program.head_inputs(g)[0], value(program.input(g, first_edge)), parameters_of(g),
                                    value(g), gradient(g), target(g, first_edge), target_slope(g, first_edge), sinks,
-                                   memory, key, step);
+                                   memory, key, step, windows<L>(g));
     } else {
       return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
-                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step);
+                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step, NoWindows{});
     }
   }
   static constexpr std::integral_constant<int, 0> first_edge{};

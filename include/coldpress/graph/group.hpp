@@ -28,14 +28,15 @@ struct Edge {
 };
 inline constexpr int max_edges = max_inputs + 1;
 
-/// Layers computed in one pass: y = chain(join(head(x...), side)); without a head, of the first value that is read. A
-/// loss ends the pass it is in; a statistic is a pass of its own.
+/// Layers computed in one pass: y = chain(join(pooling(head(x...)), side)); without a head, of the first value that is
+/// read. A loss ends the pass it is in; a statistic is a pass of its own.
 struct Group {
   static constexpr int nowhere = std::numeric_limits<int>::min();  // the group of a node that is not planned
 
-  int head = -1;  // node
-  int join = -1;  // node
-  int side = -1;  // edge of the join's other operand
+  int head = -1;     // node
+  int pooling = -1;  // node: the maxima of what the head makes
+  int join = -1;     // node
+  int side = -1;     // edge of the join's other operand
   int chain[max_chain_length] = {};
   int chain_length = 0;
   int loss = -1;       // node
@@ -69,7 +70,8 @@ struct Group {
 namespace detail {
 
 /// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
-/// of the operand that is made last; a loss joins a softmax, whose value statistics may still read.
+/// of the operand that is made last; a loss joins a softmax, whose value statistics may still read. A pooling joins the
+/// convolution before it where batches are computed in blocks of images.
 class Grouping {
   static constexpr int a_statistic = 1 << 16;  // among readers
   template <class Span>
@@ -78,9 +80,15 @@ class Grouping {
   }
 
  public:
-  constexpr Grouping(View<Node const> nodes, View<int const> outputs, bool training, bool losses, View<Group> groups,
-                     View<int> group_of)
-      : nodes_(nodes), outputs_(outputs), training_(training), losses_(losses), groups_(groups), group_of_(group_of) {}
+  constexpr Grouping(View<Node const> nodes, View<int const> outputs, bool training, bool losses, bool in_blocks,
+                     View<Group> groups, View<int> group_of)
+      : nodes_(nodes),
+        outputs_(outputs),
+        training_(training),
+        losses_(losses),
+        in_blocks_(in_blocks),
+        groups_(groups),
+        group_of_(group_of) {}
 
   constexpr int run() {
     int inputs = 0;
@@ -139,6 +147,11 @@ class Grouping {
   constexpr bool keeps_output(Group const& group) const {
     return normalizes(group) || (training_ && group.head >= 0 && at(nodes_, group.head).reads_output);
   }
+  /// Whether a node is a pooling of what a convolution makes for it alone.
+  constexpr bool pools(Node const& node) const {
+    Group const* const maker = in_blocks_ && node.maxima ? goes_on(node, 0, false) : nullptr;
+    return maker && maker->head >= 0 && maker->output == maker->head && at(nodes_, maker->head).pools;
+  }
   constexpr int fresh(Node const& node) {
     Group& group = at(groups_, count_);
     for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
@@ -170,6 +183,9 @@ class Grouping {
       g = fresh(node);
       at(groups_, g).statistic = self;
       return g;
+    } else if (pools(node)) {
+      g = at(group_of_, node.inputs[0]);
+      at(groups_, g).pooling = self;
     } else {
       g = fresh(node);
       at(groups_, g).head = self;
@@ -193,7 +209,7 @@ class Grouping {
 
   View<Node const> nodes_;
   View<int const> outputs_;
-  bool training_, losses_;
+  bool training_, losses_, in_blocks_;
   View<Group> groups_;
   View<int> group_of_;
   int count_ = 0;

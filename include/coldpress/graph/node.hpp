@@ -24,6 +24,8 @@ struct Node {
   bool passes_on = false;     // or whose slope by the first is 1 everywhere
   bool streams = false;       // may be called with one part of a sequence after the other
   bool in_blocks = false;     // computes blocks of images (core/rows.hpp) at once
+  bool pools = false;         // and the maxima of a pooling behind it
+  bool maxima = false;        // is such a pooling
   bool positioned = false;    // asks where in a row a value is
   Index memory = 0;           // memory_of(layer)
   Index state = 0;            // state_of(layer)
@@ -93,6 +95,8 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
     if constexpr (requires { L::in_place; }) node.in_place = L::in_place;
     if constexpr (requires { L::normalization; }) node.normalizes = true;
     if constexpr (requires { layer.in_blocks(in[0]); }) node.in_blocks = layer.in_blocks(in[0]);
+    if constexpr (requires { L::pools; }) node.pools = node.in_blocks && L::pools;
+    if constexpr (requires { layer.maxima(in[0]); }) node.maxima = layer.maxima(in[0]);
     if constexpr (!propagates<L>) node.close();
   }
   return node;

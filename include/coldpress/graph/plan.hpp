@@ -143,7 +143,9 @@ constexpr bool reads_again(View<Node const> nodes, Group const& group, int edge)
 /// makes its value (-1 - k for input k); both spans are as long as nodes, and groups are as they are by default.
 constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                              View<int> group_of) {
-  PlanSize plan{.groups = detail::Grouping{nodes, outputs, options.training, options.losses, groups, group_of}.run()};
+  PlanSize plan{
+      .groups = detail::Grouping{nodes, outputs, options.training, options.losses, options.blocks > 0, groups, group_of}
+                    .run()};
   int const count = plan.groups;
   groups = {groups.data(), static_cast<std::size_t>(count)};
   detail::trace(nodes, outputs, options, groups, group_of);
@@ -184,10 +186,9 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
     if (group.output < 0) continue;  // a loss of its own has no value, nor has a statistic
     if (group.head >= 0) {
       Node const& head = nodes[group.head];
-      group.memory = {.pitch = cells(head.memory),
-                      .size = cells(head.memory),
-                      .first = g,
-                      .last = group.needs_gradient ? backward(g) : forward(g)};
+      Index const memory = cells(head.memory + (group.pooling >= 0 ? nodes[group.pooling].memory : 0));
+      group.memory = {
+          .pitch = memory, .size = memory, .first = g, .last = group.needs_gradient ? backward(g) : forward(g)};
       group.state = plan.state;
       plan.state += cells(head.state);
       plan.streams = plan.streams && head.streams;

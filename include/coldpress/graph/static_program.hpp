@@ -43,13 +43,19 @@ struct StaticProgram {
     p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
+  template <int g>
+  using Number = std::integral_constant<int, g>;
+  template <bool b>
+  using Flag = std::bool_constant<b>;
+
   /// Of the head of a group.
   template <int g>
   static constexpr Index scratch(int workers) {
     if constexpr (planned.groups[g].head >= 0) {
       constexpr int node = planned.groups[g].head;
       return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
-                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers});
+                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers,
+                                  windows(Number<g>{}).planes * windows(Number<g>{}).out()});
     } else {
       return 0;
     }
@@ -82,11 +88,6 @@ struct StaticProgram {
     }
     return false;
   }
-
-  template <int g>
-  using Number = std::integral_constant<int, g>;
-  template <bool b>
-  using Flag = std::bool_constant<b>;
 
   static constexpr PlanSize const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
@@ -175,6 +176,20 @@ struct StaticProgram {
     } else {
       none();
     }
+  }
+  /// The windows of its pooling.
+  template <int g>
+  static constexpr PoolingGeometry windows(Number<g>) {
+    constexpr int node = planned.groups[g].pooling;
+    if constexpr (node >= 0) {
+      return Graph::template layer<node>.geometry(Graph::template input_shapes<node>[0]);
+    } else {
+      return {};
+    }
+  }
+  template <int g>
+  static constexpr auto pools(Number<g>) {
+    return Flag<(planned.groups[g].pooling >= 0)>{};
   }
   /// The same with the layer that joins another operand.
   template <int g, class Some, class None>

@@ -80,17 +80,17 @@ struct Convolution {
   }
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
-                     pass.state);
+                     pass.state, pass.windows);
   }
   void backward_input(auto const& backend, auto const& pass) const {
-    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope);
+    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope, pass.windows);
   }
   void backward_parameters(auto const& backend, auto const& pass) const {
     ConvolutionGeometry const g = geometry(pass.in);
-    backend.convolve_weight_gradient(g, pass.x, pass.dy, pass.sinks[0]);
-    if (has_bias) backend.convolve_bias_gradient(g, pass.dy, pass.sinks[1]);
+    backend.convolve_weight_gradient(g, pass.x, pass.dy, pass.sinks[0], pass.windows);
+    if (has_bias) backend.convolve_bias_gradient(g, pass.dy, pass.sinks[1], pass.windows);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
+  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true, pools = true;
   bool operator==(Convolution const&) const = default;
 
  private:

@@ -52,6 +52,8 @@ struct Pooling {
   }
 
   static constexpr bool in_blocks(Shape) { return true; }
+  /// Whether it can be one pass with the convolution before it.
+  constexpr bool maxima(Shape const& in) const { return mode == PoolingMode::max && in.rank() == 3; }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
