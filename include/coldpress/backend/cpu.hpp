@@ -155,7 +155,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     if (blocks > 0) {
       each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::pool_block(g, x, y, places_of(b * block_size), b, scratch_of(worker));
+          cpu::pool_block(g, x, y, places, b, scratch_of(worker));
           cpu::finish_block(y, then, b);
         }
       });
@@ -172,7 +172,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     if (blocks > 0) {
       each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::pool_block_gradient(g, dy, places_of(b * block_size), dx, b, scratch_of(worker));
+          cpu::pool_block_gradient(g, dy, places, dx, b, scratch_of(worker));
           cpu::zero_padding(dx, b);
           cpu::finish_block(dx, slope, b);
         }
