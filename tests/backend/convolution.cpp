@@ -2,6 +2,7 @@
 #include "support/matrix.hpp"
 
 #include <coldpress/layers/convolution.hpp>
+#include <coldpress/layers/pooling.hpp>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -168,5 +169,72 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
       check(made.values(), wanted, whole.depth(), 1);
     }
     CHECK(state.back() == 3.5f);
+  }
+}
+
+TEST_CASE("a convolution that takes the maxima of its values gives the bits of a convolution and a pooling") {
+  Random random{7};
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    Index const groups = seed % 6 == 0 ? 2 : 1;
+    Convolution const c{.num_output = groups * random.integer(1, seed % 7 == 0 ? 20 : 7),
+                        .filter_shape = {random.integer(1, 3), random.integer(1, 5)},
+                        .stride = {random.integer(1, 2), random.integer(1, 2)},
+                        .padding = random.integer(0, 2),
+                        .groups = groups};
+    Shape const in{groups * random.integer(1, 3), random.integer(6, 14), random.integer(6, 14)},
+        middle = c.output_shape(in);
+    Index const size = random.integer(1, 3);
+    Pooling const p{.filter_shape = size,
+                    .stride = random.integer(1, 3),
+                    .padding = random.integer(0, size - 1),
+                    .rounding = random.integer(0, 1) ? Rounding::ceil : Rounding::floor};
+    Index const batch = random.integer(1, 50);
+    INFO(text(c, in) << ", maxima of " << size << ", batch " << batch << ", seed " << seed);
+    if (middle[1] < size || middle[2] < size) continue;
+    bool const in_blocks = random.integer(0, 1) == 0, out_blocks = random.integer(0, 1) == 0;
+    ConvolutionGeometry const g = c.geometry(in);
+    PoolingGeometry const windows = p.geometry(middle);
+    Index const out = p.output_shape(middle).size();
+    Shape const weights = c.parameters(in)[0].shape;
+    numbers = Random{seed};
+    auto x = Matrix<Cpu>::random_values(batch, in.size(), false, in_blocks),
+         dy = Matrix<Cpu>::random_values(batch, out, true, out_blocks);
+    auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
+    auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
+    auto const made = [&](Windows<float> const& fused) {
+      Extent const extent{true, true, batch / block_size, 1, fused ? out : 0};
+      std::vector<float> scratch(static_cast<std::size_t>(
+          freestanding::larger(Cpu::convolution_scratch(g, extent), fused ? 0 : Cpu::pooling_scratch(windows))));
+      std::vector<float> places(static_cast<std::size_t>(batch * out));
+      Cpu backend;
+      backend.scratch = scratch.data();
+      Matrix<Cpu> y{batch, out, true, out_blocks}, dx{batch, in.size(), true, in_blocks},
+          values{batch, middle.size(), true, in_blocks};
+      auto gradient = stored<Cpu>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), sums = bias;
+      GradientSink<float> const sink{gradient.data()}, bias_sink{sums.data()};
+      Then<Chain<>, float> const then{};
+      Slope<Chain<>, float> const slope{};
+      if (fused) {
+        Windows<float> const taken{fused.geometry, places.data()};
+        backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), then, nullptr, taken);
+        backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), slope, taken);
+        backend.convolve_weight_gradient(g, x.rows(), dy.rows(), sink, taken);
+        backend.convolve_bias_gradient(g, dy.rows(), bias_sink, taken);
+      } else {
+        backend.convolve(g, x.rows(), weight.data(), bias.data(), values.rows(), then, nullptr);
+        backend.pool(windows, values.rows(), y.rows(), then, places.data());
+        backend.pool_gradient(windows, dy.rows(), places.data(), values.rows(), slope);
+        backend.convolve_input_gradient(g, values.rows(), weight.data(), dx.rows(), slope);
+        backend.convolve_weight_gradient(g, x.rows(), values.rows(), sink);
+        backend.convolve_bias_gradient(g, values.rows(), bias_sink);
+      }
+      CHECK(y.kept_in());
+      CHECK(dx.kept_in());
+      return std::pair{std::vector{y.values(), dx.values(), canonical<Cpu>(weights, gradient)},
+                       canonical<Cpu>({g.outputs}, sums)};
+    };
+    auto const fused = made({windows}), apart = made({});
+    CHECK(fused.first == apart.first);
+    check(fused.second, apart.second, batch * g.positions(), 1);
   }
 }

@@ -117,9 +117,10 @@ using Wide = Sequential<Linear{256}, Dropout{.probability = 0.5f}, ReLU{}, Linea
 // Values in blocks of images, in rows, and borders between them.
 using Images =
     Sequential<Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{},
-               Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 7, .filter_shape = 2}, TanH{},
-               BatchNormalization{}, Convolution{.num_output = 5, .filter_shape = 3, .stride = 2, .padding = 2},
-               Sigmoid{}, Dropout{.probability = 0.3f},
+               Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 7, .filter_shape = 2},
+               Pooling{.filter_shape = 2, .stride = 1}, TanH{}, BatchNormalization{},
+               Convolution{.num_output = 5, .filter_shape = 3, .stride = 2, .padding = 2}, Sigmoid{},
+               Dropout{.probability = 0.3f},
                Pooling{.mode = PoolingMode::average, .filter_shape = 3, .stride = 2, .padding = 1}, ReLU{}, Linear{4}>;
 
 }  // namespace

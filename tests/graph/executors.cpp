@@ -70,7 +70,8 @@ void check_passes() {
 }
 
 using Dense = Sequential<Linear{67}, TanH{}, Dropout{.probability = 0.3f}, Linear{130}, ReLU{}, Linear{10}>;
-using Images = Sequential<Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{}, BatchNormalization{},
+using Images = Sequential<Convolution{.num_output = 7, .filter_shape = 2}, Pooling{.filter_shape = 2, .stride = 1},
+                          Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, ReLU{}, BatchNormalization{},
                           Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 5, .filter_shape = 2},
                           Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 1}, LRN{}, Linear{10}>;
 template <RnnType type>

@@ -153,7 +153,8 @@ constexpr auto residual = graph([](auto x) {
   auto const a = x | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1} | ReLU{};
   auto const b = a | Convolution{.num_output = 5, .filter_shape = 3, .padding = 1};
   auto const c = b + a | GELU{} | Pooling{.filter_shape = 3, .stride = 2, .padding = 1};
-  auto const d = c | BatchNormalization{} | Convolution{.num_output = 4, .filter_shape = 2, .stride = 2} | TanH{};
+  auto const d = c | BatchNormalization{} | Convolution{.num_output = 4, .filter_shape = 2, .stride = 2} |
+                 Pooling{.filter_shape = 2, .stride = 1, .padding = 1} | TanH{};
   auto const e = d | Dropout{.probability = 0.3f} | Convolution{.num_output = 3, .filter_shape = 1};
   return e | Pooling{.mode = PoolingMode::average, .filter_shape = 2} | Linear{2};
 });
@@ -181,8 +182,9 @@ std::vector<std::vector<double>> passed(Index batch) {
 
 TEST_CASE("batches with blocks of images and some left over give the reference's numbers") {
   using Net = Network<Graph<residual>, Shape{3, 11, 9}>;
-  int blocked = 0;
-  for (Group const& group : Net::Training::planned.groups) blocked += group.blocked;
+  int blocked = 0, pooled = 0;
+  for (Group const& group : Net::Training::planned.groups) blocked += group.blocked, pooled += group.pooling >= 0;
+  CHECK(pooled == 1);   // there is something between the others and the convolution before
   CHECK(blocked == 3);  // the two convolutions of the residual, and the last one
   for (Index const batch : {15, 16, 17, 35}) {
     INFO("batch " << batch);
