@@ -106,18 +106,12 @@ struct Quarters {
         Vector const a = load_row(at, left), b = two ? load_row(at + lanes, left - lanes) : Vector{};
         Vector const c = load_row(at + 2 * width, left),
                      d = two ? load_row(at + 2 * width + lanes, left - lanes) : Vector{};
-        Vector best = every_second<0>(a, b);
-        Mask place{};
-        auto const take = [&](Vector v, std::int32_t tap) COLDPRESS_INLINE_LAMBDA {
-          Mask const takes = (best == best) & ~(v <= best);
-          best = takes ? v : best;
-          place = takes ? Mask{} + tap : place;
-        };
-        take(every_second<1>(a, b), 1);
-        take(every_second<0>(c, d), 2);
-        take(every_second<1>(c, d), 3);
-        store_row(y + k, best, width - k);
-        store_row(places + k, (Vector)place, width - k);
+        Largest best{every_second<0>(a, b), {}};
+        best.take({every_second<1>(a, b), Mask{} + 1});
+        best.take({every_second<0>(c, d), Mask{} + 2});
+        best.take({every_second<1>(c, d), Mask{} + 3});
+        store_row(y + k, best.value, width - k);
+        store_row(places + k, (Vector)best.number, width - k);
       }
     }
   }
@@ -149,16 +143,10 @@ __attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const*
     });
   } else {
     for_each_window<rows, columns>(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
-      Vector best = splat(-__builtin_inff());
-      Mask place = Mask{} + begin;
-      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
-        Vector const v = load(x + i * step);
-        Mask const takes = (best == best) & ~(v <= best);
-        best = takes ? v : best;
-        place = takes ? Mask{} + tap : place;
-      });
-      store(y + output * step, best);
-      store(places + output * step, (Vector)place);
+      Largest best{splat(-__builtin_inff()), Mask{} + begin};
+      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA { best.take({load(x + i * step), Mask{} + tap}); });
+      store(y + output * step, best.value);
+      store(places + output * step, (Vector)best.number);
     });
   }
 }

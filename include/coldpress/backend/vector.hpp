@@ -185,6 +185,26 @@ COLDPRESS_INLINE Vector at_most(Vector v, float most) {
 #endif
 }
 
+/// The largest of some values and which it is: the first of equal ones, the first NaN before all.
+struct Largest {
+  Vector value;
+  Mask number;
+
+  /// `next` where it is larger; its numbers are higher.
+  COLDPRESS_INLINE void take(Largest const& next) {
+#if defined __AVX512F__ && !defined __clang__  // g++ negates masks one by one
+    auto const larger = __builtin_ia32_cmpps512_mask(next.value, value, 6, static_cast<std::uint16_t>(-1), 4),
+               takes = __builtin_ia32_cmpps512_mask(value, value, 7, larger, 4);
+    value = __builtin_ia32_blendmps_512_mask(value, next.value, takes);
+    number = (Mask)__builtin_ia32_blendmd_512_mask(number, next.number, takes);
+#else
+    Mask const takes = (value == value) & ~(next.value <= value);
+    value = takes ? next.value : value;
+    number = takes ? next.number : number;
+#endif
+  }
+};
+
 /// Calls f(constant 0) ... f(constant N - 1).
 template <int N, class F>
 COLDPRESS_INLINE void for_constants(F f) {

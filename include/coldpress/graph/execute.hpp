@@ -77,9 +77,10 @@ auto applied(Slope<Chain, T> slope, Apply apply) {
   }
 }
 
-template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T, class Windows>
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+          class Windows = NoWindows>
 auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
-                   std::uint64_t step, Windows windows) {
+                   std::uint64_t step, Windows windows = {}) {
   return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,    x,     p,      y,   dy,   dx,
                                                                      slope, sinks, memory, key, step, windows};
 }
@@ -245,7 +246,7 @@ struct Run {
                                    memory, key, step, windows<L>(g));
     } else {
       return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
-                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step, NoWindows{});
+                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step);
     }
   }
   static constexpr std::integral_constant<int, 0> first_edge{};
