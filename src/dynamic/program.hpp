@@ -150,6 +150,7 @@ class Program {
     return std::get<Pooling>(layers_[node]).geometry(inputs_of(node)[0]);
   }
   bool pools(int) const { return true; }
+  bool pooled_last(int g) const { return group(g).pooled_last; }
   template <class Some, class None>
   void join(int g, Some some, None none) const {
     int const join = group(g).join;

@@ -3,6 +3,7 @@
 
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/pooling.hpp>
+#include <coldpress/layers/tanh.hpp>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -172,7 +173,9 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
   }
 }
 
-TEST_CASE("a convolution that takes the maxima of its values gives the bits of a convolution and a pooling") {
+TEST_CASE(
+    "a convolution that takes the maxima of its values, or of a function of them, gives the bits of a convolution and "
+    "a pooling") {
   Random random{7};
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     Index const groups = seed % 6 == 0 ? 2 : 1;
@@ -201,7 +204,7 @@ TEST_CASE("a convolution that takes the maxima of its values gives the bits of a
          dy = Matrix<Cpu>::random_values(batch, out, true, out_blocks);
     auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
     auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
-    auto const made = [&](Windows<float> const& fused) {
+    auto const made = [&](auto fused, auto const& then) {
       Extent const extent{true, true, batch / block_size, 1, fused ? out : 0};
       std::vector<float> scratch(static_cast<std::size_t>(
           freestanding::larger(Cpu::convolution_scratch(g, extent), fused ? 0 : Cpu::pooling_scratch(windows))));
@@ -212,17 +215,16 @@ TEST_CASE("a convolution that takes the maxima of its values gives the bits of a
           values{batch, middle.size(), true, in_blocks};
       auto gradient = stored<Cpu>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), sums = bias;
       GradientSink<float> const sink{gradient.data()}, bias_sink{sums.data()};
-      Then<Chain<>, float> const then{};
       Slope<Chain<>, float> const slope{};
       if (fused) {
-        Windows<float> const taken{fused.geometry, places.data()};
-        backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), then, nullptr, taken);
-        backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), slope, taken);
-        backend.convolve_weight_gradient(g, x.rows(), dy.rows(), sink, taken);
-        backend.convolve_bias_gradient(g, dy.rows(), bias_sink, taken);
+        fused.places = places.data();
+        backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), then, nullptr, fused);
+        backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), slope, fused);
+        backend.convolve_weight_gradient(g, x.rows(), dy.rows(), sink, fused);
+        backend.convolve_bias_gradient(g, dy.rows(), bias_sink, fused);
       } else {
         backend.convolve(g, x.rows(), weight.data(), bias.data(), values.rows(), then, nullptr);
-        backend.pool(windows, values.rows(), y.rows(), then, places.data());
+        backend.pool(windows, values.rows(), y.rows(), Then<Chain<>, float>{}, places.data());
         backend.pool_gradient(windows, dy.rows(), places.data(), values.rows(), slope);
         backend.convolve_input_gradient(g, values.rows(), weight.data(), dx.rows(), slope);
         backend.convolve_weight_gradient(g, x.rows(), values.rows(), sink);
@@ -233,8 +235,13 @@ TEST_CASE("a convolution that takes the maxima of its values gives the bits of a
       return std::pair{std::vector{y.values(), dx.values(), canonical<Cpu>(weights, gradient)},
                        canonical<Cpu>({g.outputs}, sums)};
     };
-    auto const fused = made({windows}), apart = made({});
-    CHECK(fused.first == apart.first);
-    check(fused.second, apart.second, batch * g.positions(), 1);
+    auto const compare = [&](auto last, auto const& then) {
+      using Taken = Windows<float, decltype(last)>;
+      auto const fused = made(Taken{windows}, then), apart = made(Taken{}, then);
+      CHECK(fused.first == apart.first);
+      check(fused.second, apart.second, batch * g.positions(), 1);
+    };
+    compare(std::false_type{}, Then<Chain<>, float>{});
+    compare(std::true_type{}, Then<decltype(chain_of(TanH{}.op(0))), float>{chain_of(TanH{}.op(0))});
   }
 }

@@ -70,14 +70,18 @@ struct Slope {
 };
 
 /// What a pooling that is one pass with a convolution makes of the convolution's values: these never reach memory.
-template <class T>
+template <class T, class Last = bool>
 struct Windows {
-  PoolingGeometry geometry = {};  // of maxima; without planes: there is none
-  T* places = nullptr;            // takes the tap that each is from
+  PoolingGeometry geometry = {};         // of maxima; without planes: there is none
+  T* places = nullptr;                   // takes the tap that each is from
+  [[no_unique_address]] Last last = {};  // of what the chain has made of the values; else the chain follows
 
   constexpr explicit operator bool() const { return geometry.planes > 0; }
+  /// The same for a function that leaves all to run time.
+  operator Windows<T>() const requires(!std::is_same_v<Last, bool>) { return {geometry, places, last}; }
 };
 struct NoWindows {
+  static constexpr std::false_type last{};
   template <class T>
   operator Windows<T>() const {
     return {};

@@ -384,18 +384,19 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       }
       return;
     }
-    auto const to = cpu::behind<float>(windows, y);
+    auto const to = cpu::behind<float>(windows, y, then);
+    auto const rest = cpu::left(windows, then);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::convolve_block(g, x, scratch, bias, to, b, scratch_of(worker, packed));
-          cpu::finish_block(y, then, b);
+          cpu::finish_block(y, rest, b);
         }
       });
     }
-    finish_rows(y, then, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+    finish_rows(y, rest, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
       cpu::write_images(to, g.out(), i, count, own, [&](Rows<float> z, float* free) {
         cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, z, free);
       });

@@ -90,9 +90,9 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 /// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
 ///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
 ///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
-///   seed_finishes(g); pools(g), windows(g); head(g, some, none), join(g, some, none), join_with(g, backend, other),
-///   chain(g, seed), loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g), head_inputs(g),
-///   head_key(g, seed); bounds_weights(). In a static program g, k and flags are constants.
+///   seed_finishes(g); pools(g), pooled_last(g), windows(g); head(g, some, none), join(g, some, none), join_with(g,
+///   backend, other), chain(g, seed), loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g),
+///   head_inputs(g), head_key(g, seed); bounds_weights(). In a static program g, k and flags are constants.
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
@@ -211,7 +211,8 @@ struct Run {
     if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
       return NoWindows{};
     } else {
-      return Windows<T>{program.windows(g), at(program.group(g).memory)};
+      auto const last = program.pooled_last(g);
+      return Windows<T, std::remove_const_t<decltype(last)>>{program.windows(g), at(program.group(g).memory), last};
     }
   }
   template <class L, class G, class Y, class Then>

@@ -33,10 +33,11 @@ inline constexpr int max_edges = max_inputs + 1;
 struct Group {
   static constexpr int nowhere = std::numeric_limits<int>::min();  // the group of a node that is not planned
 
-  int head = -1;     // node
-  int pooling = -1;  // node: the maxima of what the head makes
-  int join = -1;     // node
-  int side = -1;     // edge of the join's other operand
+  int head = -1;             // node
+  int pooling = -1;          // node: the maxima of what the head makes,
+  bool pooled_last = false;  // or of what the chain makes of it: its slope there is that of the maximum
+  int join = -1;             // node
+  int side = -1;             // edge of the join's other operand
   int chain[max_chain_length] = {};
   int chain_length = 0;
   int loss = -1;       // node
@@ -147,10 +148,11 @@ class Grouping {
   constexpr bool keeps_output(Group const& group) const {
     return normalizes(group) || (training_ && group.head >= 0 && at(nodes_, group.head).reads_output);
   }
-  /// Whether a node is a pooling of what a convolution makes for it alone.
+  /// Whether a node is a pooling of what a convolution makes for it alone, and a chain that gets along without it.
   constexpr bool pools(Node const& node) const {
     Group const* const maker = in_blocks_ && node.maxima ? goes_on(node, 0, false) : nullptr;
-    return maker && maker->head >= 0 && maker->output == maker->head && at(nodes_, maker->head).pools;
+    return maker && maker->head >= 0 && at(nodes_, maker->head).pools && maker->join < 0 && maker->pooling < 0 &&
+           !maker->chain_needs_input && (maker->chain_length == 0 || !at(nodes_, maker->chain[0]).positioned);
   }
   constexpr int fresh(Node const& node) {
     Group& group = at(groups_, count_);
@@ -162,7 +164,8 @@ class Grouping {
     int g = Group::nowhere;
     if (node.kind == Node::Kind::pointwise) {
       Group const* const maker = goes_on(node, 0, false);
-      bool const joins = maker && maker->chain_length < max_chain_length && !keeps_output(*maker);
+      bool const joins =
+          maker && maker->chain_length < max_chain_length && !keeps_output(*maker) && !maker->pooled_last;
       g = joins ? at(group_of_, node.inputs[0]) : fresh(node);
       Group& group = at(groups_, g);
       group.chain_needs_input = group.chain_length > 0 || node.reads_input;
@@ -186,6 +189,7 @@ class Grouping {
     } else if (pools(node)) {
       g = at(group_of_, node.inputs[0]);
       at(groups_, g).pooling = self;
+      at(groups_, g).pooled_last = at(groups_, g).chain_length > 0;
     } else {
       g = fresh(node);
       at(groups_, g).head = self;

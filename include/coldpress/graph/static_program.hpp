@@ -191,6 +191,10 @@ struct StaticProgram {
   static constexpr auto pools(Number<g>) {
     return Flag<(planned.groups[g].pooling >= 0)>{};
   }
+  template <int g>
+  static constexpr auto pooled_last(Number<g>) {
+    return Flag<planned.groups[g].pooled_last>{};
+  }
   /// The same with the layer that joins another operand.
   template <int g, class Some, class None>
   static void join(Number<g>, Some some, None none) {
