@@ -10,6 +10,8 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 struct Cutting : Context {
+  static constexpr Index resident = Index{1} << 16;  // floats that stay in a core's cache while others pass through
+
   /// f(i) for each row of x.
   template <class X, class F>
   void each_row(X x, F const& f) const {
@@ -48,17 +50,20 @@ struct Cutting : Context {
       }
     });
   }
-  /// cpu::multiply, cut into tiles.
+  /// cpu::multiply, cut into tiles: all columns of some rows first, and where B is too large to be read again for each
+  /// of them, all rows of some columns.
   template <class Count, class Columns, class Depth, class Number, class Epilogue>
   void multiply(Count rows, Columns columns, Depth depth, Left a, Number const* b, Index b_pitch,
                 Epilogue const& epilogue) const {
     auto const tiles = parts_of(rows, Fixed<tile_rows>{});
     auto const panels = parts_of(vectors(columns), Fixed<tile_columns>{});
     auto const all = product_of(tiles, panels);
+    bool const by_rows = panels > 1 && depth * columns <= resident;
+    Index const inner = by_rows ? panels : tiles;
     each(all, parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
-      for (Index panel = first / tiles; panel * tiles < last; ++panel) {
-        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, {panel, panel + 1},
-                      {first - panel * tiles, last - panel * tiles});
+      for (Index i = first / inner; i * inner < last; ++i) {
+        Parts const one{i, i + 1}, some{first - i * inner, last - i * inner};
+        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, by_rows ? some : one, by_rows ? one : some);
       }
     });
   }

@@ -250,6 +250,11 @@ struct Updated {
   UpdateSink<Optimizer, float> sink;
   Index pitch;
 
+  COLDPRESS_INLINE void fetch(Index row, Index column) const {
+    Index const offset = row * pitch + column;
+    __builtin_prefetch(sink.weight + offset, 1);
+    unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { __builtin_prefetch(sink.state[s] + offset, 1); });
+  }
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     if (sink.frozen) return;

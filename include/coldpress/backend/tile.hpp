@@ -116,20 +116,30 @@ template <class Number>
 Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
-/// alone. The epilogue takes the sums from the registers. Not inlined: one copy serves every shape.
+/// alone. The epilogue takes the sums from the registers; what it will read, it may fetch vector by vector meanwhile.
+/// Not inlined: one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
 __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column) {
   Vector sum[h][w] = {};
   auto left = a.template from<h>(row);
   auto right = b.from(column);
-  for (Index k = 0; k < depth; ++k, left.next(), right.next()) {
+  auto const add = [&]() COLDPRESS_INLINE_LAMBDA {
     Vector values[w];
     unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { values[j] = load(right.data + j * lanes); });
     unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
       Vector const x = splat(left[i]);
       unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(x, values[j], sum[i][j]); });
     });
+    left.next(), right.next();
+  };
+  Index k = 0;
+  if constexpr (requires { epilogue.fetch(row, column); }) {
+    for (; k < depth && k < h * w; ++k) {
+      epilogue.fetch(row + k / w, column + k % w * lanes);
+      add();
+    }
   }
+  for (; k < depth; ++k) add();
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
   local.finish(sum, row, column);
 }
