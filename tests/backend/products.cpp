@@ -125,6 +125,39 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
   }
 }
 
+TEST_CASE("matrices that do not fit the cache are multiplied in parts") {
+  constexpr Index rows = 31, in = 200, out = 1100, scratch = Cpu::product_scratch(in, out);
+  static_assert(scratch < out * in, "the matrix is not transposed at once");
+  Doubles const w = random_doubles(out * in);
+  auto const weight = stored<Cpu>({out, in}, w);
+  auto x = Matrix<Cpu>::random_values(rows, in), dy = Matrix<Cpu>::random_values(rows, out);
+  Matrix<Cpu> y{rows, out}, dx{rows, in};
+  auto gradient = stored<Cpu>({out, in}, Doubles(w.size()));
+  std::vector<float> memory(scratch + 1, 1234.5f);
+  Cpu backend{};
+  backend.scratch = memory.data();
+  backend.affine(x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, float>{});
+  backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, float>{.chain = {}});
+  backend.weight_gradient(x.rows(), dy.rows(), GradientSink<float>{gradient.data()});
+
+  Doubles values(rows * out), gradients(rows * in), of_weights(out * in);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t o = 0; o < out; ++o) {
+      double const g = dy.at(static_cast<Index>(i), static_cast<Index>(o));
+      for (std::size_t k = 0; k < in; ++k) {
+        double const v = x.at(static_cast<Index>(i), static_cast<Index>(k));
+        values[i * out + o] += v * w[o * in + k];
+        gradients[i * in + k] += g * w[o * in + k];
+        of_weights[o * in + k] += g * v;
+      }
+    }
+  }
+  check(y.values(), values, in);
+  check(dx.values(), gradients, out);
+  check(canonical<Cpu>({out, in}, gradient), of_weights, rows);
+  CHECK((y.kept_in() && dx.kept_in() && memory.back() == 1234.5f));
+}
+
 TEST_CASE("extents that the compiler knows and those at run time give the same bits") {
   Fixture<Cpu> f;
   auto const compare = [&]<Index rows, Index in, Index out>(Fixed<rows> r, Fixed<in> i, Fixed<out> o) {
@@ -150,4 +183,5 @@ TEST_CASE("extents that the compiler knows and those at run time give the same b
   compare(Fixed<6>{}, Fixed<33>{}, Fixed<10>{});
   compare(Fixed<13>{}, Fixed<65>{}, Fixed<70>{});
   compare(Fixed<13>{}, Fixed<64>{}, Fixed<2>{});
+  compare(Fixed<7>{}, Fixed<80>{}, Fixed<1030>{});
 }

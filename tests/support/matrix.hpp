@@ -93,7 +93,7 @@ struct Fixture {
   Backend backend{};
   std::vector<T> scratch;
   Fixture() {
-    scratch.resize(static_cast<std::size_t>(Backend::product_scratch(80, 80) * 2 + 16));
+    scratch.resize(static_cast<std::size_t>(Backend::product_scratch(80, 1030) + 16));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
   }
 };

@@ -27,17 +27,33 @@ struct Cpu : cpu::Layout, cpu::Cutting {
           cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
-          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, weight, pitch(y.columns), epilogue);
+          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)}, epilogue);
         });
   }
-  /// dx = slope(dy W)
+  /// dx = slope(dy W). W is transposed in parts that stay in the cache until they are used.
   template <class DY, class Number, class DX, class Chain>
   void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
     auto const in = dx.columns;
     auto const out = dy.columns;
-    transpose(in, out, weight, pitch(out), scratch, pitch(in));
-    multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, scratch, pitch(in),
-             cpu::InputGradient<Chain>{slope, dx.data, dx.pitch, in});
+    auto const all = cpu::vectors(in);
+    auto const panels = cpu::parts_of(all, Fixed<cpu::tile_columns>{});
+    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, in};
+    auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
+      transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count));
+      multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, cpu::Right<float>{scratch, pitch(count), first}, epilogue,
+               panel, some);
+    };
+    auto const at_once = transposed_at_once(out);
+    cpu::either(
+        cpu::at_most(in, at_once), [&] { multiply_some(Fixed<0>{}, in, 0, panels); },
+        [&] {
+          Index const most = at_once / (cpu::tile_columns * cpu::lanes);
+          auto const column = [&](Index panel) { return cpu::start_of(panel, all, cpu::tile_columns) * cpu::lanes; };
+          for (Index panel = 0; panel < panels; panel += most) {
+            Index const some = freestanding::smaller<Index>(most, panels - panel), first = column(panel);
+            multiply_some(first, freestanding::smaller<Index>(column(panel + some), in) - first, panel, some);
+          }
+        });
   }
   /// sink(dyᵀ x), as {in, out}
   template <class X, class DY, class Sink>
@@ -49,7 +65,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
           cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
         },
         [&] {
-          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, dy.data, dy.pitch, epilogue);
+          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch}, epilogue);
         });
   }
   /// sink(Σ rows of dy)

@@ -1,6 +1,7 @@
 // What kernels do to rows, tiles and samples, cut into pieces for the threads of a Context.
 #pragma once
 
+#include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/sections.hpp>
 #include <coldpress/backend/tile.hpp>
@@ -10,8 +11,6 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 struct Cutting : Context {
-  static constexpr Index resident = Index{1} << 16;  // floats that stay in a core's cache while others pass through
-
   /// f(i) for each row of x.
   template <class X, class F>
   void each_row(X x, F const& f) const {
@@ -50,20 +49,26 @@ struct Cutting : Context {
       }
     });
   }
-  /// cpu::multiply, cut into tiles: all columns of some rows first, and where B is too large to be read again for each
-  /// of them, all rows of some columns.
+  /// cpu::multiply, cut into tiles. Where B is small enough to be read again and again, a few rows get all their
+  /// columns before the next: what is read and written with them streams through memory.
   template <class Count, class Columns, class Depth, class Number, class Epilogue>
-  void multiply(Count rows, Columns columns, Depth depth, Left a, Number const* b, Index b_pitch,
-                Epilogue const& epilogue) const {
+  void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue) const {
+    multiply(rows, columns, depth, a, b, epilogue, 0, parts_of(vectors(columns), Fixed<tile_columns>{}));
+  }
+  /// The same of some parts of the columns, from `panel` on.
+  template <class Count, class Columns, class Depth, class Number, class Epilogue, class Panels>
+  void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue,
+                Index panel, Panels panels) const {
+    constexpr int width = tile_columns * lanes;
     auto const tiles = parts_of(rows, Fixed<tile_rows>{});
-    auto const panels = parts_of(vectors(columns), Fixed<tile_columns>{});
-    auto const all = product_of(tiles, panels);
-    bool const by_rows = panels > 1 && depth * columns <= resident;
-    Index const inner = by_rows ? panels : tiles;
-    each(all, parts_of(product_of(rows, columns, depth), all), [&](Index first, Index last, int) {
-      for (Index i = first / inner; i * inner < last; ++i) {
-        Parts const one{i, i + 1}, some{first - i * inner, last - i * inner};
-        cpu::multiply(rows, columns, depth, a, b, b_pitch, epilogue, by_rows ? some : one, by_rows ? one : some);
+    Index const strip = panels * depth * width <= Layout::resident ? 4 : Index{tiles};
+    each(product_of(tiles, panels), product_of(depth, Fixed<tile_rows * width>{}), [&](Index first, Index last, int) {
+      for (Index i = first; i < last;) {
+        Index const above = i / (strip * panels) * strip, height = freestanding::smaller<Index>(strip, tiles - above);
+        Index const at = i - above * panels, column = panel + at / height, from = at % height;
+        Index const to = freestanding::smaller(height, from + last - i);
+        cpu::multiply(rows, columns, depth, a, b, epilogue, {column, column + 1}, {above + from, above + to});
+        i += to - from;
       }
     });
   }

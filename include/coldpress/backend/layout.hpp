@@ -84,11 +84,24 @@ struct Layout {
   /// Floats of scratch that the gradients of recurrent weights need: W_h or W_x is transposed there.
   static constexpr Index recurrent_scratch(RecurrentWeights const& w) {
     Index const last = w.inputs(w.parts() - 1), first = w.inputs(0), inputs = last > first ? last : first;
-    return product_scratch(inputs > w.hidden ? inputs : w.hidden, w.gates * cells(w.hidden));
+    Index const sums = w.gates * cells(w.hidden);
+    return freestanding::larger(product_scratch(inputs, sums), sums * pitch(w.hidden));
   }
 
-  /// Floats of scratch that product() needs: the matrix is transposed there.
-  static constexpr Index product_scratch(Index in, Index out) { return out * pitch(in); }
+  /// Floats that stay in a core's cache while others pass through.
+  static constexpr Index resident = Index{1} << 16;
+  /// Floats of scratch that product() needs: the matrix is transposed there, or as many of its rows at once as stay in
+  /// the cache.
+  static constexpr Index transposed_at_once(Index out) {
+    return freestanding::larger<Index>(1, resident / (64 * out)) * 64;
+  }
+  template <Index out>
+  static constexpr auto transposed_at_once(Fixed<out>) {
+    return Fixed<transposed_at_once(Index{out})>{};
+  }
+  static constexpr Index product_scratch(Index in, Index out) {
+    return out * pitch(freestanding::smaller(in, transposed_at_once(out)));
+  }
 
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);

@@ -38,12 +38,24 @@ template <Index total, Index most>
 constexpr auto parts_of(Fixed<total>, Fixed<most>) {
   return Fixed<parts_of(total, most)>{};
 }
+/// Where a part of such a split starts.
+constexpr Index start_of(Index part, Index total, Index most) {
+  Index const parts = parts_of(total, most), size = total / parts;
+  return part * size + freestanding::smaller(part, total - parts * size);
+}
 /// Whether n is 1: a constant where n is.
 template <Index n>
 constexpr auto is_one(Fixed<n>) {
   return std::bool_constant<n == 1>{};
 }
 constexpr bool is_one(Index n) { return n == 1; }
+
+/// Whether n is at most that: a constant where n and the other are.
+template <Index n, Index most>
+constexpr auto at_most(Fixed<n>, Fixed<most>) {
+  return std::bool_constant<n <= most>{};
+}
+constexpr bool at_most(Index n, Index most) { return n <= most; }
 
 /// f() or else g(), as the condition says; where that is a constant, only this one is compiled.
 template <class Condition, class F, class G>
@@ -103,23 +115,25 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// Row k of B is data + k * pitch; its numbers are floats, or halves of some.
+/// Row k of B is data + k * pitch, from column `first` on; its numbers are floats, or halves of some.
 template <class Number>
 struct Right {
   Number const* data;
-  Index pitch;
+  Index pitch, first = 0;
 
-  COLDPRESS_INLINE Right from(Index column) const { return {data + column, pitch}; }
+  COLDPRESS_INLINE Right from(Index column) const { return {data + (column - first), pitch, column}; }
   COLDPRESS_INLINE void next() { data += pitch; }
+  COLDPRESS_INLINE void fetch(Index ahead) const { __builtin_prefetch(data + ahead); }
 };
 template <class Number>
 Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
-/// alone. The epilogue takes the sums from the registers; what it will read, it may fetch vector by vector meanwhile.
-/// Not inlined: one copy serves every shape.
+/// alone. The epilogue takes the sums from the registers. What it will read, it may have fetched meanwhile, a vector
+/// with each k; and of B, what lies `ahead`. Not inlined: one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
-__attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column) {
+__attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
+                                    Index ahead = 0) {
   Vector sum[h][w] = {};
   auto left = a.template from<h>(row);
   auto right = b.from(column);
@@ -134,34 +148,43 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   };
   Index k = 0;
   if constexpr (requires { epilogue.fetch(row, column); }) {
-    for (; k < depth && k < h * w; ++k) {
-      epilogue.fetch(row + k / w, column + k % w * lanes);
-      add();
+    for (int i = 0; i < h; ++i) {
+      for (int j = 0; j < w && k < depth; ++j, ++k) epilogue.fetch(row + i, column + j * lanes), add();
     }
   }
-  for (; k < depth; ++k) add();
+  for (; k < depth; ++k) {
+    if constexpr (
+        requires { right.fetch(ahead); } && !requires { epilogue.fetch(row, column); })
+      right.fetch(ahead);
+    add();
+  }
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
   local.finish(sum, row, column);
 }
 
 /// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes. Or some
-/// of its tiles: of the parts of the columns, those of the rows.
+/// of its tiles: of the parts of the columns, those of the rows. Tiles of one part of the columns fetch the next.
 template <class Count, class Columns, class A, class B, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue, Parts of_columns = {},
               Parts of_rows = {}) {
+  auto const all = vectors(columns);
   split<tile_columns>(
-      vectors(columns),
+      all,
       [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
         split<tile_rows>(
-            rows, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { tile<h, w>(depth, a, b, epilogue, row, v * lanes); },
+            rows,
+            [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
+              Index const ahead = v + w < all ? (w + row / h % w) * lanes : 0;
+              tile<h, w>(depth, a, b, epilogue, row, v * lanes, ahead);
+            },
             of_rows);
       },
       of_columns);
 }
 template <class Count, class Columns, class Number, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b, Index b_pitch,
-              Epilogue const& epilogue, Parts of_columns = {}, Parts of_rows = {}) {
-  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue, of_columns, of_rows);
+              Epilogue const& epilogue) {
+  multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
