@@ -61,7 +61,7 @@ struct Cutting : Context {
                 Index panel, Panels panels) const {
     constexpr int width = tile_columns * lanes;
     auto const tiles = parts_of(rows, Fixed<tile_rows>{});
-    Index const strip = panels * depth * width <= Layout::resident ? 4 : Index{tiles};
+    Index const strip = panels > 1 && panels * depth * width <= Layout::resident ? 4 : Index{tiles};
     each(product_of(tiles, panels), product_of(depth, Fixed<tile_rows * width>{}), [&](Index first, Index last, int) {
       for (Index i = first; i < last;) {
         Index const above = i / (strip * panels) * strip, height = freestanding::smaller<Index>(strip, tiles - above);
