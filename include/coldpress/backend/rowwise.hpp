@@ -57,8 +57,10 @@ COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* 
   Vector total{};
   if constexpr (Loss::target == Target::label) {
     auto const label = static_cast<Index>(*target);
-    for_row(columns, [&](Index c, Index) { store_row(dy + c, Vector{}, writable - c); });
-    dy[label] = loss.gradient(y[label], *target);
+    Vector const gradient = splat(loss.gradient(y[label], *target));
+    for_row(columns, [&](Index c, Index) {  // whole vectors: a single number between them would hold up the next load
+      store_row(dy + c, lane_numbers() == static_cast<std::int32_t>(label - c) ? gradient : Vector{}, writable - c);
+    });
     total[0] = loss.value(y[label], *target);
   } else {
     for_row(columns, [&](Index c, Index left) {
