@@ -30,18 +30,20 @@ COLDPRESS_INLINE Vector twice_expm1(Vector x, Vector n) {
 
 /// x - sign n ln 2; with fma without the lower part of ln 2, which is n ln2_low.
 inline constexpr float ln2_low = has_fma ? -1.90465421e-9f : -2.12194440e-4f;
-COLDPRESS_INLINE Vector less_ln2(Vector x, Vector n, float sign) {
-  Vector const r = fma(n, splat(-sign * (has_fma ? 0.693147182f : 0.693359375f)), x);  // without fma n ln 2 is exact
-  return has_fma ? r : fma(n, splat(-sign * ln2_low), r);
+template <class V>
+COLDPRESS_INLINE V less_ln2(V x, V n, float sign) {
+  V const r = fma(n, splat<V>(-sign * (has_fma ? 0.693147182f : 0.693359375f)), x);  // without fma n ln 2 is exact
+  return has_fma ? r : fma(n, splat<V>(-sign * ln2_low), r);
 }
 /// factor (e^(slope r) - 1) + rest for |slope r| <= ln(2)/2 (relative error 2^-28).
-COLDPRESS_INLINE Vector expm1_of(Vector r, float slope, float factor, Vector rest) {
+template <class V>
+COLDPRESS_INLINE V expm1_of(V r, float slope, float factor, V rest) {
   float const f2 = factor * slope * slope, f4 = f2 * slope * slope;
-  Vector const r2 = r * r;
-  Vector const low = fma(r, splat(0.1666654318f * f2 * slope), splat(0.4999999814f * f2));
-  Vector const high = fma(r2, splat(0.001388251011f * f4 * slope * slope),
-                          fma(r, splat(0.008366580335f * f4 * slope), splat(0.04166720178f * f4)));
-  return fma(r, splat(factor * slope), fma(high, r2 * r2, fma(low, r2, rest)));
+  V const r2 = r * r;
+  V const low = fma(r, splat<V>(0.1666654318f * f2 * slope), splat<V>(0.4999999814f * f2));
+  V const high = fma(r2, splat<V>(0.001388251011f * f4 * slope * slope),
+                     fma(r, splat<V>(0.008366580335f * f4 * slope), splat<V>(0.04166720178f * f4)));
+  return fma(r, splat<V>(factor * slope), fma(high, r2 * r2, fma(low, r2, rest)));
 }
 
 /// n ln 2 + log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)]: f - f^2/2 + f^3 q(f), q of degree 7 (relative error 2^-27).
@@ -69,29 +71,32 @@ COLDPRESS_INLINE Vector exp(Vector x) {
 }
 
 /// E / (E + 2) with E = e^2|x| - 1; both sides of the quotient are scaled so that their roundings rarely add up.
-COLDPRESS_INLINE Vector tanh(Vector x) {
+template <class V>
+COLDPRESS_INLINE V tanh(V x) {
   constexpr float scale = has_fma ? 1.5f : 1.f;
   constexpr float powers = detail::rounder + 127;  // its sums, shifted, are the bits of 2^n
-  Mask const sign = (Mask)x & (Mask{} + INT32_MIN);
-  Vector const a = at_most((Vector)((Mask)x ^ sign), 10.f);  // rounds to 1 from 9.02 on
-  Vector const t = fma(a, splat(2.88539008f), splat(powers)), power = (Vector)((Mask)t << 23);
-  Vector const p = detail::expm1_of(detail::less_ln2(a, t - powers, 0.5f), 2, scale, Vector{});
-  Vector const e = fma(power, p, fma(power, splat(scale), splat(-scale)));
-  Vector y = e / (e + 2 * scale);
+  using Bits = MaskOf<V>;
+  Bits const sign = (Bits)x & (Bits{} + INT32_MIN);
+  V const a = at_most((V)((Bits)x ^ sign), 10.f);  // rounds to 1 from 9.02 on
+  V const t = fma(a, splat<V>(2.88539008f), splat<V>(powers)), power = (V)((Bits)t << 23);
+  V const p = detail::expm1_of(detail::less_ln2(a, t - powers, 0.5f), 2, scale, V{});
+  V const e = fma(power, p, fma(power, splat<V>(scale), splat<V>(-scale)));
+  V y = e / (e + 2 * scale);
   if constexpr (!has_fma) y = e < 1.f ? fma(e * -0.5f, y, e * 0.5f) : y;  // the same value with less rounding
-  return (Vector)((Mask)y | sign);
+  return (V)((Bits)y | sign);
 }
 
 /// 1 / (1 + e^-x), scaled likewise: with e^-x = 2^(n-1) (2 + p). From -88.8 down it is 0.
-COLDPRESS_INLINE Vector sigmoid(Vector x) {
+template <class V>
+COLDPRESS_INLINE V sigmoid(V x) {
   constexpr float scale = 1.625f;
   constexpr float half_powers = detail::rounder + 126;
   x = at_most(at_least(x, -89.f), 87.f);
-  Vector const t = fma(x, splat(-1.442695041f), splat(half_powers)), power = (Vector)((Mask)t << 23);
-  Vector const n = t - half_powers, r = detail::less_ln2(x, n, -1);
-  Vector const low = n * (has_fma ? -2 * scale * detail::ln2_low : 0.f);
-  Vector const p = detail::expm1_of(r, -1, 2 * scale, fma(low, -r, low));
-  return scale / fma(power, p, fma(power, splat(2 * scale), splat(scale)));
+  V const t = fma(x, splat<V>(-1.442695041f), splat<V>(half_powers)), power = (V)((MaskOf<V>)t << 23);
+  V const n = t - half_powers, r = detail::less_ln2(x, n, -1);
+  V const low = n * (has_fma ? -2 * scale * detail::ln2_low : 0.f);
+  V const p = detail::expm1_of(r, -1, 2 * scale, fma(low, -r, low));
+  return scale / fma(power, p, fma(power, splat<V>(2 * scale), splat<V>(scale)));
 }
 
 /// e^x - 1 = 2 (2^(n-2) p + (2^(n-1) - 1/2)): nothing cancels out, and nothing overflows early.

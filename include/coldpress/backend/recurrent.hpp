@@ -3,7 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/recurrent_step.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -14,69 +14,55 @@ struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
 };
 
-/// One step of all samples. The matrix: rows for each value of x, then of h, then the two biases.
-struct RecurrentStep {
-  Left x, h;  // h: of the step before; null: zero
-  Index inputs, hidden, units;
-  Index writable;  // columns of a row of h up to which whole vectors may be read and stored
-  float const* matrix;
-  Index pitch;
-  float const* cell;  // c of the step before; null: zero
-  Index cell_pitch;
-  float *y, *kept;
-  float *next_cell, *carried;  // these take c, and h once more; carried may be null
-  Index y_pitch, kept_pitch, next_cell_pitch, carried_pitch;
-  bool rectified, keeps;
-};
-
 /// Gates and output of one vector of units.
-template <int gates, int count>
-COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, Vector (&z)[count]) {
+template <int gates, class V, int count>
+COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
   Index const left = s.writable - column;
   float* const kept = s.kept + row * s.kept_pitch + column;
-  auto const keep = [&](auto slot, Vector v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
-  Vector y;
+  auto const keep = [&](auto slot, V v) COLDPRESS_INLINE_LAMBDA { store(kept + slot * s.units, v); };
+  V y;
   if constexpr (gates == 4) {
-    Vector const before = s.cell ? load(s.cell + row * s.cell_pitch + column) : Vector{};
-    Vector const i = sigmoid(z[0]), f = sigmoid(z[1]), g = tanh(z[2]), o = sigmoid(z[3]);
-    Vector const c = fma(i, g, f * before), t = tanh(c);
+    V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
+    V const i = sigmoid(z[0]), f = sigmoid(z[1]), g = tanh(z[2]), o = sigmoid(z[3]);
+    V const c = fma(i, g, f * before), t = tanh(c);
     y = o * t;
     store(s.next_cell + row * s.next_cell_pitch + column, c);
     if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
   } else if constexpr (gates == 3) {
-    Vector const before = s.h.data ? load_row(s.h.data + row * s.h.row + column, left) : Vector{};
-    Vector const r = sigmoid(z[1]), u = sigmoid(z[2]), n = tanh(fma(r, z[3], z[0]));
+    V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
+    V const r = sigmoid(z[1]), u = sigmoid(z[2]), n = tanh(fma(r, z[3], z[0]));
     y = fma(u, before - n, n);
     if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
-    y = s.rectified ? (z[0] < 0.f ? Vector{} : z[0]) : tanh(z[0]);
+    y = s.rectified ? (z[0] < 0.f ? V{} : z[0]) : tanh(z[0]);
   }
   store_row(s.y + row * s.y_pitch + column, y, left);
-  if (s.carried) store(s.carried + row * s.carried_pitch + column, y);
+  if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
 }
 
 /// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
 /// k = p, p + parts, ...), added at the end.
-template <int gates, int h, int parts>
+template <int gates, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
-  Vector sum[parts][h][count] = {};
+  V sum[parts][h][count] = {};
   float const* const matrix = s.matrix + column;
-  auto const weight = [&](float const* at, auto q) COLDPRESS_INLINE_LAMBDA { return load(at + q * s.units); };
+  auto const weight = [&](float const* at, auto q) COLDPRESS_INLINE_LAMBDA { return load<V>(at + q * s.units); };
   {
     float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
-    Vector b[count] = {};
+    V b[count] = {};
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = weight(bias, q); });
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
     for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
-  auto const add = [&](Left a, Index depth, float const* b, auto first) COLDPRESS_INLINE_LAMBDA {
-    float const* left = a.data + row * a.row;
+  auto const add = [&](float const* left, Index left_pitch, Index depth, float const* b,
+                       auto first) COLDPRESS_INLINE_LAMBDA {
+    left += row * left_pitch;
     auto const term = [&](auto p) COLDPRESS_INLINE_LAMBDA {
-      Vector right[gates];
+      V right[gates];
       for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
       for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-        Vector const x = splat(left[i * a.row + p]);
+        V const x = splat<V>(left[i * left_pitch + p]);
         for_constants<gates>(
             [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
@@ -88,16 +74,16 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     });
   };
   if (s.inputs > 0) {
-    add(s.x, s.inputs, matrix, Int<0>{});
+    add(s.x, s.x_pitch, s.inputs, matrix, Int<0>{});
   } else {
     for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-      Vector const x = load_row(s.x.data + (row + i) * s.x.row + column, s.hidden - column);
+      V const x = load_row<V>(s.x + (row + i) * s.x_pitch + column, s.hidden - column);
       for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
     });
   }
-  if (s.h.data) add(s.h, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
+  if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
 
-  Vector done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
+  V done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
@@ -109,57 +95,44 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
 template <int gates, int h, int parts>
 __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
   RecurrentStep const s = step;  // stores cannot change a copy
-  recurrent_block<gates, h, parts>(s, row, column);
+  recurrent_block<gates, h, parts, Vector>(s, row, column);
 }
 
-/// All steps of a part. A batch of one sample is summed in two chains. Inlined, with the block of one sample: a step of
-/// a stream is little else, where the compiler knows the shapes.
+/// The new h of so many samples to where it is carried, if it is not there already.
+COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
+  if (!s.carried || s.hidden <= lanes) return;
+  for (Index i = 0; i < samples; ++i) {
+    float* const to = s.carried + i * s.carried_pitch;
+    for (Index c = 0; c < s.hidden; c += lanes) store(to + c, load_row(s.y + i * s.y_pitch + c, s.writable - c));
+  }
+}
+/// A step of one sample, summed in two chains. Inlined: a step of a stream is little else, where the compiler knows the
+/// shapes.
+template <int gates, class V>
+COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
+  for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, 1, 2, V>(s, 0, column);
+}
+/// Whether units fit into one narrow vector; products of backward read whole ones of what is kept.
+COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
+/// All steps of a part.
 template <int gates>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
-  RecurrentWeights const& w = r.weights;
-  Index const units = r.units();
-  bool const at_once = r.state && w.hidden <= lanes;  // then nothing else reads the h that a vector of units replaces
-  RecurrentStep s{.x = {nullptr, r.x.sample_pitch, 1},
-                  .h = {r.state, r.state_pitch, 1},
-                  .inputs = w.inputs(r.part),
-                  .hidden = w.hidden,
-                  .units = units,
-                  .writable = w.directions == 1 ? units : w.hidden,
-                  .matrix = weights + Layout::recurrent_part(w, r.part),
-                  .pitch = Layout::recurrent_pitch(w),
-                  .cell = r.state ? r.state + units : nullptr,
-                  .cell_pitch = r.state_pitch,
-                  .y = nullptr,
-                  .kept = nullptr,
-                  .next_cell = r.state + units,
-                  .carried = at_once ? r.state : nullptr,
-                  .y_pitch = r.h.sample_pitch,
-                  .kept_pitch = r.kept.sample_pitch,
-                  .next_cell_pitch = r.state_pitch,
-                  .carried_pitch = r.state_pitch,
-                  .rectified = r.type == RnnType::relu,
-                  .keeps = r.keeps};
+  RecurrentStep s = first_step(r, weights);
   for (Index n = 0; n < r.x.steps; ++n) {
-    Index const t = r.step(n);
-    s.x.data = r.x.at(t, 0), s.y = r.h.at(t, 0), s.kept = r.kept.at(t, 0);
-    if (!r.state) s.next_cell = s.kept + 4 * units, s.next_cell_pitch = s.kept_pitch;
-    for (Index column = 0; column < w.hidden; column += lanes) {
-      if (r.x.samples == 1) {
-        recurrent_block<gates, 1, 2>(s, 0, column);
-      } else {
+    if (n > 0) s.take(r, n);
+    if (r.x.samples > 1) {
+      for (Index column = 0; column < s.hidden; column += lanes) {
         split<most>(r.x.samples,
                     [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, h, 1>(s, row, column); });
       }
+    } else if (is_narrow(s)) {
+      recurrent_step<gates, Narrow>(s);
+    } else {
+      recurrent_step<gates, Vector>(s);
     }
-    s.h = {s.y, s.y_pitch, 1};
-    s.cell = s.next_cell, s.cell_pitch = s.next_cell_pitch;
   }
-  if (!r.state || at_once) return;
-  for (Index i = 0; i < r.x.samples; ++i) {
-    float* const state = r.state + i * r.state_pitch;
-    for (Index c = 0; c < w.hidden; c += lanes) store(state + c, load_row(s.h.data + i * s.h.row + c, s.writable - c));
-  }
+  carry(s, r.x.samples);
 }
 
 /// What a step of backward has: pointers to this step's row of sample 0; null where there is nothing.

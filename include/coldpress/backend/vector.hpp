@@ -38,8 +38,21 @@ typedef float Vector __attribute__((vector_size(4 * lanes)));
 typedef std::int32_t Mask __attribute__((vector_size(4 * lanes)));
 typedef std::uint32_t Words __attribute__((vector_size(4 * lanes)));
 
-COLDPRESS_INLINE Vector load(float const* p) {
-  Vector v;
+/// For rows of few values: 8 lanes where a vector has more, which then take half of its execution units and less than
+/// half of its divisions; else a vector. The functions below take either.
+#if defined __AVX512F__ && defined __AVX512VL__ && defined __FMA__
+typedef float Narrow __attribute__((vector_size(32)));
+#else
+using Narrow = Vector;
+#endif
+template <class V>
+inline constexpr int lanes_of = sizeof(V) / sizeof(float);
+template <class V>
+using MaskOf = decltype(V{} < V{});
+
+template <class V = Vector>
+COLDPRESS_INLINE V load(float const* p) {
+  V v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
@@ -58,7 +71,10 @@ COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
   return (Vector)(__builtin_convertvector(halves, Words) << 16);
 #endif
 }
-COLDPRESS_INLINE void store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
+template <class V>
+COLDPRESS_INLINE void store(float* p, V v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
 
 /// The same, in a register from now on: g++ would load a value again for each use.
 COLDPRESS_INLINE Vector load_once(float const* p) {
@@ -70,7 +86,19 @@ COLDPRESS_INLINE Vector load_once(float const* p) {
 }
 
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
-COLDPRESS_INLINE Vector splat(float x) { return x - Vector{}; }
+template <class V = Vector>
+COLDPRESS_INLINE V splat(float x) {
+  return x - V{};
+}
+
+/// The first lanes of v, or v and zeros.
+template <class To, class V>
+COLDPRESS_INLINE To resize(V v) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return (To)__builtin_shufflevector(v, V{}, l...);
+  }
+  (std::make_integer_sequence<int, lanes_of<To>>{});
+}
 
 /// Lane numbers 0, 1, 2, ...
 COLDPRESS_INLINE Mask lane_numbers() {
@@ -108,11 +136,13 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #endif
 }
 /// As load and store where a whole vector is left of the row, else as the partial ones.
-COLDPRESS_INLINE Vector load_row(float const* p, std::ptrdiff_t left) {
-  return left >= lanes ? load(p) : load_partial(p, left);
+template <class V = Vector>
+COLDPRESS_INLINE V load_row(float const* p, std::ptrdiff_t left) {
+  return left >= lanes_of<V> ? load<V>(p) : resize<V>(load_partial(p, left));
 }
-COLDPRESS_INLINE void store_row(float* p, Vector v, std::ptrdiff_t left) {
-  left >= lanes ? store(p, v) : store_partial(p, v, left);
+template <class V>
+COLDPRESS_INLINE void store_row(float* p, V v, std::ptrdiff_t left) {
+  left >= lanes_of<V> ? store(p, v) : store_partial(p, resize<Vector>(v), left);
 }
 
 #if defined __FMA__ || defined __aarch64__
@@ -123,14 +153,19 @@ inline constexpr bool has_fma = false;
 
 /// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler
 /// flag and no control flow decides over the bits.
-COLDPRESS_INLINE Vector fma(Vector a, Vector b, Vector c) {
+template <class V>
+COLDPRESS_INLINE V fma(V a, V b, V c) {
 #if defined __clang__
 #if defined __FMA__ || defined __aarch64__
 #pragma clang fp contract(fast)
 #endif
   return a * b + c;
 #elif defined __AVX512F__
-  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<std::uint16_t>(-1), 4);
+  if constexpr (lanes_of<V> == lanes) {
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<std::uint16_t>(-1), 4);
+  } else {
+    return __builtin_ia32_vfmaddps256(a, b, c);
+  }
 #elif defined __AVX2__ && defined __FMA__
   return __builtin_ia32_vfmaddps256(a, b, c);
 #elif defined __aarch64__
@@ -158,11 +193,18 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 
 /// v where it is above `least`, or NaN; and where it is below `most`. (Of v > least ? v : least g++ makes a comparison
 /// and a blend, which take three times as long.)
-COLDPRESS_INLINE Vector at_least(Vector v, float least) {
-#if defined __AVX512F__ && defined __clang__
-  return __builtin_ia32_maxps512(splat(least), v, 4);
-#elif defined __AVX512F__
-  return __builtin_ia32_maxps512_mask(splat(least), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+template <class V>
+COLDPRESS_INLINE V at_least(V v, float least) {
+#if defined __AVX512F__
+  if constexpr (lanes_of<V> < lanes) {
+    return __builtin_ia32_maxps256(splat<V>(least), v);
+  } else {
+#if defined __clang__
+    return __builtin_ia32_maxps512(splat(least), v, 4);
+#else
+    return __builtin_ia32_maxps512_mask(splat(least), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#endif
+  }
 #elif defined __AVX2__ && defined __FMA__
   return __builtin_ia32_maxps256(splat(least), v);
 #elif defined __SSE__
@@ -171,11 +213,18 @@ COLDPRESS_INLINE Vector at_least(Vector v, float least) {
   return v < least ? splat(least) : v;
 #endif
 }
-COLDPRESS_INLINE Vector at_most(Vector v, float most) {
-#if defined __AVX512F__ && defined __clang__
-  return __builtin_ia32_minps512(splat(most), v, 4);
-#elif defined __AVX512F__
-  return __builtin_ia32_minps512_mask(splat(most), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+template <class V>
+COLDPRESS_INLINE V at_most(V v, float most) {
+#if defined __AVX512F__
+  if constexpr (lanes_of<V> < lanes) {
+    return __builtin_ia32_minps256(splat<V>(most), v);
+  } else {
+#if defined __clang__
+    return __builtin_ia32_minps512(splat(most), v, 4);
+#else
+    return __builtin_ia32_minps512_mask(splat(most), v, Vector{}, static_cast<std::uint16_t>(-1), 4);
+#endif
+  }
 #elif defined __AVX2__ && defined __FMA__
   return __builtin_ia32_minps256(splat(most), v);
 #elif defined __SSE__
