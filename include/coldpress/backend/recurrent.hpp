@@ -23,14 +23,15 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
   V y;
   if constexpr (gates == 4) {
     V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
-    V const i = sigmoid(z[0]), f = sigmoid(z[1]), g = tanh(z[2]), o = sigmoid(z[3]);
+    V const i = in_register(sigmoid(z[0])), f = in_register(sigmoid(z[1])), g = in_register(tanh(z[2]));
+    V const o = in_register(sigmoid(z[3]));
     V const c = fma(i, g, f * before), t = tanh(c);
     y = o * t;
     store(s.next_cell + row * s.next_cell_pitch + column, c);
     if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
   } else if constexpr (gates == 3) {
     V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
-    V const r = sigmoid(z[1]), u = sigmoid(z[2]), n = tanh(fma(r, z[3], z[0]));
+    V const r = in_register(sigmoid(z[1])), u = in_register(sigmoid(z[2])), n = tanh(fma(r, z[3], z[0]));
     y = fma(u, before - n, n);
     if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
@@ -68,7 +69,10 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
       });
     };
     Index k = 0;
-    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) for_constants<parts>(term);
+    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) {
+      asm("" : "+r"(k));  // keeps the loop a loop: unrolled, it is reordered and spills
+      for_constants<parts>(term);
+    }
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
       if (k + p < depth) term(p);
     });

@@ -188,15 +188,15 @@ void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b,
 }
 
 /// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
-template <int parts, int w, class Number, class Epilogue>
+template <int parts, int w, class V, class Number, class Epilogue>
 COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
                                 Index column) {
-  Vector sum[parts][w] = {};
+  V sum[parts][w] = {};
   b += column;
   auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
-    Vector const a = splat(x[k]);
+    V const a = splat<V>(x[k]);
     unroll<w>([&](auto j)
-                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load(b + p * b_pitch + j * lanes), sum[p][j]); });
+                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * lanes), sum[p][j]); });
   };
   Index k = 0;
   for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
@@ -210,15 +210,15 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
     unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
   });
   Vector total[1][w];
-  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = sum[0][j]; });
+  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sum[0][j]); });
   epilogue.finish(total, 0, column);
 }
 /// The same, not inlined: one copy serves every shape.
-template <int parts, int w, class Number, class Epilogue>
+template <int parts, int w, class V, class Number, class Epilogue>
 __attribute__((noinline)) void row_tile(Index depth, float const* x, Number const* b, Index b_pitch,
                                         Epilogue const& epilogue, Index column) {
   Epilogue const local = epilogue;
-  row_block<parts, w>(depth, x, b, b_pitch, local, column);
+  row_block<parts, w, V>(depth, x, b, b_pitch, local, column);
 }
 /// Sums over this many parts: of few columns, more of them.
 constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
@@ -226,11 +226,12 @@ constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
 template <class Number, class Epilogue>
 void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
                   Epilogue const& epilogue) {
+  if (columns <= lanes_of<Narrow>) return row_tile<8, 1, Narrow>(depth, x, b, b_pitch, epilogue, 0);
   split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
     if (row_parts(columns) == 8) {
-      row_tile<8, w>(depth, x, b, b_pitch, epilogue, v * lanes);
+      row_tile<8, w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
     } else {
-      row_tile<4, w>(depth, x, b, b_pitch, epilogue, v * lanes);
+      row_tile<4, w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
     }
   });
 }
@@ -238,8 +239,9 @@ void multiply_row(Index columns, Index depth, float const* x, Number const* b, I
 template <Index columns, Index depth, class Number, class Epilogue>
 COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
                                    Epilogue const& epilogue) {
+  using V = std::conditional_t<(columns <= lanes_of<Narrow>), Narrow, Vector>;
   split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    row_block<row_parts(columns), w>(depth, x, b, b_pitch, epilogue, v * lanes);
+    row_block<row_parts(columns), w, V>(depth, x, b, b_pitch, epilogue, v * lanes);
   });
 }
 

@@ -76,14 +76,16 @@ COLDPRESS_INLINE void store(float* p, V v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-/// The same, in a register from now on: g++ would load a value again for each use.
-COLDPRESS_INLINE Vector load_once(float const* p) {
-  Vector v = load(p);
+/// v, computed and in a register from here on: g++ would load a value again for each use, and compute what is used once
+/// right before that use.
+template <class V>
+COLDPRESS_INLINE V in_register(V v) {
 #if defined __x86_64__ && !defined __clang__
   asm("" : "+v"(v));
 #endif
   return v;
 }
+COLDPRESS_INLINE Vector load_once(float const* p) { return in_register(load(p)); }
 
 /// All lanes x. (x + Vector{} would lose the sign of -0.)
 template <class V = Vector>
@@ -104,6 +106,12 @@ COLDPRESS_INLINE To resize(V v) {
 COLDPRESS_INLINE Mask lane_numbers() {
   return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }
   (std::make_integer_sequence<int, lanes>{});
+}
+
+/// The first of the floats whose upper halves are at p; reads a whole vector.
+template <class V>
+COLDPRESS_INLINE V load(Bfloat16 const* p) {
+  return resize<V>(load(p));
 }
 
 /// The first `count` of the values at p, zero in the other lanes; reads nothing beyond.

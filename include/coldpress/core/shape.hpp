@@ -10,9 +10,12 @@ namespace coldpress {
 
 using Index = std::ptrdiff_t;
 
+/// Throws ShapeError. Not inlined: what is checked mostly holds.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { throw ShapeError{sentence}; }
+
 /// Stops the compiler where a constant breaks a rule, and throws ShapeError where a run-time value does.
-constexpr void require(bool holds, char const* sentence) {
-  if (!holds) throw ShapeError{sentence};
+__attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
+  if (!holds) refuse(sentence);
 }
 
 /// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template

@@ -309,7 +309,7 @@ void observe(Run const& run) {
 /// Computes every group's value; those that end in a loss are left to loss_and_gradient. Inlined down to the kernels:
 /// what is passed on through memory takes longer than a small layer.
 template <class Run>
-void forward(Run const& run) {
+__attribute__((always_inline)) inline void forward(Run const& run) {
   run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
     Group const& group = run.program.group(g);
     if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;

@@ -259,7 +259,8 @@ class Network {
   auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
              std::uint64_t step) const {
     constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
-    Index const size = in[0].size(), count = static_cast<Index>(samples[0].size());
+    constexpr Index size = in[0].size();
+    Index const count = static_cast<Index>(samples[0].size());
     require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
     for (std::size_t k = 1; k < given; ++k) {
       if (samples[k].empty() && !Program::plan().reads[k]) continue;  // only losses read it
@@ -387,11 +388,12 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// Where the outputs of a run are; returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
-    for_each_output([&](auto k) {
+    auto const output = [&](auto k) {
       auto const y = run.value(run.program.output(k));
-      outputs_[static_cast<std::size_t>(int{k})] = {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
-    });
-    return outputs_[0];
+      return Samples<T>{{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
+    };
+    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = output(k); });
+    return output(std::integral_constant<int, 0>{});  // read back, it would wait for its parts to be in memory
   }
   /// Output k of the last run.
   Samples<T> output(int k) const { return outputs_[static_cast<std::size_t>(k)]; }

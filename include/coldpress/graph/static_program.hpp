@@ -92,9 +92,10 @@ struct StaticProgram {
   static constexpr PlanSize const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
 
+  /// Inlined, as is what stands at the head: forward keeps a Run in registers.
   template <class F>
-  static void for_each_group(F f) {
-    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<g>{}), ...); }
+  __attribute__((always_inline)) static void for_each_group(F f) {
+    [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (f(Number<g>{}), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <class F>
@@ -170,7 +171,7 @@ struct StaticProgram {
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>
-  static void head(Number<g>, Some some, None none) {
+  __attribute__((always_inline)) static void head(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].head >= 0) {
       some(Graph::template layer<planned.groups[g].head>);
     } else {

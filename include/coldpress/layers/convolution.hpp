@@ -24,7 +24,7 @@ struct Convolution {
   Weight weight = {}, bias = {};  // Glorot, and 0
 
   /// Of samples whose output_shape was asked for: that checks all that takes time.
-  constexpr ConvolutionGeometry geometry(Shape const& in) const {
+  __attribute__((always_inline)) constexpr ConvolutionGeometry geometry(Shape const& in) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};

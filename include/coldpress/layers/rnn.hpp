@@ -61,16 +61,21 @@ struct Rnn {
   /// Inlined: a step of a stream takes less time than the numbers here, where the compiler does not know them.
   __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
+    // Of a single step, the last layer leaves its h where the output is, if that has room for whole vectors.
+    bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
+                        pass.y.pitch >= Recurrence<float>::padded(hidden_size);
     for (Index layer = 0; layer < num_layers; ++layer) {
       bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
       if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
       auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
       for (Index d = 0; d < directions(); ++d) {
         auto part = work.part(layer, d, x, pass.step > 0);
+        if (direct && layer == num_layers - 1) part.h = work.outputs(pass.y, 0);
         if (decltype(part.state) const state = pass.state) part.state = state + layer * work.batch * part.state_pitch;
         backend.recurrent(part, pass.p[0]);
       }
     }
+    if (direct) return;
     if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
     for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
       for (Index d = 0; d < directions(); ++d) {
@@ -208,7 +213,8 @@ struct Rnn {
     Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    Recurrence<T> part(Index layer, Index direction, Sequence<T const> x, bool keeps) const {
+    __attribute__((always_inline)) Recurrence<T> part(Index layer, Index direction, Sequence<T const> x,
+                                                      bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {.type = rnn.rnn_type,
