@@ -81,6 +81,12 @@ constexpr LossKernels<L> loss_kernels() {
   }
   return kernels;
 }
+template <int gates, class V>
+void whole_step(RecurrentStep const& step) {
+  RecurrentStep const s = step;  // stores cannot change a copy
+  recurrent_step<gates, V>(s);
+  carry(s, 1);
+}
 constexpr CommonKernels common_kernels() {
   return {
       [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
@@ -118,6 +124,13 @@ constexpr CommonKernels common_kernels() {
       [](float const* values, Index size, Context const& context) { return with(context).squared_norm(values, size); },
       [](Recurrence<float> const& r, float const* weights, Context const& context) {
         with(context).recurrent(r, weights);
+      },
+      [](RnnType type, RecurrentStep const& step) {
+        void (*kernel)(RecurrentStep const&) = nullptr;
+        with_gates(type, [&](auto gates) {
+          kernel = is_narrow(step) ? whole_step<gates, Narrow> : whole_step<gates, Vector>;
+        });
+        return kernel;
       },
       [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
          Context const& context) { with(context).recurrent_gradient(r, weights, upper, truncation); },

@@ -98,7 +98,11 @@ struct RuntimeCpu : Layout, Context {
                      Slope<ErasedChain, float> const& slope) const {
     static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope, *this);
   }
-  void recurrent(Recurrence<float> const& r, float const* weights) const { call(table->recurrent, r, weights); }
+  void recurrent(Recurrence<float> const& r, float const* weights) const {
+    if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
+    RecurrentStep const step = first_step(r, weights);
+    call(table->recurrent_step(r.type, step), step);
+  }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
     table->recurrent_gradient(r, weights, upper, truncation, *this);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/recurrent_step.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
@@ -80,6 +81,8 @@ struct CommonKernels {
   void (*limit_columns)(Out weights, float most);
   double (*squared_norm)(float const* values, Index size, Context const& context);
   void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
+  /// What does such a step of one sample.
+  void (*(*recurrent_step)(RnnType type, RecurrentStep const& step))(RecurrentStep const& step);
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                              Index truncation, Context const& context);
   void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, Context const& context);

@@ -17,7 +17,7 @@ class Tape {
   /// read there is in play read where the input is then.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
   /// Begins anew, for inputs of such sizes.
-  void start(Inputs inputs) { size_ = 0, inputs_ = inputs; }
+  void start(Inputs inputs) { size_ = 0, inputs_ = inputs, reads_ = nullptr; }
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
     using Call = Recorded<std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>>;
@@ -42,11 +42,9 @@ class Tape {
     capacity_ = size;
   }
   void play(Inputs inputs) const {
+    for (Read const* read = reads_; read; read = read->next) *read->pointer = inputs[read->input].data() + read->offset;
     for (std::size_t at = 0; at < size_;) {
-      auto& call = *reinterpret_cast<Header*>(memory_.get() + at);
-      for (Read const& read : call.reads) {
-        if (read.pointer) *read.pointer = inputs[read.input].data() + read.offset;
-      }
+      auto const& call = *reinterpret_cast<Header const*>(memory_.get() + at);
       call.play(call);
       at += call.size;
     }
@@ -55,9 +53,10 @@ class Tape {
  private:
   /// What a call reads of an input: with its sums, or with what is joined to them.
   struct Read {
-    float const** pointer;  // null: nothing
+    float const** pointer;
     std::size_t input;
     Index offset;
+    Read const* next;  // of all calls
   };
   struct Header {
     void (*play)(Header const& call);
@@ -73,17 +72,20 @@ class Tape {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, static_cast<Call const&>(call).all);
   }
   static constexpr int shift = 56;
-  void note(Header& call, float const** pointer) const {
+  void note(Header& call, float const** pointer) {
     auto const address = pointer ? reinterpret_cast<std::uintptr_t>(*pointer) : 0;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       auto const start = reinterpret_cast<std::uintptr_t>(stand_in(k));
       if (address < start || address - start >= inputs_[k].size_bytes()) continue;
-      call.reads[call.reads[0].pointer ? 1 : 0] = {pointer, k, *pointer - stand_in(k)};
+      Read& read = call.reads[call.reads[0].pointer ? 1 : 0];
+      read = {pointer, k, *pointer - stand_in(k), reads_};
+      reads_ = &read;
     }
   }
   static float const** read_by(In& x) { return &x.data; }
   static float const** read_by(Sequence<float const>& x) { return &x.data; }
   static float const** read_by(Recurrence<float>& r) { return &r.x.data; }
+  static float const** read_by(RecurrentStep& s) { return &s.x; }
   static float const** read_by(Then<ErasedChain, float>& then) { return &then.join.other; }
   template <class T>
   static float const** read_by(T&) {
@@ -93,6 +95,7 @@ class Tape {
   std::unique_ptr<std::byte[]> memory_;
   std::size_t size_ = 0, capacity_ = 0;
   Inputs inputs_;  // of the calls that are being taken down
+  Read const* reads_ = nullptr;
 };
 
 }  // namespace coldpress::cpu

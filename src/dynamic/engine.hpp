@@ -78,12 +78,14 @@ class Engine final : public Executable {
     auto const run = start(training_, inputs, step_ + 1);
     forget();
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
-    coldpress::forward(run);
+    compute(run);
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
-    Index const batch = stream_.fits(inputs) ? stream_.batch : samples(inference_.program, inputs);
+    if (streams_ > 0 && streams_ == stream_.batch && plays(stream_, inputs, carried_.data()))
+      return play(stream_, inputs);
+    Index const batch = samples(inference_.program, inputs);
     require(streams_ == 0 || streams_ == batch, "step: the batch may change only after reset");
     carried_.reserve(inference_.program.plan().state * batch);
     streams_ = batch;
@@ -159,7 +161,7 @@ class Engine final : public Executable {
     auto run = start(*evaluation_, inputs, 0);
     run.sums = evaluated_sums_.data();
     forget();
-    coldpress::forward(run);
+    compute(run);
     loss_and_gradient(run, [](int, float) {});
     return remember(run);
   }
@@ -217,14 +219,22 @@ class Engine final : public Executable {
     }
     return forward_[oldest_++ % forward_.size()];
   }
-  std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
+  /// Forward: one copy of all layers' code.
+  __attribute__((noinline)) static void compute(EngineRun const& run) { coldpress::forward(run); }
+  /// Whether a call is on the tape as it stands; and if so, its outputs.
+  bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
+    return inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
+           recording.memory == inference_.memory.data();
+  }
+  std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
     forget();
-    if (inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
-        recording.memory == inference_.memory.data()) {
-      recording.tape.play(inputs);
-      std::ranges::copy(recording.outputs, outputs_.begin());
-      return outputs_;
-    }
+    recording.tape.play(inputs);
+    std::ranges::copy(recording.outputs, outputs_.begin());
+    return outputs_;
+  }
+  std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
+    if (plays(recording, inputs, carried)) return play(recording, inputs);
+    forget();
     auto run = start(inference_, inputs, 0);
     run.state = carried;
     if constexpr (has_tape) {
@@ -234,7 +244,7 @@ class Engine final : public Executable {
         return outputs_;
       }
     }
-    coldpress::forward(run);
+    compute(run);
     return remember(run);
   }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
@@ -243,7 +253,7 @@ class Engine final : public Executable {
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
     do {
       recording.tape.start(inputs);
-      coldpress::forward(run);
+      compute(run);
     } while (recording.tape.grow());
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
