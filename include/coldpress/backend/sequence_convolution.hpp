@@ -100,10 +100,13 @@ template <int count>
 COLDPRESS_INLINE Vector push_block(Pushed const& p, Index first, Index column) {
   float* slot[count];
   Vector sum[count];
-  unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-    Index const row = p.now - (first + j) * p.dilation;
-    slot[j] = p.sums + (row < 0 ? row + p.steps : row) * p.pitch + column;
-    sum[j] = first + j == 0 ? Vector{} : load(slot[j]);
+  Index const ring = p.steps * p.pitch, apart = p.dilation * p.pitch;
+  auto const wrapped = [&](Index at) COLDPRESS_INLINE_LAMBDA { return at + (at >> 63 & ring); };
+  Index at = wrapped((p.now - first * p.dilation) * p.pitch);
+  for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+    slot[j] = p.sums + at + column;
+    at = wrapped(at - apart);
+    sum[j] = j == 0 && first == 0 ? Vector{} : load(slot[j]);
   });
   Index const tap_pitch = p.channels * p.weight_pitch;
   float const* weight = p.weight + first * tap_pitch + column;
@@ -111,8 +114,8 @@ COLDPRESS_INLINE Vector push_block(Pushed const& p, Index first, Index column) {
     Vector const x = splat(p.x[c]);
     unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(x, load(weight + j * tap_pitch), sum[j]); });
   }
-  unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-    if (first + j + 1 < p.taps) store(slot[j], sum[j]);
+  for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
+    if (j + 1 < count || first + count < p.taps) store(slot[j], sum[j]);
   });
   return sum[count - 1];
 }

@@ -87,7 +87,8 @@ COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
 template <int most, class F>
 COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   if (total == 0) return;
-  Index const parts = parts_of(total, most), size = parts_of(total, parts), large = total - (size - 1) * parts;
+  Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is long
+  Index const large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
     Index const before = turn * large, end = freestanding::smaller(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
