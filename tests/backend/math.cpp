@@ -50,6 +50,8 @@ float at(F f, float x) {
 auto const vector_exp = [](Vector x) { return cpu::exp(x); };
 auto const vector_tanh = [](Vector x) { return cpu::tanh(x); };
 auto const vector_sigmoid = [](Vector x) { return cpu::sigmoid(x); };
+auto const fast_tanh = [](Vector x) { return cpu::tanh<true>(x); };
+auto const fast_sigmoid = [](Vector x) { return cpu::sigmoid<true>(x); };
 auto const vector_expm1 = [](Vector x) { return cpu::expm1(x); };
 auto const vector_log = [](Vector x) { return cpu::log(x); };
 auto const vector_softplus = [](Vector x) { return cpu::softplus(x); };
@@ -74,6 +76,26 @@ TEST_CASE("tanh is within 2 ulp") {
 TEST_CASE("sigmoid is within 1.8 ulp") {
   CHECK(worst(
             vector_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f, 509) <= 1.8);
+}
+TEST_CASE("the faster tanh and sigmoid are within 5 ulp") {
+  CHECK(worst(
+            fast_tanh, [](long double x) { return std::tanh(x); }, 20.0f, 509) <= 5);
+  CHECK(worst(
+            fast_sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 87.0f, 509) <= 5);
+}
+TEST_CASE("narrow vectors give the bits of wide ones") {
+  if constexpr (cpu::lanes_of<cpu::Narrow> < cpu::lanes) {
+    test::Random random{3};
+    for (int turn = 0; turn < 1000; ++turn) {
+      std::vector<float> const x = random.values<float>(cpu::lanes);
+      Vector const v = cpu::load(x.data()) * 5.f;
+      auto const narrow = cpu::resize<cpu::Narrow>(v);
+      for (int l = 0; l < cpu::lanes_of<cpu::Narrow>; ++l) {
+        CHECK((cpu::tanh(narrow)[l] == cpu::tanh(v)[l] && cpu::sigmoid(narrow)[l] == cpu::sigmoid(v)[l]));
+        CHECK((cpu::tanh<true>(narrow)[l] == fast_tanh(v)[l] && cpu::sigmoid<true>(narrow)[l] == fast_sigmoid(v)[l]));
+      }
+    }
+  }
 }
 TEST_CASE("expm1 is within 2 ulp") {
   CHECK(worst(
@@ -139,6 +161,12 @@ TEST_CASE("ends, zeros and NaN") {
   CHECK(at(vector_tanh, infinity) == 1);
   CHECK(at(vector_tanh, -infinity) == -1);
   CHECK(at(vector_tanh, 1e-40f) == Approx(1e-40f));
+  CHECK(std::signbit(at(fast_tanh, -0.0f)));
+  CHECK(at(fast_tanh, infinity) == Approx(1));
+  CHECK(at(fast_tanh, -infinity) == Approx(-1));
+  CHECK(at(fast_sigmoid, 0) == 0.5f);
+  CHECK(at(fast_sigmoid, infinity) == 1);
+  CHECK(at(fast_sigmoid, -infinity) == Approx(0).margin(1e-44));
   CHECK(at(vector_sigmoid, 0) == 0.5f);
   CHECK(at(vector_sigmoid, infinity) == 1);
   CHECK(at(vector_sigmoid, -infinity) == Approx(0).margin(1e-44));
@@ -168,6 +196,8 @@ TEST_CASE("ends, zeros and NaN") {
     CHECK(std::isnan(at(vector_exp, x)));
     CHECK(std::isnan(at(vector_tanh, x)));
     CHECK(std::isnan(at(vector_sigmoid, x)));
+    CHECK(std::isnan(at(fast_tanh, x)));
+    CHECK(std::isnan(at(fast_sigmoid, x)));
   }
 }
 
@@ -177,6 +207,7 @@ TEST_CASE("tanh and sigmoid stay in their range and never turn back") {
     float const t = at(vector_tanh, x), s = at(vector_sigmoid, x);
     REQUIRE((t >= -1 && t <= 1 && s >= 0 && s <= 1));
     REQUIRE((t >= last_tanh - 3e-7f && s >= last_sigmoid - 3e-7f));
+    REQUIRE((std::abs(at(fast_tanh, x)) <= 1 && at(fast_sigmoid, x) >= 0 && at(fast_sigmoid, x) <= 1));
     last_tanh = t, last_sigmoid = s;
   }
 }

@@ -70,9 +70,36 @@ COLDPRESS_INLINE Vector exp(Vector x) {
          detail::power_of_two(n - half);  // two steps: subnormals
 }
 
-/// E / (E + 2) with E = e^2|x| - 1; both sides of the quotient are scaled so that their roundings rarely add up.
+/// x p(x^2) / q(x^2), p and q of degree 4, within 5 ulp.
 template <class V>
+COLDPRESS_INLINE V fast_tanh(V x) {
+  x = at_most(at_least(x, -8.4f), 8.4f);  // rounds to 1 there, and to more beyond
+  V const x2 = x * x, x4 = x2 * x2;
+  auto const sum = [&](float a, float b, float c, float d) COLDPRESS_INLINE_LAMBDA {  // 1 + a x2 + b x2^2 + ...
+    V const high = fma(fma(x2, splat<V>(d), splat<V>(c)), x2, splat<V>(b));
+    return fma(high, x4, fma(x2, splat<V>(a), splat<V>(1.f)));
+  };
+  return x * sum(0.133826792f, 0.0034974087f, 2.06335826e-5f, 1.33790525e-8f) /
+         sum(0.467160016f, 0.0258842763f, 3.28837254e-4f, 7.78852154e-7f);
+}
+/// 1 / (1 + e^-x) with a shorter polynomial (relative error 2^-23), within 5 ulp.
+template <class V>
+COLDPRESS_INLINE V fast_sigmoid(V x) {
+  constexpr float half_powers = detail::rounder + 126;
+  x = at_most(at_least(x, -89.f), 87.f);
+  V const t = fma(x, splat<V>(-1.442695041f), splat<V>(half_powers)), power = (V)((MaskOf<V>)t << 23);
+  V const n = t - half_powers, r = detail::less_ln2(x, n, -1), r2 = r * r;
+  V const linear = fma(n, splat<V>(-2 * detail::ln2_low), r * -2.f);
+  V const low = fma(r, splat<V>(-0.33334229669f), splat<V>(0.99998462382f)),
+          high = fma(r, splat<V>(-0.016625030844f), splat<V>(0.083780400959f));
+  V const p = fma(fma(high, r2, low), r2, linear);  // 2 (e^-r - 1)
+  return 1.f / fma(power, p, fma(power, splat<V>(2.f), splat<V>(1.f)));
+}
+
+/// E / (E + 2) with E = e^2|x| - 1; both sides of the quotient are scaled so that their roundings rarely add up.
+template <bool fast = false, class V>
 COLDPRESS_INLINE V tanh(V x) {
+  if constexpr (fast && has_fma) return fast_tanh(x);
   constexpr float scale = has_fma ? 1.5f : 1.f;
   constexpr float powers = detail::rounder + 127;  // its sums, shifted, are the bits of 2^n
   using Bits = MaskOf<V>;
@@ -87,8 +114,9 @@ COLDPRESS_INLINE V tanh(V x) {
 }
 
 /// 1 / (1 + e^-x), scaled likewise: with e^-x = 2^(n-1) (2 + p). From -88.8 down it is 0.
-template <class V>
+template <bool fast = false, class V>
 COLDPRESS_INLINE V sigmoid(V x) {
+  if constexpr (fast && has_fma) return fast_sigmoid(x);
   constexpr float scale = 1.625f;
   constexpr float half_powers = detail::rounder + 126;
   x = at_most(at_least(x, -89.f), 87.f);

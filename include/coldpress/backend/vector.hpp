@@ -317,8 +317,8 @@ COLDPRESS_INLINE float reduce(Vector v, Combine combine) {
 }
 }  // namespace detail
 
-COLDPRESS_INLINE void zero(float* to, Index n) {
-  for (Index i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
+COLDPRESS_INLINE void zero(float* to, std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
 }
 
 /// Sum and maximum of all lanes: fixed trees, half by half. The maximum is NaN if a lane is.
