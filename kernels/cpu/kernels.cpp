@@ -84,7 +84,7 @@ constexpr LossKernels<L> loss_kernels() {
 template <int gates, class V>
 void whole_step(RecurrentStep const& step) {
   RecurrentStep const s = step;  // stores cannot change a copy
-  recurrent_step<gates, V>(s);
+  recurrent_step<gates, false, V>(s);
   carry(s, 1);
 }
 constexpr CommonKernels common_kernels() {

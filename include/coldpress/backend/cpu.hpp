@@ -292,14 +292,14 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
-  template <class T>
+  template <bool fast = false, class T>
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
-      if (r.x.samples == 1) return cpu::recurrent<gates>(r, weights);
+      if (r.x.samples == 1) return cpu::recurrent<gates, fast>(r, weights);
       each_samples(r, [&](Index first, Index count) {
         auto const some = r.some(first, count);
         if (some.x.samples == 1) __builtin_unreachable();
-        cpu::recurrent<gates>(some, weights);
+        cpu::recurrent<gates, fast>(some, weights);
       });
     });
   }

@@ -14,8 +14,8 @@ struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
 };
 
-/// Gates and output of one vector of units.
-template <int gates, class V, int count>
+/// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
+template <int gates, bool fast, class V, int count>
 COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
   Index const left = s.writable - column;
   float* const kept = s.kept + row * s.kept_pitch + column;
@@ -23,19 +23,21 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
   V y;
   if constexpr (gates == 4) {
     V const before = s.cell ? load<V>(s.cell + row * s.cell_pitch + column) : V{};
-    V const i = in_register(sigmoid(z[0])), f = in_register(sigmoid(z[1])), g = in_register(tanh(z[2]));
-    V const o = in_register(sigmoid(z[3]));
-    V const c = fma(i, g, f * before), t = tanh(c);
+    V const i = in_register(sigmoid<fast>(z[0])), f = in_register(sigmoid<fast>(z[1])),
+            g = in_register(tanh<fast>(z[2]));
+    V const o = in_register(sigmoid<fast>(z[3]));
+    V const c = fma(i, g, f * before), t = tanh<fast>(c);
     y = o * t;
     store(s.next_cell + row * s.next_cell_pitch + column, c);
     if (s.keeps) keep(Int<0>{}, i), keep(Int<1>{}, f), keep(Int<2>{}, g), keep(Int<3>{}, o), keep(Int<5>{}, t);
   } else if constexpr (gates == 3) {
     V const before = s.h ? load_row<V>(s.h + row * s.h_pitch + column, left) : V{};
-    V const r = in_register(sigmoid(z[1])), u = in_register(sigmoid(z[2])), n = tanh(fma(r, z[3], z[0]));
+    V const r = in_register(sigmoid<fast>(z[1])), u = in_register(sigmoid<fast>(z[2])),
+            n = tanh<fast>(fma(r, z[3], z[0]));
     y = fma(u, before - n, n);
     if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
-    y = s.rectified ? (z[0] < 0.f ? V{} : z[0]) : tanh(z[0]);
+    y = s.rectified ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
   }
   store_row(s.y + row * s.y_pitch + column, y, left);
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
@@ -43,7 +45,7 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
 
 /// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
 /// k = p, p + parts, ...), added at the end.
-template <int gates, int h, int parts, class V>
+template <int gates, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
   V sum[parts][h][count] = {};
@@ -93,13 +95,13 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     done[i][q] = sum[0][i][q];
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA { done[i][q] += sum[p + 1][i][q]; });
   });
-  for (int i = 0; i < h; ++i) activate<gates>(s, row + i, column, done[i]);
+  for (int i = 0; i < h; ++i) activate<gates, fast>(s, row + i, column, done[i]);
 }
 /// The same, not inlined: one copy serves every shape.
-template <int gates, int h, int parts>
+template <int gates, bool fast, int h, int parts>
 __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
   RecurrentStep const s = step;  // stores cannot change a copy
-  recurrent_block<gates, h, parts, Vector>(s, row, column);
+  recurrent_block<gates, fast, h, parts, Vector>(s, row, column);
 }
 
 /// The new h of so many samples to where it is carried, if it is not there already.
@@ -112,14 +114,14 @@ COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
 }
 /// A step of one sample, summed in two chains. Inlined: a step of a stream is little else, where the compiler knows the
 /// shapes.
-template <int gates, class V>
+template <int gates, bool fast, class V>
 COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
-  for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, 1, 2, V>(s, 0, column);
+  for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, fast, 1, 2, V>(s, 0, column);
 }
 /// Whether units fit into one narrow vector; products of backward read whole ones of what is kept.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
 /// All steps of a part.
-template <int gates>
+template <int gates, bool fast>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
   RecurrentStep s = first_step(r, weights);
@@ -127,13 +129,13 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
     if (n > 0) s.take(r, n);
     if (r.x.samples > 1) {
       for (Index column = 0; column < s.hidden; column += lanes) {
-        split<most>(r.x.samples,
-                    [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, h, 1>(s, row, column); });
+        split<most>(r.x.samples, [&](Index row, auto h)
+                                     COLDPRESS_INLINE_LAMBDA { recurrent_tile<gates, fast, h, 1>(s, row, column); });
       }
     } else if (is_narrow(s)) {
-      recurrent_step<gates, Narrow>(s);
+      recurrent_step<gates, fast, Narrow>(s);
     } else {
-      recurrent_step<gates, Vector>(s);
+      recurrent_step<gates, fast, Vector>(s);
     }
   }
   carry(s, r.x.samples);

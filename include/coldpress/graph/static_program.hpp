@@ -223,7 +223,8 @@ struct StaticProgram {
       return Chain<>{};
     } else {
       return [&]<int... n>(std::integer_sequence<int, n...>) {
-        return chain_of(Graph::template layer<planned.groups[g].chain[n]>.op(key<planned.groups[g].chain[n]>(seed))...);
+        return chain_of(
+            op_of(Graph::template layer<planned.groups[g].chain[n]>.op(key<planned.groups[g].chain[n]>(seed)))...);
       }
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
@@ -260,6 +261,15 @@ struct StaticProgram {
   }
 
  private:
+  /// A backend may have an operation of its own in the place of a layer's.
+  template <class Op>
+  static auto op_of(Op op) {
+    if constexpr (requires { Backend::op(op); }) {
+      return Backend::op(op);
+    } else {
+      return op;
+    }
+  }
   static constexpr Group nothing{};
   template <int k>
   static constexpr int input_node = k < Graph::inputs ? k : Graph::size;
