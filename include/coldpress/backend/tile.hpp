@@ -221,19 +221,16 @@ __attribute__((noinline)) void row_tile(Index depth, float const* x, Number cons
   Epilogue const local = epilogue;
   row_block<parts, w, V>(depth, x, b, b_pitch, local, column);
 }
-/// Sums over this many parts: of few columns, more of them.
-constexpr int row_parts(Index columns) { return columns < 32 ? 8 : 4; }
+/// Vectors of a row that are summed at once: of many, so that B is read as it lies in memory; and their parts.
+inline constexpr int row_columns = 2 * tile_columns;
+constexpr int row_parts(int w) { return 2 * w <= tile_columns ? 8 : w <= tile_columns ? 4 : 2; }
 
 template <class Number, class Epilogue>
 void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
                   Epilogue const& epilogue) {
-  if (columns <= lanes_of<Narrow>) return row_tile<8, 1, Narrow>(depth, x, b, b_pitch, epilogue, 0);
-  split<tile_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    if (row_parts(columns) == 8) {
-      row_tile<8, w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
-    } else {
-      row_tile<4, w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
-    }
+  if (columns <= lanes_of<Narrow>) return row_tile<row_parts(1), 1, Narrow>(depth, x, b, b_pitch, epilogue, 0);
+  split<row_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    row_tile<row_parts(w), w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
   });
 }
 /// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
@@ -241,8 +238,8 @@ template <Index columns, Index depth, class Number, class Epilogue>
 COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
                                    Epilogue const& epilogue) {
   using V = std::conditional_t<(columns <= lanes_of<Narrow>), Narrow, Vector>;
-  split<tile_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    row_block<row_parts(columns), w, V>(depth, x, b, b_pitch, epilogue, v * lanes);
+  split<row_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+    row_block<row_parts(w), w, V>(depth, x, b, b_pitch, epilogue, v * lanes);
   });
 }
 
