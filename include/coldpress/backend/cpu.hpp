@@ -27,7 +27,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
           cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
-          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)}, epilogue);
+          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)}, epilogue,
+                   0, panels_of(y.columns));
         });
   }
   /// dx = slope(dy W). W is transposed in parts that stay in the cache until they are used.
@@ -36,7 +37,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     auto const in = dx.columns;
     auto const out = dy.columns;
     auto const all = cpu::vectors(in);
-    auto const panels = cpu::parts_of(all, Fixed<cpu::tile_columns>{});
+    auto const panels = panels_of(in);
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, in};
     auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
       transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count));
@@ -65,7 +66,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
           cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
         },
         [&] {
-          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch}, epilogue);
+          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch}, epilogue,
+                   0, panels_of(dy.columns));
         });
   }
   /// sink(Σ rows of dy)

@@ -10,6 +10,23 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
+/// The order of the tiles of a product: some of each panel, then as many below them.
+struct Strips {
+  Index tiles, panels, height;
+
+  struct Part {
+    Index panel;
+    Parts tiles;
+  };
+  /// The longest run of tiles of one panel from number `first` on, which moves behind it.
+  Part next(Index& first, Index last) const {
+    Index const above = first / (height * panels) * height, rows = freestanding::smaller(height, tiles - above);
+    Index const at = first - above * panels, from = at % rows, to = freestanding::smaller(rows, from + last - first);
+    first += to - from;
+    return {at / rows, {above + from, above + to}};
+  }
+};
+
 struct Cutting : Context {
   /// f(i) for each row of x.
   template <class X, class F>
@@ -49,26 +66,24 @@ struct Cutting : Context {
       }
     });
   }
-  /// cpu::multiply, cut into tiles. Where B is small enough to be read again and again, a few rows get all their
-  /// columns before the next: what is read and written with them streams through memory.
-  template <class Count, class Columns, class Depth, class Number, class Epilogue>
-  void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue) const {
-    multiply(rows, columns, depth, a, b, epilogue, 0, parts_of(vectors(columns), Fixed<tile_columns>{}));
+  template <class Columns>
+  static constexpr auto panels_of(Columns columns) {
+    return parts_of(vectors(columns), Fixed<tile_columns>{});
   }
-  /// The same of some parts of the columns, from `panel` on.
+  /// cpu::multiply, or that of some parts of the columns, cut into tiles. Where B is small enough to be read again and
+  /// again, a few rows get all their columns before the next: what is read and written with them streams through
+  /// memory.
   template <class Count, class Columns, class Depth, class Number, class Epilogue, class Panels>
   void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue,
                 Index panel, Panels panels) const {
-    constexpr int width = tile_columns * lanes;
+    constexpr Index width = tile_columns * lanes;
     auto const tiles = parts_of(rows, Fixed<tile_rows>{});
-    Index const strip = panels > 1 && panels * depth * width <= Layout::resident ? 4 : Index{tiles};
-    each(product_of(tiles, panels), product_of(depth, Fixed<tile_rows * width>{}), [&](Index first, Index last, int) {
-      for (Index i = first; i < last;) {
-        Index const above = i / (strip * panels) * strip, height = freestanding::smaller<Index>(strip, tiles - above);
-        Index const at = i - above * panels, column = panel + at / height, from = at % height;
-        Index const to = freestanding::smaller(height, from + last - i);
-        cpu::multiply(rows, columns, depth, a, b, epilogue, {column, column + 1}, {above + from, above + to});
-        i += to - from;
+    Strips const strips{tiles, panels, panels > 1 && panels * depth * width <= Layout::resident ? 4 : Index{tiles}};
+    auto const cost = parts_of(product_of(rows, columns, depth), product_of(tiles, panels_of(columns)));
+    each(product_of(tiles, panels), cost, [&](Index first, Index last, int) {
+      while (first < last) {
+        Strips::Part const part = strips.next(first, last);
+        cpu::multiply(rows, columns, depth, a, b, epilogue, {panel + part.panel, panel + part.panel + 1}, part.tiles);
       }
     });
   }
