@@ -1,4 +1,4 @@
-// The products of every backend against naive loops in double precision, over odd sizes: 1 to 70 columns, rows that
+// The products of every backend against naive loops in double precision, over odd sizes: 1 to 130 columns, rows that
 // touch and rows that are padded.
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/sgd.hpp>
@@ -24,7 +24,7 @@ struct Twice {
 TEMPLATE_TEST_CASE("affine is then(x Wᵀ + b), whatever lies around", "", Cpu, Reference<float>, Reference<double>) {
   using T = typename TestType::Scalar;
   Fixture<TestType> f;
-  for (Index out = 1; out <= 70; ++out) {
+  for (Index out = 1; out <= 130; ++out) {
     Index const rows = row_counts[out % 6], in = 1 + out * 37 % 70;
     bool const padded = out % 3 != 0;
     INFO(rows << " x " << in << " -> " << out);
