@@ -44,26 +44,6 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
   });
 }
 
-/// gradient += that of the weights, {depth, outputs}.
-template <class = void>
-void image_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
-  PanelMemory const memory{g, scratch};
-  Index const outputs = g.group_outputs(), other = Layout::pitch(outputs);
-  for_each_part(g, memory.panel, x.rows, [&](Part const& part) {
-    LeftTaps const taps{Taps{g, memory.panel, part}.at(memory.inputs)};
-    for (Index group = 0; group < g.groups; ++group) {
-      pack(g, part, x, group, memory.panel, memory.inputs);
-      for (Index i = 0; i < part.images; ++i) {
-        transpose<true>(outputs, part.positions(),
-                        dy.row(part.image + i) + group * outputs * g.positions() + part.offset(g), g.positions(),
-                        memory.rest + i * part.positions() * other, other);
-      }
-      multiply(g.depth(), outputs, part.size(), taps, Right{memory.rest, other},
-               Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
-    }
-  });
-}
-
 /// The sums over all samples and positions of `lanes` channels from `first` on; of an image a channel has `size`
 /// values.
 template <class = void>

@@ -147,7 +147,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       if (rest > 0) {
         float* free = gradient + size;
         Rows<float const> const part = cpu::read_images(from, g.out(), first, rest, free);
-        cpu::image_weight_gradient(g, cpu::some(x, first, rest), part, gradient, free);
+        cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient);
       }
     }
     cpu::hand_over(sink, gradient, size);

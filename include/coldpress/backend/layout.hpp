@@ -106,6 +106,9 @@ struct Layout {
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
+  /// What the weight gradient of an image sums at once, unless a row is more: so much of dy, turned, stays in the
+  /// cache.
+  static constexpr Index most_turned = Index{1} << 14;  // floats
   /// The same for blocks: packed weights, or a weight gradient and what is read, where it is no blocks, of as many
   /// blocks as are summed at once; and what each worker needs.
   static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
@@ -204,14 +207,14 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   Panel const panel{g};
   Index const gradient = extent.training ? panel.depth * pitch(g.outputs) : 0,
               weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
-              outputs = g.sequence        ? 1
-                        : extent.training ? panel.positions()
-                                          : 0,
+              row = pitch(panel.outputs),
+              turned = g.sequence        ? row
+                       : extent.training ? freestanding::larger(most_turned, g.width.out * row)
+                                         : 0,
               inputs = extent.input_gradient ? freestanding::larger(panel.size(), panel.gradient_size(g.taps()))
                                              : panel.size();
   Index const size = 3 * Panel::slack + inputs + panel.output_size() +
-                     freestanding::larger(weights, gradient + outputs * pitch(panel.outputs)) +
-                     Layout::unpooled(g, extent);
+                     freestanding::larger(weights, gradient + turned) + Layout::unpooled(g, extent);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::larger(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;

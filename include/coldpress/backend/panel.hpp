@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -30,21 +31,6 @@ struct Channels {
           store_row(at, sum[i][j] + b, columns - c);
         }
       });
-    });
-  }
-};
-
-/// y += sum; nothing is touched beyond the columns.
-struct Added {
-  float* y;
-  Index pitch, columns;
-
-  template <int h, int w>
-  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
-      Index const c = column + n % w * lanes;
-      float* const at = y + (row + n / w) * pitch + c;
-      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
     });
   }
 };
@@ -181,32 +167,6 @@ struct Taps {
     } else {
       r = 0, data += channel;
     }
-  }
-};
-/// A panel as the left side of a product: its rows are taps, its depth the positions.
-struct LeftTaps {
-  Taps first;
-
-  template <int h>
-  struct Cursor {
-    float const* at[h];
-    Index k;
-    COLDPRESS_INLINE float operator[](int i) const { return at[i][k]; }
-    COLDPRESS_INLINE void next() { ++k; }
-  };
-  template <int h>
-  COLDPRESS_INLINE Cursor<h> from(Index row) const {
-    Taps taps = first;
-    Index const r = row / taps.width, c = r / taps.height;
-    taps.s = row % taps.width, taps.r = r % taps.height;
-    // Each c takes `channel` and all steps before it, each r likewise.
-    Index const line = (taps.width - 1) * taps.tap + taps.row,
-                plane = (taps.height - 1) * line + (taps.width - 1) * taps.tap + taps.channel;
-    taps.data += c * plane + taps.r * line + taps.s * taps.tap;
-    Cursor<h> cursor;
-    cursor.k = 0;
-    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA { cursor.at[i] = taps.data, taps.next(); });
-    return cursor;
   }
 };
 

@@ -1,0 +1,117 @@
+// The weight gradient of images that are in no block: lanes are outputs, pixels are broadcast, and taps on padding are
+// left out. Shapes are arguments.
+#pragma once
+
+#include <coldpress/backend/cutting.hpp>
+#include <coldpress/backend/image_blocks.hpp>
+#include <coldpress/backend/layout.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+// Sums of a tile, vectors of outputs x taps of a row of the filter.
+#if defined __AVX512F__ || defined __aarch64__
+inline constexpr int output_vectors = 4;
+#else
+inline constexpr int output_vectors = 2;
+#endif
+
+/// y += sum; nothing is touched beyond the columns.
+struct Added {
+  float* y;
+  Index pitch, columns;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + n % w * lanes;
+      float* const at = y + (row + n / w) * pitch + c;
+      store_row(at, load_row(at, columns - c) + sum[n / w][n % w], columns - c);
+    });
+  }
+};
+
+/// For h taps of each row of the filter, from tap s on, and w vectors of outputs: the sums over positions of dy,
+/// {position, output}, times what the tap sees of a plane of x, to a matrix {tap, output}.
+template <int h, int w>
+__attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, float const* x, Right<float> dy, Index s,
+                                                Added to) {
+  struct Range {
+    Index first, last;
+  };
+  Walk<h> const walk{h, [&](Index t) COLDPRESS_INLINE_LAMBDA {
+                       return Range{g.width.first(s + t), g.width.last(s + t)};
+                     }};
+  x += g.width.at(walk.begin, s);
+  dy.data += walk.begin * dy.pitch;
+  for (Index r = 0; r < g.height.filter; ++r, to.y += g.width.filter * to.pitch) {
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {  // of large filters they are in no cache
+      __builtin_prefetch(to.y + n / w * to.pitch + n % w * lanes, 1);
+    });
+    Vector sum[h][w] = {};
+    Index const last = g.height.last(r);
+    for (Index i = g.height.first(r); i < last; ++i) {
+      float const* at = x + g.height.at(i, r) * g.width.in;
+      Right<float> row{dy.data + i * g.width.out * dy.pitch, dy.pitch};
+      walk.go(
+          [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
+            constexpr int f = first, m = end - f;
+            Vector of[w];
+            unroll<w>([&](auto k) COLDPRESS_INLINE_LAMBDA { of[k] = load_once(row.data + k * lanes); });
+            unroll<m>([&](auto t) COLDPRESS_INLINE_LAMBDA {
+              Vector const v = splat(at[(f + t) * g.width.dilation]);
+              unroll<w>([&](auto k) COLDPRESS_INLINE_LAMBDA { sum[f + t][k] = fma(v, of[k], sum[f + t][k]); });
+            });
+          },
+          [&]() COLDPRESS_INLINE_LAMBDA { at += g.width.stride, row.next(); });
+    }
+    to.finish(sum, 0, 0);
+  }
+}
+
+/// gradient += that of the weights, {depth, outputs}, for some images; it is the first `shared` floats of scratch.
+template <class = void>
+__attribute__((noinline)) void image_weight_gradient(Cutting const& context, ConvolutionGeometry const& g,
+                                                     Rows<float const> x, Rows<float const> dy, Index shared) {
+  Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in, channels = g.group_channels(),
+              outputs = g.group_outputs(), own = Layout::pitch(outputs), width = g.width.out;
+  Index const parts = parts_of(vectors(outputs), output_vectors), tiles = parts * channels,
+              most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
+  auto const as_it_is = [](Axis const& a) { return a.filter == 1 && a.stride == 1 && a.padding == 0; };
+  bool const ordinary = as_it_is(g.height) && as_it_is(g.width);  // a product of x and dy
+  float *const gradient = context.scratch, *const turned = gradient + shared;
+  for (Index image = 0; image < x.rows; ++image) {
+    for (Index first = 0; first < g.height.out; first += most) {
+      ConvolutionGeometry some = g;  // some rows of the output
+      some.height.out = freestanding::smaller(most, g.height.out - first);
+      some.height.padding -= first * g.height.stride;
+      for (Index group = 0; group < g.groups; ++group) {
+        float const* const planes = x.row(image) + group * channels * in;
+        Added const to{gradient + group * outputs, pitch, outputs};
+        transpose<true>(outputs, some.positions(), dy.row(image) + group * outputs * g.positions() + first * width,
+                        g.positions(), turned, own);
+        if (ordinary) {
+          context.multiply(channels, outputs, some.positions(), Left{planes + first * width, in, 1}, Right{turned, own},
+                           to);
+          continue;
+        }
+        context.each(tiles, some.products() / (g.groups * tiles), [&](Index begin, Index end, int) {
+          for (Index i = begin; i < end; ++i) {
+            Index const part = i / channels, c = i % channels;
+            split<output_vectors>(vectors(outputs),
+                                  [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                                    Index const k = v * lanes;
+                                    split_taps(g.width.filter, [&](Index s, auto h) COLDPRESS_INLINE_LAMBDA {
+                                      correlate_pixels<h, w>(
+                                          some, planes + c * in, {turned + k, own}, s,
+                                          {to.y + (c * g.taps() + s) * pitch + k, pitch, outputs - k});
+                                    });
+                                  },
+                                  {part, part + 1});
+          }
+        });
+      }
+    }
+  }
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
