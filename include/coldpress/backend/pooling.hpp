@@ -98,7 +98,17 @@ struct Quarters {
   COLDPRESS_INLINE explicit Quarters(PoolingGeometry const& g) : rows(g.planes * g.height.out), width(g.width.out) {}
 
   __attribute__((noinline)) void pool(float const* x, float* y, float* places) const {
-    for (Index i = 0; i < rows; ++i, x += 4 * width, y += width, places += width) {
+    Index i = 0;
+    Index const together = lanes / width;  // rows of a vector, where they are narrow
+    if (together * width == lanes && (together == 2 || together == 4)) {
+      Index const apart = (together == 2 ? 1 : 4) * width, next = 2 * lanes, below = 2 * width;
+      for (; i + together <= rows; i += together, x += 4 * lanes, y += lanes, places += lanes) {
+        Largest const best = largest(load_halves(x, apart), load_halves(x + next, apart), load_halves(x + below, apart),
+                                     load_halves(x + next + below, apart));
+        store(y, best.value), store(places, (Vector)best.number);
+      }
+    }
+    for (; i < rows; ++i, x += 4 * width, y += width, places += width) {
       for (Index k = 0; k < width; k += lanes) {
         Index const left = 2 * (width - k);
         float const* const at = x + 2 * k;
@@ -106,10 +116,7 @@ struct Quarters {
         Vector const a = load_row(at, left), b = two ? load_row(at + lanes, left - lanes) : Vector{};
         Vector const c = load_row(at + 2 * width, left),
                      d = two ? load_row(at + 2 * width + lanes, left - lanes) : Vector{};
-        Largest best{every_second<0>(a, b), {}};
-        best.take({every_second<1>(a, b), Mask{} + 1});
-        best.take({every_second<0>(c, d), Mask{} + 2});
-        best.take({every_second<1>(c, d), Mask{} + 3});
+        Largest const best = largest(a, b, c, d);
         store_row(y + k, best.value, width - k);
         store_row(places + k, (Vector)best.number, width - k);
       }
@@ -129,6 +136,16 @@ struct Quarters {
         });
       }
     }
+  }
+
+ private:
+  /// Of neighbours in a, then b, and in c, then d, below them.
+  static COLDPRESS_INLINE Largest largest(Vector a, Vector b, Vector c, Vector d) {
+    Largest best{every_second<0>(a, b), {}};
+    best.take({every_second<1>(a, b), Mask{} + 1});
+    best.take({every_second<0>(c, d), Mask{} + 2});
+    best.take({every_second<1>(c, d), Mask{} + 3});
+    return best;
   }
 };
 

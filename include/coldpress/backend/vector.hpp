@@ -290,6 +290,17 @@ COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
+/// A vector whose upper half is `distance` floats after its lower one.
+COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
+  typedef float Half __attribute__((vector_size(2 * lanes)));
+  Half low, high;
+  __builtin_memcpy(&low, p, sizeof low);
+  __builtin_memcpy(&high, p + distance, sizeof high);
+  return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
+    return __builtin_shufflevector(low, high, l...);
+  }
+  (std::make_integer_sequence<int, lanes>{});
+}
 /// Every second value of a and then b, from the first or the second on.
 template <int first>
 COLDPRESS_INLINE Vector every_second(Vector a, Vector b) {
