@@ -397,7 +397,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                     Then<Chain, float, Join> const& then, Windows const& windows) const {
     if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-      if constexpr (!then.nothing) {
+      if constexpr (!Then<Chain, float, Join>::nothing) {
         if (!then.empty()) map(y, y, then);
       }
       return;

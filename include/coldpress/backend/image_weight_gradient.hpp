@@ -91,7 +91,7 @@ __attribute__((noinline)) void image_weight_gradient(Cutting const& context, Con
                         g.positions(), turned, own);
         if (ordinary) {
           context.multiply(channels, outputs, some.positions(), Left{planes + first * width, in, 1}, Right{turned, own},
-                           to);
+                           to, 0, context.panels_of(outputs));
           continue;
         }
         context.each(tiles, some.products() / (g.groups * tiles), [&](Index begin, Index end, int) {
