@@ -125,14 +125,15 @@ class Network {
   }
   void reset_statistics() { evaluation_.reset(); }
   /// The next part of a sequence: a sample is as many steps as `in` says (one, for Shape{features}), and layers with a
-  /// memory go on where the last call ended. The batch is that of the first call.
+  /// memory go on where the last call ended. The batch is that of the first call. Inlined: a call takes longer than
+  /// some of its layers.
   template <class X>
-  Samples<T> step(X const& x) {
+  __attribute__((always_inline)) Samples<T> step(X const& x) {
     return step(x, state_, workspace_);
   }
   /// The same, const: any number of sequences, each with a state of its own.
   template <class X>
-  Samples<T> step(X const& x, State& state, Workspace& workspace) const {
+  __attribute__((always_inline)) Samples<T> step(X const& x, State& state, Workspace& workspace) const {
     static_assert(Inference::plan().streams, "step: a layer of this network needs the whole sequence at once");
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
