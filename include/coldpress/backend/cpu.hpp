@@ -5,7 +5,7 @@
 #include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/backend/pooling.hpp>
+#include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
 #include <coldpress/core/freestanding.hpp>

@@ -1,0 +1,102 @@
+// How windows of a convolution lie on an axis: which taps are on the input, neighbours that walk along it together, and
+// the phases of a stride on the way back.
+#pragma once
+
+#include <coldpress/backend/tile.hpp>
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/geometry.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// The taps of an axis that are on the input at `output`: [first, last).
+struct TapsAt {
+  Index first, last;
+  COLDPRESS_INLINE TapsAt(Axis const& axis, Index output) {
+    Index const begin = axis.at(output, 0), d = axis.dilation;
+    auto const below = [&](Index end) {
+      return end <= 0 ? 0 : freestanding::smaller(axis.filter, d == 1 ? end : (end + d - 1) / d);
+    };
+    first = below(-begin), last = freestanding::larger(first, below(axis.in - begin));
+  }
+};
+
+/// n neighbours walk along an axis together; number i has something to do at [first[i], last[i]), and both fall with i.
+/// So those at work are first some at the end, then all, then some at the beginning; unless the axis is `narrow`.
+template <int n>
+struct Walk {
+  Index begin, end, first[n] = {}, last[n] = {};
+  bool narrow, plain;
+
+  template <class Range>
+  COLDPRESS_INLINE Walk(int count, Range range) {
+    for_constants<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      auto const [from, to] = range(Index{i});
+      bool const takes_part = i < count;
+      first[i] = takes_part ? from : first[0], last[i] = takes_part ? to : first[0];
+    });
+    begin = first[count - 1], end = last[0];
+    plain = count == n && begin == first[0] && end == last[n - 1];
+    narrow = first[0] > last[count - 1] || (count < n && begin < first[0]);
+  }
+  /// body(Int<i>, Int<j>) for the neighbours [i, j) that are at work at each place from begin to end, then next().
+  template <class Body, class Next>
+  COLDPRESS_INLINE void go(Body body, Next next) const {
+    Index at = begin;
+    if (narrow && !plain) {
+      for (; at < end; ++at, next()) {
+        for_constants<n>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+          if (first[i] <= at && at < last[i]) body(i, Int<i + 1>{});
+        });
+      }
+      return;
+    }
+    if (!plain) {
+      for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+        for (; at < first[n - 2 - i]; ++at, next()) body(Int<n - 1 - i>{}, Int<n>{});
+      });
+    }
+    Index const to = last[n - 1];
+    for (; at + 2 <= to; at += 2) {  // short loops: half the branches
+      body(Int<0>{}, Int<n>{}), next();
+      body(Int<0>{}, Int<n>{}), next();
+    }
+    if (at < to) body(Int<0>{}, Int<n>{}), next(), ++at;
+    if (plain) return;
+    for_constants<n - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+      for (; at < last[n - 2 - i]; ++at, next()) body(Int<0>{}, Int<n - 1 - i>{});
+    });
+  }
+};
+
+/// One phase of an axis on the way back: inputs phase, phase + stride, ... are a convolution of the outputs with those
+/// taps that fall on outputs there, in reverse; `axis` says how, and tap(m) which they are.
+struct Phase {
+  Axis axis;
+
+  COLDPRESS_INLINE Phase(Axis const& a, Index phase) {
+    step_ = a.stride;
+    for (Index n = 1; n < step_; ++n) {
+      if (n * a.dilation % a.stride == 0) step_ = n;
+    }
+    while (first_ < step_ && (phase + a.padding - first_ * a.dilation) % a.stride != 0) ++first_;
+    Index const count = first_ < step_ && first_ < a.filter ? (a.filter - first_ + step_ - 1) / step_ : 0;
+    last_ = first_ + (count - 1) * step_;
+    axis = {.in = a.out, .out = (a.in - phase + a.stride - 1) / a.stride, .filter = count};
+    axis.dilation = step_ * a.dilation / a.stride;
+    if (count > 0) axis.padding = -((phase + a.padding - last_ * a.dilation) / a.stride);
+  }
+  COLDPRESS_INLINE Index tap(Index m) const { return last_ - m * step_; }
+
+ private:
+  Index first_ = 0, last_, step_;
+};
+/// f(phase of the height, of the width, where the first value of both is on the plane), for all.
+template <class F>
+COLDPRESS_INLINE void for_each_phase(ConvolutionGeometry const& g, F f) {
+  for (Index i = 0; i < freestanding::smaller(g.height.stride, g.height.in); ++i) {
+    for (Index j = 0; j < freestanding::smaller(g.width.stride, g.width.in); ++j)
+      f(Phase{g.height, i}, Phase{g.width, j}, i * g.width.in + j);
+  }
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
