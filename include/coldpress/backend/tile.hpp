@@ -124,17 +124,17 @@ struct Right {
 
   COLDPRESS_INLINE Right from(Index column) const { return {data + (column - first), pitch, column}; }
   COLDPRESS_INLINE void next() { data += pitch; }
-  COLDPRESS_INLINE void fetch(Index ahead) const { __builtin_prefetch(data + ahead); }
+  COLDPRESS_INLINE void fetch(Index distance) const { __builtin_prefetch(data + distance); }
 };
 template <class Number>
 Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
 /// alone. The epilogue takes the sums from the registers. What it will read, it may have fetched meanwhile, a vector
-/// with each k; and of B, what lies `ahead`. Not inlined: one copy serves every shape.
+/// with each k; and of B, what lies `distance`. Not inlined: one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
 __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
-                                    Index ahead = 0) {
+                                    Index distance = 0) {
   Vector sum[h][w] = {};
   auto left = a.template from<h>(row);
   auto right = b.from(column);
@@ -155,8 +155,8 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
   }
   for (; k < depth; ++k) {
     if constexpr (
-        requires { right.fetch(ahead); } && !requires { epilogue.fetch(row, column); })
-      right.fetch(ahead);
+        requires { right.fetch(distance); } && !requires { epilogue.fetch(row, column); })
+      right.fetch(distance);
     add();
   }
   Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
@@ -175,8 +175,8 @@ void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const
         split<tile_rows>(
             rows,
             [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
-              Index const ahead = v + w < all ? (w + row / h % w) * lanes : 0;
-              tile<h, w>(depth, a, b, epilogue, row, v * lanes, ahead);
+              Index const distance = v + w < all ? (w + row / h % w) * lanes : 0;
+              tile<h, w>(depth, a, b, epilogue, row, v * lanes, distance);
             },
             of_rows);
       },
