@@ -239,7 +239,7 @@ TEST_CASE(
       using Taken = Windows<float, decltype(last)>;
       auto const fused = made(Taken{windows}, then), apart = made(Taken{}, then);
       CHECK(fused.first == apart.first);
-      check(fused.second, apart.second, batch * g.positions(), 1);
+      CHECK(fused.second == apart.second);
     };
     compare(std::false_type{}, Then<Chain<>, float>{});
     compare(std::true_type{}, Then<decltype(chain_of(TanH{}.op(0))), float>{chain_of(TanH{}.op(0))});

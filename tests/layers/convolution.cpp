@@ -156,7 +156,7 @@ constexpr auto residual = graph([](auto x) {
   auto const d = c | BatchNormalization{} | Convolution{.num_output = 4, .filter_shape = 2, .stride = 2} |
                  Pooling{.filter_shape = 2, .stride = 1, .padding = 1} | TanH{};
   auto const e = d | Dropout{.probability = 0.3f} | Convolution{.num_output = 3, .filter_shape = 1} | ReLU{} |
-                 Pooling{.filter_shape = 2, .stride = 1};
+                 Pooling{.filter_shape = 2, .stride = 2, .padding = 1};
   return e | Pooling{.mode = PoolingMode::average, .filter_shape = 2} | Linear{2};
 });
 

@@ -44,10 +44,10 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
   });
 }
 
-/// The sums over all samples and positions of `lanes` channels from `first` on; of an image a channel has `size`
-/// values.
+/// The sums over all samples and positions of `lanes` channels from `first` on.
 template <class = void>
-Vector channel_sums(ConvolutionGeometry const& g, In dy, Index size, Index first) {
+Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
+  Index const size = g.positions();
   Vector total{};
   if (g.sequence) {
     for (Index i = 0; i < dy.rows; ++i) {

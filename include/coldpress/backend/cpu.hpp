@@ -152,16 +152,19 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     }
     cpu::hand_over(sink, gradient, size);
   }
-  /// sink(Σ dy over samples and positions): a window hands all of its gradient on.
+  /// sink(Σ dy over samples and positions)
   template <class DY, class Sink, class Windows = NoWindows>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink, Windows const& = {}) const {
+  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink,
+                              Windows const& windows = {}) const {
     auto const epilogue = cpu::epilogue_of(sink, 0);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size,
-                size = dy.columns / g.outputs;
+    auto const from = cpu::behind<float const>(windows, dy);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size;
+    float* free = scratch;
+    Rows<float const> const rest = cpu::read_images(from, g.out(), first, dy.rows - first, free);
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, cpu::some(dy, first, dy.rows - first), size, k)}};
+      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, rest, k)}};
       for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
-        sum[0][0][n] += cpu::block_plane_sum(size, dy, blocks, k + n);
+        sum[0][0][n] += cpu::block_plane_sum(g.positions(), from, blocks, k + n, free);
       epilogue.finish(sum, 0, k);
     }
   }

@@ -6,6 +6,8 @@
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/tanh.hpp>
 
+#include <concepts>
+
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
 
@@ -24,8 +26,8 @@ struct FastSigmoidOp : SigmoidOp {
 
 /// The layers TanH, Sigmoid and Rnn take the faster forms; all others are as ever.
 struct CpuFast : Cpu {
-  static FastTanHOp op(TanHOp) { return {}; }
-  static FastSigmoidOp op(SigmoidOp) { return {}; }
+  static FastTanHOp op(std::same_as<TanHOp> auto) { return {}; }
+  static FastSigmoidOp op(std::same_as<SigmoidOp> auto) { return {}; }
   template <class T>
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     Cpu::recurrent<true>(r, weights);

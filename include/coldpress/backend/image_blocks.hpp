@@ -296,11 +296,15 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
   }
 }
 
-/// The sum over `blocks` blocks and all values of plane k.
-template <class = void>
-__attribute__((noinline)) float block_plane_sum(Index size, Rows<float const> dy, Index blocks, Index k) {
-  constexpr Index at_once = 64;
-  alignas(64) float scratch[at_once * block_size];
+/// The sum over `blocks` blocks and all values of plane k; scratch is for a plane that is not in memory.
+template <class DY>
+__attribute__((noinline)) float block_plane_sum(Index size, DY const& dy, Index blocks, Index k, float* scratch) {
+  constexpr Index part_size = 64;
+  alignas(64) float own[part_size * block_size];
+  Index at_once = size;
+  bool in_memory = true;
+  if constexpr (requires { dy.windows; }) in_memory = !dy.windows;
+  if (in_memory) scratch = own, at_once = part_size;
   Vector total{};
   for (Index b = 0; b < blocks; ++b) {
     Vector part[4] = {};

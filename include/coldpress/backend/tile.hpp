@@ -131,7 +131,7 @@ Right(Number const*, Index) -> Right<Number>;
 
 /// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
 /// alone. The epilogue takes the sums from the registers. What it will read, it may have fetched meanwhile, a vector
-/// with each k; and of B, what lies `distance`. Not inlined: one copy serves every shape.
+/// with each k; and of B, what is so far on. Not inlined: one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
 __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
                                     Index distance = 0) {

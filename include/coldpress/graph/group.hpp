@@ -148,11 +148,16 @@ class Grouping {
   constexpr bool keeps_output(Group const& group) const {
     return normalizes(group) || (training_ && group.head >= 0 && at(nodes_, group.head).reads_output);
   }
-  /// Whether a node is a pooling of what a convolution makes for it alone, and a chain that gets along without it.
+  /// Whether a node is a pooling of what a convolution makes for it alone: of its planes, not of others in a view. Or
+  /// of what a chain that gets along without it makes, where a value is in one window: then the slope is that of a
+  /// maximum.
   constexpr bool pools(Node const& node) const {
     Group const* const maker = in_blocks_ && node.maxima ? goes_on(node, 0, false) : nullptr;
-    return maker && maker->head >= 0 && at(nodes_, maker->head).pools && maker->join < 0 && maker->pooling < 0 &&
-           !maker->chain_needs_input && (maker->chain_length == 0 || !at(nodes_, maker->chain[0]).positioned);
+    if (!maker || maker->head < 0 || maker->join >= 0 || maker->pooling >= 0) return false;
+    Node const& head = at(nodes_, maker->head);
+    bool const chained = maker->chain_length == 0 ||
+                         (node.apart && !maker->chain_needs_input && !at(nodes_, maker->chain[0]).positioned);
+    return head.pools && head.memory == 0 && head.shape == at(nodes_, node.inputs[0]).shape && chained;
   }
   constexpr int fresh(Node const& node) {
     Group& group = at(groups_, count_);

@@ -26,6 +26,7 @@ struct Node {
   bool in_blocks = false;     // computes blocks of images (core/rows.hpp) at once
   bool pools = false;         // and the maxima of a pooling behind it
   bool maxima = false;        // is such a pooling
+  bool apart = false;         // whose windows do not overlap
   bool positioned = false;    // asks where in a row a value is
   Index memory = 0;           // memory_of(layer)
   Index state = 0;            // state_of(layer)
@@ -96,7 +97,7 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
     if constexpr (requires { L::normalization; }) node.normalizes = true;
     if constexpr (requires { layer.in_blocks(in[0]); }) node.in_blocks = layer.in_blocks(in[0]);
     if constexpr (requires { L::pools; }) node.pools = node.in_blocks && L::pools;
-    if constexpr (requires { layer.maxima(in[0]); }) node.maxima = layer.maxima(in[0]);
+    if constexpr (requires { layer.maxima(in[0]); }) node.maxima = layer.maxima(in[0]), node.apart = layer.apart(in[0]);
     if constexpr (!propagates<L>) node.close();
   }
   return node;

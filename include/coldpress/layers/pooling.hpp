@@ -54,6 +54,10 @@ struct Pooling {
   static constexpr bool in_blocks(Shape) { return true; }
   /// Whether it can be one pass with the convolution before it.
   constexpr bool maxima(Shape const& in) const { return mode == PoolingMode::max && in.rank() == 3; }
+  constexpr bool apart(Shape const& in) const {
+    PoolingGeometry const g = geometry(in);
+    return g.height.stride >= g.height.filter && g.width.stride >= g.width.filter;
+  }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
