@@ -35,6 +35,14 @@ void check() {
 
 }  // namespace
 
+// An operation that derives from tanh is another one.
+struct Scaled : TanHOp {};
+template <class Op>
+concept HasFasterForm = requires(Op op) {
+  CpuFast::op(op);
+};
+static_assert(HasFasterForm<TanHOp> && HasFasterForm<SigmoidOp> && !HasFasterForm<Scaled>);
+
 TEST_CASE("the faster forms change the last places alone") {
   check<Model<RnnType::lstm, 8>>();
   check<Model<RnnType::lstm, 20>>();
