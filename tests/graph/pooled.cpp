@@ -3,36 +3,11 @@
 #include <coldpress/coldpress.hpp>
 
 #include "support/catch.hpp"
-#include "support/layer_laws.hpp"
+#include "support/passes.hpp"
 
 using namespace coldpress;
 
 namespace {
-
-/// Output, input gradient and gradients of the weights. Further outputs are looked at, and ask for nothing.
-template <class Net>
-std::vector<std::vector<double>> passed(Index batch) {
-  using T = typename Net::T;
-  Net const net{5};
-  typename Net::TrainingWorkspace workspace;
-  test::Random random{9};
-  auto const x = random.values<T>(batch * Net::input_shape.size());
-  std::vector<std::vector<double>> all{test::copy_of<double>(net.forward_training(x, workspace))};
-  std::vector<T> dy[Net::output_count];
-  std::array<std::span<T const>, Net::output_count> gradients;
-  for (int k = 0; k < Net::output_count; ++k) {
-    Index const size = batch * Net::shape_of_output(k).size();
-    dy[k] = k == 0 ? random.values<T>(size) : std::vector<T>(static_cast<std::size_t>(size));
-    gradients[static_cast<std::size_t>(k)] = dy[k];
-  }
-  all.push_back(test::copy_of<double>(net.backward(gradients, workspace)));
-  for (int i = 0; i < Net::weight_count; ++i) {
-    std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
-    net.read(workspace.gradients().data(), i, gradient);
-    all.emplace_back(gradient.begin(), gradient.end());
-  }
-  return all;
-}
 
 constexpr Convolution convolution{.num_output = 7, .filter_shape = 3};
 /// As it is, and with the pooled value as an output of its own, so that it must be in memory.
@@ -52,7 +27,7 @@ void check_bits(int fused) {
   for (Group const& group : One::Training::planned.groups) pooled += group.pooling >= 0;
   for (Group const& group : Two::Training::planned.groups) CHECK(group.pooling < 0);
   CHECK(pooled == fused);
-  for (Index const batch : {1, 15, 16, 37}) CHECK(passed<One>(batch) == passed<Two>(batch));
+  for (Index const batch : {1, 15, 16, 37}) CHECK(test::passed<One>(batch) == test::passed<Two>(batch));
 }
 
 /// Three steps of training.
@@ -87,8 +62,8 @@ TEST_CASE("the planes of a view are not the convolution's") {
   using Layers = Sequential<Convolution{.num_output = 7, .filter_shape = 1}, Reshape{{1, 42, 6}},
                             Pooling{.filter_shape = 2, .stride = 2}>;
   for (Index const batch : {15, 16, 35}) {
-    auto const fast = passed<Network<Layers, Shape{3, 6, 6}>>(batch),
-               exact = passed<Network<Layers, Shape{3, 6, 6}, AnyBatch, Reference<double>>>(batch);
+    auto const fast = test::passed<Network<Layers, Shape{3, 6, 6}>>(batch),
+               exact = test::passed<Network<Layers, Shape{3, 6, 6}, AnyBatch, Reference<double>>>(batch);
     for (std::size_t i = 0; i < exact.size(); ++i)
       CHECK(test::excess(fast[i], exact[i], static_cast<double>(batch) * 40, 10) <= 1);
   }

@@ -1,4 +1,5 @@
 #include "support/layer_laws.hpp"
+#include "support/passes.hpp"
 
 using namespace coldpress;
 
@@ -160,36 +161,20 @@ constexpr auto residual = graph([](auto x) {
   return e | Pooling{.mode = PoolingMode::average, .filter_shape = 2} | Linear{2};
 });
 
-/// Output, input gradient and gradients of the weights.
 template <class Backend>
-std::vector<std::vector<double>> passed(Index batch) {
-  using Net = Network<Graph<residual>, Shape{3, 11, 9}, AnyBatch, Backend>;
-  using T = typename Net::T;
-  Net const net{5};
-  typename Net::TrainingWorkspace workspace;
-  test::Random random{9};
-  auto const x = random.values<T>(batch * Net::input_shape.size()), dy = random.values<T>(batch * 2);
-  std::vector<std::vector<double>> all{test::copy_of<double>(net.forward_training(x, workspace))};
-  all.push_back(test::copy_of<double>(net.backward(dy, workspace)));
-  for (int i = 0; i < Net::weight_count; ++i) {
-    std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
-    net.read(workspace.gradients().data(), i, gradient);
-    all.emplace_back(gradient.begin(), gradient.end());
-  }
-  return all;
-}
+using Residual = Network<Graph<residual>, Shape{3, 11, 9}, AnyBatch, Backend>;
 
 }  // namespace
 
 TEST_CASE("batches with blocks of images and some left over give the reference's numbers") {
-  using Net = Network<Graph<residual>, Shape{3, 11, 9}>;
+  using Net = Residual<Cpu>;
   int blocked = 0, pooled = 0;
   for (Group const& group : Net::Training::planned.groups) blocked += group.blocked, pooled += group.pooling >= 0;
   CHECK(pooled == 2);   // before a chain and after one; not behind a sum
   CHECK(blocked == 3);  // the two convolutions of the residual, and the last one
   for (Index const batch : {15, 16, 17, 35}) {
     INFO("batch " << batch);
-    auto const fast = passed<Cpu>(batch), exact = passed<Reference<double>>(batch);
+    auto const fast = test::passed<Residual<Cpu>>(batch), exact = test::passed<Residual<Reference<double>>>(batch);
     for (std::size_t i = 0; i < exact.size(); ++i) {
       double largest = 0;
       for (double const v : exact[i]) largest = std::max(largest, std::abs(v));

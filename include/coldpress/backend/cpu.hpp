@@ -4,6 +4,7 @@
 #include <coldpress/backend/convolution.hpp>
 #include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent.hpp>
@@ -126,7 +127,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       if (g.sequence) {
         cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
       } else {
-        Rows<float const> const part = cpu::read_images(from, g.out(), i, count, own);
+        Rows<float const> const part = cpu::read_images(from, i, count, own);
         cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
       }
     });
@@ -146,7 +147,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, size);
       if (rest > 0) {
         float* free = gradient + size;
-        Rows<float const> const part = cpu::read_images(from, g.out(), first, rest, free);
+        Rows<float const> const part = cpu::read_images(from, first, rest, free);
         cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient);
       }
     }
@@ -160,7 +161,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     auto const from = cpu::behind<float const>(windows, dy);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size;
     float* free = scratch;
-    Rows<float const> const rest = cpu::read_images(from, g.out(), first, dy.rows - first, free);
+    Rows<float const> const rest = cpu::read_images(from, first, dy.rows - first, free);
     for (Index k = 0; k < g.outputs; k += cpu::lanes) {
       cpu::Vector sum[1][1] = {{cpu::channel_sums(g, rest, k)}};
       for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
@@ -418,7 +419,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       });
     }
     finish_rows(y, rest, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
-      cpu::write_images(to, g.out(), i, count, own, [&](Rows<float> z, float* free) {
+      cpu::write_images(to, i, count, own, [&](Rows<float> z, float* free) {
         cpu::convolve_images(g, cpu::some(x, i, count), weight, bias, z, free);
       });
     });

@@ -83,12 +83,7 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
                                          Index s, float* sums) {
   Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
               plane = g.positions() * block_size;
-  struct Range {
-    Index first, last;
-  };
-  Walk<w> const walk{w, [&](Index t) COLDPRESS_INLINE_LAMBDA {
-                       return Range{g.width.first(s + t), g.width.last(s + t)};
-                     }};
+  Walk<w> const walk = walk_of_taps<w>(g.width, s);
   Index const x_begin = g.width.at(walk.begin, s) * block_size, dy_begin = walk.begin * block_size;
   for (Index r = 0; r < g.height.filter; ++r, sums += h * w * lanes) {
     Vector sum[h][w] = {};

@@ -35,12 +35,7 @@ struct Added {
 template <int h, int w>
 __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, float const* x, Right<float> dy, Index s,
                                                 Added to) {
-  struct Range {
-    Index first, last;
-  };
-  Walk<h> const walk{h, [&](Index t) COLDPRESS_INLINE_LAMBDA {
-                       return Range{g.width.first(s + t), g.width.last(s + t)};
-                     }};
+  Walk<h> const walk = walk_of_taps<h>(g.width, s);
   x += g.width.at(walk.begin, s);
   dy.data += walk.begin * dy.pitch;
   for (Index r = 0; r < g.height.filter; ++r, to.y += g.width.filter * to.pitch) {

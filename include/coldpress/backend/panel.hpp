@@ -3,7 +3,6 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/core/freestanding.hpp>
 

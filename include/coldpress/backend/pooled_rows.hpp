@@ -14,6 +14,8 @@ struct PooledRows : Rows<T> {
   Windows<float> windows;
   Rest rest;  // of what is done with the values before
 
+  /// Values of a sample before they are pooled.
+  Index size() const { return windows.geometry.planes * windows.geometry.in(); }
   /// The places of sample i, where it is in no block.
   float* places(Index i) const { return windows.places + i * windows.geometry.planes * windows.geometry.out(); }
 };
@@ -44,28 +46,26 @@ COLDPRESS_INLINE void write_block(PooledRows<T, Rest> const& y, Index b, Index f
 }
 /// Some samples, and not in blocks, of what is pooled: compute(z, scratch) makes them.
 template <class Compute>
-COLDPRESS_INLINE void write_images(Rows<float> y, Index, Index first, Index count, float* scratch, Compute compute) {
+COLDPRESS_INLINE void write_images(Rows<float> y, Index first, Index count, float* scratch, Compute compute) {
   compute(some(y, first, count), scratch);
 }
 template <class Rest, class Compute>
-void write_images(PooledRows<float, Rest> const& y, Index size, Index first, Index count, float* scratch,
-                  Compute compute) {
-  Rows<float> const z = y.windows ? Rows<float>{scratch, count, size, Layout::pitch(size)} : some(y, first, count);
-  if (y.windows) scratch += count * z.pitch;
+void write_images(PooledRows<float, Rest> const& y, Index first, Index count, float* scratch, Compute compute) {
+  if (!y.windows) return compute(some(y, first, count), scratch);
+  Rows<float> const z{scratch, count, y.size(), Layout::pitch(y.size())};
+  scratch += count * z.pitch;
   compute(z, scratch);
   if (y.windows.last) finish(z, y.rest, 0, count);
-  for (Index i = 0; y.windows && i < count; ++i)
-    pool(y.windows.geometry, z.row(i), y.row(first + i), y.places(first + i), scratch);
+  for (Index i = 0; i < count; ++i) pool(y.windows.geometry, z.row(i), y.row(first + i), y.places(first + i), scratch);
 }
 /// The way back: the gradients of what was pooled; scratch becomes what is left of it.
-COLDPRESS_INLINE Rows<float const> read_images(Rows<float const> dy, Index, Index first, Index count, float*&) {
+COLDPRESS_INLINE Rows<float const> read_images(Rows<float const> dy, Index first, Index count, float*&) {
   return some(dy, first, count);
 }
 template <class = void>
-Rows<float const> read_images(PooledRows<float const> const& dy, Index size, Index first, Index count,
-                              float*& scratch) {
+Rows<float const> read_images(PooledRows<float const> const& dy, Index first, Index count, float*& scratch) {
   if (!dy.windows) return some(dy, first, count);
-  Rows<float> const z{scratch, count, size, Layout::pitch(size)};
+  Rows<float> const z{scratch, count, dy.size(), Layout::pitch(dy.size())};
   scratch += count * z.pitch;
   for (Index i = 0; i < count; ++i)
     pool_gradient(dy.windows.geometry, dy.row(first + i), dy.places(first + i), z.row(i), scratch);

@@ -2,6 +2,7 @@
 // layer. In a stream, each step is added to the outputs that will need it. Both sum in one order.
 #pragma once
 
+#include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {

@@ -68,6 +68,17 @@ struct Walk {
   }
 };
 
+/// n taps of an axis from tap `first` on, each over the outputs where it is on the input.
+template <int n>
+COLDPRESS_INLINE Walk<n> walk_of_taps(Axis const& axis, Index first) {
+  struct Range {
+    Index first, last;
+  };
+  return Walk<n>{n, [&](Index t) COLDPRESS_INLINE_LAMBDA {
+                   return Range{axis.first(first + t), axis.last(first + t)};
+                 }};
+}
+
 /// One phase of an axis on the way back: inputs phase, phase + stride, ... are a convolution of the outputs with those
 /// taps that fall on outputs there, in reverse; `axis` says how, and tap(m) which they are.
 struct Phase {

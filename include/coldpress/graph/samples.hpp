@@ -4,6 +4,7 @@
 #include <coldpress/core/shape.hpp>
 
 #include <array>
+#include <concepts>
 #include <span>
 #include <utility>
 

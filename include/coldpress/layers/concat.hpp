@@ -27,41 +27,33 @@ struct Concat {
     return out;
   }
   void forward(auto const& backend, auto const& pass) const {
-    Blocks const b = blocks(pass.in);
-    each_sample(backend, pass.y, [&](Index i) {
-      Index offset = 0;
-      for (std::size_t k = 0; k < pass.in.size(); ++k) {
-        Index const part = pass.in[k].size() / b.outer;
-        for (Index o = 0; o < b.outer; ++o)
-          freestanding::copy_n(pass.x[k].row(i) + o * part, part, pass.y.row(i) + o * b.whole + offset);
-        offset += part;
-      }
+    for_each_run(backend, pass.in, pass.y, [&](Index i, std::size_t k, Index from, Index to, Index count) {
+      freestanding::copy_n(pass.x[k].row(i) + from, count, pass.y.row(i) + to);
     });
   }
   void backward_input(auto const& backend, auto const& pass) const {
-    Blocks const b = blocks(pass.in);
-    each_sample(backend, pass.dy, [&](Index i) {
-      Index offset = 0;
-      for (std::size_t k = 0; k < pass.in.size(); ++k) {
-        Index const part = pass.in[k].size() / b.outer;
-        for (Index o = 0; pass.dx[k].data && o < b.outer; ++o)
-          freestanding::copy_n(pass.dy.row(i) + o * b.whole + offset, part, pass.dx[k].row(i) + o * part);
-        offset += part;
-      }
+    for_each_run(backend, pass.in, pass.dy, [&](Index i, std::size_t k, Index to, Index from, Index count) {
+      if (pass.dx[k].data) freestanding::copy_n(pass.dy.row(i) + from, count, pass.dx[k].row(i) + to);
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Concat const&) const = default;
 
  private:
-  struct Blocks {
-    Index outer, whole;  // how many, and values of one in the output
-  };
-  Blocks blocks(Shapes in) const {
-    Index outer = 1, all = 0;
+  /// f(sample, input, place in it, place in the output, count) for all values that stay side by side.
+  template <class F>
+  void for_each_run(auto const& backend, Shapes in, auto const& samples, F f) const {
+    Index outer = 1, whole = 0;
     for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
-    for (Shape const& shape : in) all += shape.size();
-    return {outer, all / outer};
+    for (Shape const& shape : in) whole += shape.size() / outer;
+    each_sample(backend, samples, [&](Index i) {
+      Index offset = 0;
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        Index const part = in[k].size() / outer;
+        for (Index o = 0; o < outer; ++o) f(i, k, o * part, o * whole + offset, part);
+        offset += part;
+      }
+    });
   }
 };
 
