@@ -52,10 +52,10 @@ constexpr SinkKernels<Sink> sink_kernels() {
           [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
             with(context).recurrent_weight_gradient(r, sink);
           },
-          [](ConvolutionGeometry const& g, In x, In dy, Sink const& sink, Windows<float> const& windows,
-             Context const& context) { with(context).convolve_weight_gradient(g, x, dy, sink, windows); },
-          [](ConvolutionGeometry const& g, In dy, Sink const& sink, Windows<float> const& windows,
-             Context const& context) { with(context).convolve_bias_gradient(g, dy, sink, windows); }};
+          [](ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
+             Windows<float> const& windows, Context const& context) {
+            with(context).convolve_parameter_gradients(g, x, dy, weights, biases, windows);
+          }};
 }
 template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {

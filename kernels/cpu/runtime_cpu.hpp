@@ -56,14 +56,10 @@ struct RuntimeCpu : Layout, Context {
     table->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
   }
   template <class Sink>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, In x, In dy, Sink const& sink,
-                                Windows<float> const& windows = {}) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_weight_gradient(g, x, dy, sink, windows, *this);
-  }
-  template <class Sink>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, In dy, Sink const& sink,
-                              Windows<float> const& windows = {}) const {
-    static_cast<SinkKernels<Sink> const&>(*table).convolve_bias_gradient(g, dy, sink, windows, *this);
+  void convolve_parameter_gradients(ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
+                                    Windows<float> const& windows = {}) const {
+    SinkKernels<Sink> const& kernels = *table;
+    kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
     call(table->pool, g, x, y, then, places);

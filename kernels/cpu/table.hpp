@@ -24,10 +24,8 @@ struct SinkKernels : HandOverKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
   void (*sum_rows)(In dy, Sink const& sink, Context const& context);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink, Context const& context);
-  void (*convolve_weight_gradient)(ConvolutionGeometry const& g, In x, In dy, Sink const& sink,
-                                   Windows<float> const& windows, Context const& context);
-  void (*convolve_bias_gradient)(ConvolutionGeometry const& g, In dy, Sink const& sink, Windows<float> const& windows,
-                                 Context const& context);
+  void (*convolve_parameter_gradients)(ConvolutionGeometry const& g, In x, In dy, Sink const& weights,
+                                       Sink const* biases, Windows<float> const& windows, Context const& context);
 };
 /// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
 template <class Optimizer, bool heavy = Optimizer::heavy>

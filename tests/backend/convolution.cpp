@@ -32,8 +32,8 @@ struct Made {
     backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
     backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Slope<Chain<>, T>{});
     auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
-    backend.convolve_weight_gradient(g, x.rows(), dy.rows(), GradientSink<T>{sink.data()});
-    backend.convolve_bias_gradient(g, dy.rows(), GradientSink<T>{bias_sink.data()});
+    GradientSink<T> const to_weights{sink.data()}, to_biases{bias_sink.data()};
+    backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), to_weights, &to_biases);
     y = result.values(), dx = back.values();
     gradient = canonical<Backend>(weights, sink), bias_gradient = canonical<Backend>({g.outputs}, bias_sink);
     CHECK(result.kept_in());
@@ -220,15 +220,13 @@ TEST_CASE(
         fused.places = places.data();
         backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), then, nullptr, fused);
         backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), slope, fused);
-        backend.convolve_weight_gradient(g, x.rows(), dy.rows(), sink, fused);
-        backend.convolve_bias_gradient(g, dy.rows(), bias_sink, fused);
+        backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), sink, &bias_sink, fused);
       } else {
         backend.convolve(g, x.rows(), weight.data(), bias.data(), values.rows(), then, nullptr);
         backend.pool(windows, values.rows(), y.rows(), Then<Chain<>, float>{}, places.data());
         backend.pool_gradient(windows, dy.rows(), places.data(), values.rows(), slope);
         backend.convolve_input_gradient(g, values.rows(), weight.data(), dx.rows(), slope);
-        backend.convolve_weight_gradient(g, x.rows(), values.rows(), sink);
-        backend.convolve_bias_gradient(g, values.rows(), bias_sink);
+        backend.convolve_parameter_gradients(g, x.rows(), values.rows(), sink, &bias_sink);
       }
       CHECK(y.kept_in());
       CHECK(dx.kept_in());

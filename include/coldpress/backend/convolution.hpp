@@ -44,26 +44,4 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
   });
 }
 
-/// The sums over all samples and positions of `lanes` channels from `first` on.
-template <class = void>
-Vector channel_sums(ConvolutionGeometry const& g, In dy, Index first) {
-  Index const size = g.positions();
-  Vector total{};
-  if (g.sequence) {
-    for (Index i = 0; i < dy.rows; ++i) {
-      for (Index t = 0; t < g.height.out; ++t) total += load_row(dy.row(i) + t * g.outputs + first, g.outputs - first);
-    }
-  } else {
-    for (Index k = first; k < first + lanes && k < g.outputs; ++k) {
-      Vector part{};
-      for (Index i = 0; i < dy.rows; ++i) {
-        float const* const from = dy.row(i) + k * size;
-        for (Index p = 0; p < size; p += lanes) part += load_row(from + p, size - p);
-      }
-      total[k - first] = sum(part);
-    }
-  }
-  return total;
-}
-
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

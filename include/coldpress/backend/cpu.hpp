@@ -132,42 +132,27 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       }
     });
   }
-  /// sink(what dy is to W)
+  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
   template <class X, class DY, class Sink, class Windows = NoWindows>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, X x, DY dy, Sink const& sink,
-                                Windows const& windows = {}) const {
-    Index const size = g.depth() * pitch(g.outputs);
-    float* const gradient = scratch;
-    cpu::zero(gradient, size);
+  void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights, Sink const* biases,
+                                    Windows const& windows = {}) const {
+    Index const size = g.depth() * pitch(g.outputs), all = gradients(g);
+    float *const gradient = scratch, *const sums = biases ? gradient + size : nullptr;
+    cpu::zero(gradient, all);
     if (g.sequence) {
-      cpu::sequence_weight_gradient(g, x, dy, gradient, gradient + size);
+      cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all);
     } else {
       Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
       auto const from = cpu::behind<float const>(windows, dy);
-      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, size);
+      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
       if (rest > 0) {
-        float* free = gradient + size;
+        float* free = gradient + all;
         Rows<float const> const part = cpu::read_images(from, first, rest, free);
-        cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient);
+        cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
       }
     }
-    cpu::hand_over(sink, gradient, size);
-  }
-  /// sink(Σ dy over samples and positions)
-  template <class DY, class Sink, class Windows = NoWindows>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, DY dy, Sink const& sink,
-                              Windows const& windows = {}) const {
-    auto const epilogue = cpu::epilogue_of(sink, 0);
-    auto const from = cpu::behind<float const>(windows, dy);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, first = blocks * block_size;
-    float* free = scratch;
-    Rows<float const> const rest = cpu::read_images(from, first, dy.rows - first, free);
-    for (Index k = 0; k < g.outputs; k += cpu::lanes) {
-      cpu::Vector sum[1][1] = {{cpu::channel_sums(g, rest, k)}};
-      for (Index n = 0; blocks > 0 && n < freestanding::smaller<Index>(cpu::lanes, g.outputs - k); ++n)
-        sum[0][0][n] += cpu::block_plane_sum(g.positions(), from, blocks, k + n, free);
-      epilogue.finish(sum, 0, k);
-    }
+    cpu::hand_over(weights, gradient, size);
+    if (biases) cpu::hand_over(*biases, sums, g.outputs);
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>

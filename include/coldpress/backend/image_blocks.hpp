@@ -111,6 +111,26 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
   }
 }
 
+/// The same without x: the sums over blocks of h planes of `size` values, to sums[output][lane].
+template <int h>
+__attribute__((noinline)) void sum_planes(Index size, BlockPlanes dy, Index blocks, float* sums) {
+  constexpr int parts = block_size / lanes;
+  Vector sum[h * parts] = {};
+  for (Index b = 0; b < blocks; ++b) {
+    float const* d = dy.data + b * dy.step;
+    for (Index p = 0; p < size; ++p, d += block_size) {
+      unroll<h * parts>([&](auto n) COLDPRESS_INLINE_LAMBDA {
+        sum[n] += load(d + n / parts * size * block_size + n % parts * lanes);
+      });
+    }
+  }
+  unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
+    Vector total = sum[k * parts];
+    unroll<parts - 1>([&](auto n) COLDPRESS_INLINE_LAMBDA { total += sum[k * parts + n + 1]; });
+    store(sums + k * lanes, total);
+  });
+}
+
 /// to[(r * width + tap) * pitch + output] += the sum of all lanes of vector [r][tap][output]: one tree for as many
 /// vectors as there are lanes.
 template <class = void>
@@ -249,10 +269,12 @@ COLDPRESS_INLINE BlockPlanes read_blocks(X const& x, Index first, Index count, I
   return {scratch, step};
 }
 
-/// gradient += that of the weights, {depth, outputs}, for `blocks` blocks; it is the first `shared` floats of scratch.
+/// gradient += that of the weights, {depth, outputs}, and unless it is null biases += theirs, for `blocks` blocks; both
+/// are among the first `shared` floats of scratch.
 template <class DY>
 __attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
-                                                     Rows<float const> x, DY const& dy, Index blocks, Index shared) {
+                                                     Rows<float const> x, DY const& dy, Index blocks, Index shared,
+                                                     float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size, width = g.width.filter;
   Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
   float *const gradient = context.scratch, *const gathered = gradient + shared;
@@ -279,6 +301,10 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
             [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
               Index const k = group * g.group_outputs() + n, size = g.positions();
               if (c == 0 || i == begin) of_dy = read_blocks(dy, first, count, k * size, h * size, planes);
+              if (c == 0 && biases) {
+                sum_planes<h>(size, of_dy, count, sums);
+                add_lanes(sums, 1, 1, h, biases + k, 0, 1);
+              }
               split_taps(width, [&](Index s, auto w) COLDPRESS_INLINE_LAMBDA {
                 correlate<h, w>(g, {of_x.data + (group * channels + c) * in, of_x.step}, of_dy, count, s, sums);
                 float* const to = gradient + (c * g.taps() + s) * pitch + k;
@@ -289,32 +315,6 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
       }
     });
   }
-}
-
-/// The sum over `blocks` blocks and all values of plane k; scratch is for a plane that is not in memory.
-template <class DY>
-__attribute__((noinline)) float block_plane_sum(Index size, DY const& dy, Index blocks, Index k, float* scratch) {
-  constexpr Index part_size = 64;
-  alignas(64) float own[part_size * block_size];
-  Index at_once = size;
-  bool in_memory = true;
-  if constexpr (requires { dy.windows; }) in_memory = !dy.windows;
-  if (in_memory) scratch = own, at_once = part_size;
-  Vector total{};
-  for (Index b = 0; b < blocks; ++b) {
-    Vector part[4] = {};
-    for (Index p = 0; p < size; p += at_once) {
-      Index const count = freestanding::smaller(at_once, size - p) * block_size;
-      float const* const from = read_block(dy, b, k * size + p, count / block_size, scratch);
-      for (Index i = 0; i < count; i += 4 * lanes) {
-        unroll<4>([&](auto n) COLDPRESS_INLINE_LAMBDA {
-          if (i + n * lanes < count) part[n] += load(from + i + n * lanes);
-        });
-      }
-    }
-    total += (part[0] + part[1]) + (part[2] + part[3]);
-  }
-  return sum(total);
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

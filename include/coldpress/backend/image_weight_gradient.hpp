@@ -30,6 +30,12 @@ struct Added {
   }
 };
 
+/// A matrix of ones: its product with another sums the rows of that.
+COLDPRESS_INLINE Left ones() {
+  static constexpr float one = 1;
+  return {&one, 0, 0};
+}
+
 /// For h taps of each row of the filter, from tap s on, and w vectors of outputs: the sums over positions of dy,
 /// {position, output}, times what the tap sees of a plane of x, to a matrix {tap, output}.
 template <int h, int w>
@@ -63,10 +69,12 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
   }
 }
 
-/// gradient += that of the weights, {depth, outputs}, for some images; it is the first `shared` floats of scratch.
+/// gradient += that of the weights, {depth, outputs}, and unless it is null biases += theirs, for some images; both are
+/// among the first `shared` floats of scratch.
 template <class = void>
 __attribute__((noinline)) void image_weight_gradient(Cutting const& context, ConvolutionGeometry const& g,
-                                                     Rows<float const> x, Rows<float const> dy, Index shared) {
+                                                     Rows<float const> x, Rows<float const> dy, Index shared,
+                                                     float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in, channels = g.group_channels(),
               outputs = g.group_outputs(), own = Layout::pitch(outputs), width = g.width.out;
   Index const parts = parts_of(vectors(outputs), output_vectors), tiles = parts * channels,
@@ -84,6 +92,9 @@ __attribute__((noinline)) void image_weight_gradient(Cutting const& context, Con
         Added const to{gradient + group * outputs, pitch, outputs};
         transpose<true>(outputs, some.positions(), dy.row(image) + group * outputs * g.positions() + first * width,
                         g.positions(), turned, own);
+        if (biases)
+          context.multiply(Index{1}, outputs, some.positions(), ones(), Right{turned, own},
+                           Added{biases + group * outputs, 0, outputs}, 0, context.panels_of(outputs));
         if (ordinary) {
           context.multiply(channels, outputs, some.positions(), Left{planes + first * width, in, 1}, Right{turned, own},
                            to, 0, context.panels_of(outputs));

@@ -106,6 +106,8 @@ struct Layout {
   /// Floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
+  /// The gradients of the weights and, a row more, of the biases.
+  static constexpr Index gradients(ConvolutionGeometry const& g) { return (g.depth() + 1) * pitch(g.outputs); }
   /// What the weight gradient of an image sums at once, unless a row is more: so much of dy, turned, stays in the
   /// cache.
   static constexpr Index most_turned = Index{1} << 14;  // floats
@@ -124,7 +126,7 @@ struct Layout {
     return 16 * g.in() * freestanding::smaller(blocks_at_once(g.in() + g.out()), blocks);
   }
   static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
-    Index const gradient = extent.training ? g.depth() * pitch(g.outputs) + gathered(g, extent.blocks) : 0;
+    Index const gradient = extent.training ? gradients(g) + gathered(g, extent.blocks) : 0;
     return freestanding::larger(cells(g.depth() * g.outputs), gradient);
   }
   /// A block of what is read and the planes of what is written, where these are no blocks; or a tile's sums and the
@@ -205,7 +207,7 @@ struct Panel {
 
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g};
-  Index const gradient = extent.training ? panel.depth * pitch(g.outputs) : 0,
+  Index const gradient = extent.training ? Layout::gradients(g) : 0,
               weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
               row = pitch(panel.outputs),
               turned = g.sequence        ? row

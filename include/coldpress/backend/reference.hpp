@@ -213,28 +213,20 @@ struct Reference {
     }
     map_gradient(dx, dx, slope);
   }
-  /// sink(what dy is to W)
+  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
   template <class Sink>
-  void convolve_weight_gradient(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy, Sink const& sink,
-                                NoWindows = {}) const {
-    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs * g.depth()});
+  void convolve_parameter_gradients(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
+                                    Sink const& weights, Sink const* biases, NoWindows = {}) const {
+    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs * g.depth()}), sums = xt::zeros<Real>({g.outputs});
     for (Index n = 0; n < x.rows; ++n) {
       detail::for_each_product(g, [&](Index o, Index i, Index w) {
         if (i >= 0) gradient.data()[w] += dy.row(n)[o] * x.row(n)[i];
       });
-    }
-    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
-  }
-  /// sink(Σ dy over samples and positions)
-  template <class Sink>
-  void convolve_bias_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Sink const& sink,
-                              NoWindows = {}) const {
-    xt::xtensor<Real, 1> gradient = xt::zeros<Real>({g.outputs});
-    for (Index n = 0; n < dy.rows; ++n) {
       for (Index i = 0; i < dy.columns; ++i)
-        gradient.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
+        sums.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
     }
-    hand_over(gradient.data(), g.outputs, sink);
+    hand_over(gradient.data(), static_cast<Index>(gradient.size()), weights);
+    if (biases) hand_over(sums.data(), g.outputs, *biases);
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class Chain, class Join>

@@ -190,7 +190,8 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
 }
 
 template <class = void>
-void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* scratch) {
+void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* biases,
+                              float* scratch) {
   PanelMemory const memory{g, scratch};
   Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), other = memory.panel.output_pitch();
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
@@ -201,6 +202,9 @@ void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* 
         copy_over(memory.outputs + i * other, from.row(i) + group * outputs, outputs);
       multiply(g.depth(), outputs, steps.rows, {memory.inputs, 1, pitch}, memory.outputs, other,
                Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
+      if (biases)
+        multiply(Index{1}, outputs, steps.rows, ones(), memory.outputs, other,
+                 Added{biases + group * outputs, 0, outputs});
     }
   });
 }

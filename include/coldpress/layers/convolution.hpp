@@ -86,9 +86,9 @@ struct Convolution {
     backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope, pass.windows);
   }
   void backward_parameters(auto const& backend, auto const& pass) const {
-    ConvolutionGeometry const g = geometry(pass.in);
-    backend.convolve_weight_gradient(g, pass.x, pass.dy, pass.sinks[0], pass.windows);
-    if (has_bias) backend.convolve_bias_gradient(g, pass.dy, pass.sinks[1], pass.windows);
+    auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];
+    backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, weights, has_bias ? &biases : nullptr,
+                                         pass.windows);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true, pools = true;
   bool operator==(Convolution const&) const = default;
