@@ -160,34 +160,78 @@ __attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const*
     });
   } else {
     for_each_window<rows, columns>(g, [&](Index output, float, std::int32_t begin, auto taps) COLDPRESS_INLINE_LAMBDA {
-      Largest best{splat(-__builtin_inff()), Mask{} + begin};
-      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA { best.take({load(x + i * step), Mask{} + tap}); });
+      Largest best{};
+      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA {
+        Largest const next{load(x + i * step), Mask{} + tap};
+        if (tap == begin) {
+          best = next;
+        } else {
+          best.take(next);
+        }
+      });
       store(y + output * step, best.value);
       store(places + output * step, (Vector)best.number);
     });
   }
 }
-/// The way back; `apart`: windows do not overlap.
-template <int rows, int columns, int step, bool apart>
-__attribute__((noinline)) void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const* places,
-                                                   float* dx) {
-  auto const put = [&](Index i, Vector v)
-                       COLDPRESS_INLINE_LAMBDA { store(dx + i * step, apart ? v : load(dx + i * step) + v); };
-  auto const covered = [](Axis const& a) { return a.stride == a.filter && a.in == a.out * a.filter; };
-  if (!apart || !covered(g.depth) || !covered(g.height) || !covered(g.width)) {
-    for (Index i = 0; i < g.in(); ++i) store(dx + i * step, Vector{});
-  }
-  if (g.mode == PoolingMode::average) {
-    for_each_window<rows, columns>(g, [&](Index output, float size, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-      Vector const each = load(dy + output * step) / size;
-      taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { put(i, each); });
+/// Of means: what each window passes on to each of its values.
+template <int step>
+COLDPRESS_INLINE float const* shares(PoolingGeometry const& g, float const* dy, float* to) {
+  if (g.mode == PoolingMode::max) return dy;
+  for_each_window<1, 1>(g, [&](Index output, float size, std::int32_t, auto)
+                               COLDPRESS_INLINE_LAMBDA { store(to + output * step, load(dy + output * step) / size); });
+  return to;
+}
+/// The way back, from shares of means.
+template <int step>
+__attribute__((noinline)) void pool_windows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
+                                                     float* dx) {
+  auto const add = [&](Index i, Vector v) COLDPRESS_INLINE_LAMBDA { store(dx + i * step, load(dx + i * step) + v); };
+  for (Index i = 0; i < g.in(); ++i) store(dx + i * step, Vector{});
+  for_each_window<1, 1>(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
+    Vector const gradient = load_once(dy + output * step);
+    if (g.mode == PoolingMode::average)
+      return taps([&](std::int32_t, Index i) COLDPRESS_INLINE_LAMBDA { add(i, gradient); });
+    Mask const place = (Mask)load_once(places + output * step);
+    taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA { add(i, place == tap ? gradient : Vector{}); });
+  });
+}
+
+/// The same for windows of size x size values, `stride` apart: each row of dx is written once, from all rows of windows
+/// that have it, and what neighbours share stays in registers.
+template <int size, int stride, int step>
+__attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
+                                                  float* dx) {
+  bool const maxima = g.mode == PoolingMode::max;
+  Index const width = g.width.out, in = g.width.in;
+  for (Index y = 0; y < g.height.in; ++y, dx += in * step) {
+    Index const row = y + g.height.padding, first = row < size ? 0 : (row - size) / stride + 1,
+                count = freestanding::smaller(g.height.out, row / stride + 1) - first;
+    std::int32_t const begin = static_cast<std::int32_t>((row - first * stride) * size);
+    Vector sum[size] = {};
+    Index column = -g.width.padding;
+    for (Index k = 0; k < width; ++k, column += stride) {
+      Index at = (first * width + k) * step;
+      std::int32_t number = begin;
+      for (Index i = 0; i < count; ++i, at += width * step, number -= stride * size) {
+        Vector const v = load_once(dy + at);
+        if (maxima) {
+          Mask const place = (Mask)load_once(places + at) - number;
+          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = place == s ? sum[s] + v : sum[s]; });
+        } else {
+          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] += v; });
+        }
+      }
+      bool const inside = column >= 0 && column + stride <= in;
+      unroll<stride>([&](int s) COLDPRESS_INLINE_LAMBDA {
+        if (inside || (column + s >= 0 && column + s < in)) store(dx + (column + s) * step, sum[s]);
+      });
+      unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = s + stride < size ? sum[s + stride] : Vector{}; });
+    }
+    unroll<size - stride>([&](int s) COLDPRESS_INLINE_LAMBDA {
+      if (column < in) store(dx + column++ * step, sum[s]);
     });
-  } else {
-    for_each_window<rows, columns>(g, [&](Index output, float, std::int32_t, auto taps) COLDPRESS_INLINE_LAMBDA {
-      Vector const gradient = load_once(dy + output * step);
-      Mask const place = (Mask)load_once(places + output * step);
-      taps([&](std::int32_t tap, Index i) COLDPRESS_INLINE_LAMBDA { put(i, place == tap ? gradient : Vector{}); });
-    });
+    for (; column < in; ++column) store(dx + column * step, Vector{});
   }
 }
 
@@ -199,11 +243,14 @@ void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* place
 }
 template <int step>
 void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const* places, float* dx) {
-  bool const apart = g.height.stride > 1 && g.width.stride > 1;
-  if (g.height.filter == 2 && g.width.filter == 2 && g.depth.filter == 1 && apart)
-    return pool_lanes_gradient<2, 2, step, true>(g, dy, places, dx);
-  if (g.height.filter == 3 && g.width.filter == 3) return pool_lanes_gradient<3, 3, step, false>(g, dy, places, dx);
-  pool_lanes_gradient<1, 1, step, false>(g, dy, places, dx);
+  auto const are = [&](Index size, Index stride) {
+    auto const is = [&](Axis const& a) { return a.filter == size && a.stride == stride; };
+    return g.depth.in == 1 && g.depth.filter == 1 && is(g.height) && is(g.width);
+  };
+  if (are(2, 2)) return pool_rows_gradient<2, 2, step>(g, dy, places, dx);
+  if (are(3, 1)) return pool_rows_gradient<3, 1, step>(g, dy, places, dx);
+  if (are(3, 2)) return pool_rows_gradient<3, 2, step>(g, dy, places, dx);
+  pool_windows_gradient<step>(g, dy, places, dx);
 }
 
 /// y; for maxima, `places` takes the number of the tap that each is from.
@@ -228,7 +275,7 @@ __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float con
   Planes::for_each(g, [&](Index first, Index count) {
     transpose<true>(count, g.out(), dy + first * g.out(), g.out(), at.outputs, lanes);
     if (g.mode == PoolingMode::max) transpose<true>(count, g.out(), places + first * g.out(), g.out(), at.taken, lanes);
-    pool_lanes_gradient<lanes>(g, at.outputs, at.taken, at.inputs);
+    pool_lanes_gradient<lanes>(g, shares<lanes>(g, at.outputs, at.outputs), at.taken, at.inputs);
     transpose<true>(g.in(), count, at.inputs, lanes, dx + first * g.in(), g.in());
   });
 }
@@ -250,8 +297,10 @@ __attribute__((noinline)) void pool_plane_gradient(PoolingGeometry const& g, Row
                                                    float* dx, Index b, Index n, float* scratch) {
   if (places) places += (b * g.planes + n) * g.out() * block_size;
   float const* const from = read_block(dy, b, n * g.out(), g.out(), scratch);
-  for (int part = 0; part < block_size; part += lanes)
-    pool_lanes_gradient<block_size>(g, from + part, places ? places + part : nullptr, dx + part);
+  for (int part = 0; part < block_size; part += lanes) {
+    pool_lanes_gradient<block_size>(g, shares<block_size>(g, from + part, scratch + part),
+                                    places ? places + part : nullptr, dx + part);
+  }
 }
 template <class = void>
 void pool_block(PoolingGeometry const& g, Rows<float const> x, Rows<float> y, float* places, Index b, float* scratch) {
