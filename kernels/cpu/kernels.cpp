@@ -81,11 +81,9 @@ constexpr LossKernels<L> loss_kernels() {
   }
   return kernels;
 }
-template <int gates, class V>
-void whole_step(RecurrentStep const& step) {
-  RecurrentStep const s = step;  // stores cannot change a copy
-  recurrent_step<gates, false, V>(s);
-  carry(s, 1);
+template <class Step>
+constexpr StepKernels<Step> step_kernels() {
+  return {[](Step const& step) { return kernel_of(step); }};
 }
 constexpr CommonKernels common_kernels() {
   return {
@@ -125,13 +123,6 @@ constexpr CommonKernels common_kernels() {
       [](Recurrence<float> const& r, float const* weights, Context const& context) {
         with(context).recurrent(r, weights);
       },
-      [](RnnType type, RecurrentStep const& step) {
-        void (*kernel)(RecurrentStep const&) = nullptr;
-        with_gates(type, [&](auto gates) {
-          kernel = is_narrow(step) ? whole_step<gates, Narrow> : whole_step<gates, Vector>;
-        });
-        return kernel;
-      },
       [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
          Context const& context) { with(context).recurrent_gradient(r, weights, upper, truncation); },
       [](Recurrence<float> const& r, float const* weights, Out dx, Context const& context) {
@@ -142,6 +133,10 @@ constexpr CommonKernels common_kernels() {
 template <class... Layers, class... Losses, class... Optimizers>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>) {
   return {common_kernels(),
+          step_kernels<AffineStep<float>>(),
+          step_kernels<AffineStep<Bfloat16>>(),
+          step_kernels<ConvolutionStep<>>(),
+          step_kernels<RecurrentStep>(),
           sink_kernels<GradientSink<float>>(),
           optimizer_kernels<Optimizers>()...,
           loss_kernels<Losses>()...,

@@ -27,7 +27,9 @@ struct RuntimeCpu : Layout, Context {
   }
 
   void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    call(halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
+    if (x.rows > 1) return call(halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
+    halves ? take(affine_step(x, HalfLayout::matrix(weight), bias, y, then))
+           : take(affine_step(x, weight, bias, y, then));
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
     (halves ? table->product_halves : table->product)(dy, weight, dx, slope, *this);
@@ -49,6 +51,8 @@ struct RuntimeCpu : Layout, Context {
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows = {}) const {
+    if (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)
+      return take(convolution_step(g, x, weight, bias, y, then, state));
     call(table->convolve, g, x, weight, bias, y, then, state, windows);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
@@ -96,8 +100,7 @@ struct RuntimeCpu : Layout, Context {
   }
   void recurrent(Recurrence<float> const& r, float const* weights) const {
     if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
-    RecurrentStep const step = first_step(r, weights);
-    call(table->recurrent_step(r.type, step), step);
+    take(first_step(r, weights));
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
@@ -139,6 +142,12 @@ struct RuntimeCpu : Layout, Context {
     } else {
       tape ? tape->record(kernel, args...) : kernel(args...);
     }
+  }
+  /// A step that is worked out.
+  template <class Step>
+  void take(Step const& step) const {
+    Kernel const kernel = static_cast<StepKernels<Step> const&>(*table).kernel_of(step);
+    tape ? tape->record(kernel, step) : kernel(&step);
   }
   /// What layer L does, with an operation that the compiler knows.
   template <class L, class Op>

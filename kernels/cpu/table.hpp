@@ -3,7 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
-#include <coldpress/backend/recurrent_step.hpp>
+#include <coldpress/backend/steps.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
@@ -52,6 +52,12 @@ struct JoinKernels {
                    Slope<ErasedChain, float> const& slope, Context const& context);
 };
 
+/// What does such a step.
+template <class Step>
+struct StepKernels {
+  Kernel (*kernel_of)(Step const& step);
+};
+
 struct CommonKernels {
   void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
                  Context const& context);
@@ -79,8 +85,6 @@ struct CommonKernels {
   void (*limit_columns)(Out weights, float most);
   double (*squared_norm)(float const* values, Index size, Context const& context);
   void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
-  /// What does such a step of one sample.
-  void (*(*recurrent_step)(RnnType type, RecurrentStep const& step))(RecurrentStep const& step);
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                              Index truncation, Context const& context);
   void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, Context const& context);
@@ -90,12 +94,17 @@ struct CommonKernels {
 template <class Layers, class Losses, class Optimizers>
 struct BasicTable;
 template <class... Layers, class... Losses, class... Optimizers>
-struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>> : CommonKernels,
-                                                                                       SinkKernels<GradientSink<float>>,
-                                                                                       OptimizerKernels<Optimizers>...,
-                                                                                       LossKernels<Losses>...,
-                                                                                       OpKernels<Layers>...,
-                                                                                       JoinKernels<Layers>... {};
+struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>>
+    : CommonKernels,
+      StepKernels<AffineStep<float>>,
+      StepKernels<AffineStep<Bfloat16>>,
+      StepKernels<ConvolutionStep<>>,
+      StepKernels<RecurrentStep>,
+      SinkKernels<GradientSink<float>>,
+      OptimizerKernels<Optimizers>...,
+      LossKernels<Losses>...,
+      OpKernels<Layers>...,
+      JoinKernels<Layers>... {};
 
 using Table = BasicTable<BuiltinLayers, BuiltinLosses, BuiltinOptimizers>;
 

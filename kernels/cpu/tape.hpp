@@ -18,15 +18,22 @@ class Tape {
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
   /// Begins anew, for inputs of such sizes.
   void start(Inputs inputs) { size_ = 0, inputs_ = inputs, reads_ = nullptr; }
+  /// A step, which its kernel will be handed each time.
+  template <class Step>
+  void record(Kernel kernel, Step const& step) {
+    static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
+    std::size_t const at = size_;
+    size_ += (sizeof(Recorded<Step>) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) *
+             alignof(std::max_align_t);
+    if (size_ > capacity_) return;
+    auto& call = *new (memory_.get() + at) Recorded<Step>{{kernel, size_ - at, {}}, step};
+    for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
+  }
+  /// A call of any other kernel.
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
-    using Call = Recorded<std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>>;
-    static_assert(alignof(Call) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Call>);
-    std::size_t const at = size_;
-    size_ += (sizeof(Call) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
-    if (size_ > capacity_) return;
-    Call& call = *new (memory_.get() + at) Call{{play<Call>, size_ - at, {}}, {kernel, args...}};
-    std::apply([&](auto, auto&... values) { (note(call, read_by(values)), ...); }, call.all);
+    using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
+    record(call<Call>, Call{kernel, args...});
   }
   /// Makes room for what did not fit; whether it has to be taken down again.
   bool grow() {
@@ -43,9 +50,9 @@ class Tape {
   }
   void play(Inputs inputs) const {
     for (Read const* read = reads_; read; read = read->next) *read->pointer = inputs[read->input].data() + read->offset;
-    for (std::size_t at = 0; at < size_;) {
-      auto const& call = *reinterpret_cast<Header const*>(memory_.get() + at);
-      call.play(call);
+    for (std::byte const *at = memory_.get(), *const end = at + size_; at != end;) {
+      auto const& call = *reinterpret_cast<Header const*>(at);
+      call.kernel(&call + 1);
       at += call.size;
     }
   }
@@ -58,38 +65,55 @@ class Tape {
     Index offset;
     Read const* next;  // of all calls
   };
-  struct Header {
-    void (*play)(Header const& call);
+  struct alignas(std::max_align_t) Header {
+    Kernel kernel;
     std::size_t size;
     Read reads[2];
   };
-  template <class All>
+  template <class Step>
   struct Recorded : Header {
-    All all;
+    Step step;  // right behind the header
   };
   template <class Call>
-  static void play(Header const& call) {
-    std::apply([](auto kernel, auto const&... args) { kernel(args...); }, static_cast<Call const&>(call).all);
+  static void call(void const* call) {
+    std::apply([](auto kernel, auto const&... args) { kernel(args...); }, *static_cast<Call const*>(call));
   }
   static constexpr int shift = 56;
-  void note(Header& call, float const** pointer) {
-    auto const address = pointer ? reinterpret_cast<std::uintptr_t>(*pointer) : 0;
+  void note(Header& call, float const*& pointer) {
+    auto const address = reinterpret_cast<std::uintptr_t>(pointer);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       auto const start = reinterpret_cast<std::uintptr_t>(stand_in(k));
       if (address < start || address - start >= inputs_[k].size_bytes()) continue;
       Read& read = call.reads[call.reads[0].pointer ? 1 : 0];
-      read = {pointer, k, *pointer - stand_in(k), reads_};
+      read = {&pointer, k, pointer - stand_in(k), reads_};
       reads_ = &read;
     }
   }
-  static float const** read_by(In& x) { return &x.data; }
-  static float const** read_by(Sequence<float const>& x) { return &x.data; }
-  static float const** read_by(Recurrence<float>& r) { return &r.x.data; }
-  static float const** read_by(RecurrentStep& s) { return &s.x; }
-  static float const** read_by(Then<ErasedChain, float>& then) { return &then.join.other; }
-  template <class T>
-  static float const** read_by(T&) {
-    return nullptr;
+  /// f(pointer) for all that may be an input.
+  template <class F>
+  static void for_reads(In& x, F f) {
+    f(x.data);
+  }
+  template <class F>
+  static void for_reads(Sequence<float const>& x, F f) {
+    f(x.data);
+  }
+  template <class F>
+  static void for_reads(Recurrence<float>& r, F f) {
+    f(r.x.data);
+  }
+  template <class F>
+  static void for_reads(Then<ErasedChain, float>& then, F f) {
+    f(then.join.other);
+  }
+  template <class Step, class F>
+  static void for_reads(Step& step, F f) {
+    if constexpr (requires { step.x; }) f(step.x);
+    if constexpr (requires { step.then; }) for_reads(step.then, f);
+  }
+  template <class... Parts, class F>
+  static void for_reads(std::tuple<Parts...>& parts, F f) {
+    std::apply([&](auto&... all) { (for_reads(all, f), ...); }, parts);
   }
 
   std::unique_ptr<std::byte[]> memory_;

@@ -38,7 +38,8 @@ class Engine final : public Executable {
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
-    outputs_.resize(output_shapes_.size());
+    made_.resize(output_shapes_.size());
+    outputs_ = made_;
     input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
@@ -82,9 +83,11 @@ class Engine final : public Executable {
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
+    if (streams_ == stream_.batch && plays(stream_, inputs, carried_.data())) return play(stream_, inputs);
+    return stream_anew(inputs);
+  }
+  __attribute__((noinline)) std::span<Values const> stream_anew(std::span<Values const> inputs) {
     require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
-    if (streams_ > 0 && streams_ == stream_.batch && plays(stream_, inputs, carried_.data()))
-      return play(stream_, inputs);
     Index const batch = samples(inference_.program, inputs);
     require(streams_ == 0 || streams_ == batch, "step: the batch may change only after reset");
     carried_.reserve(inference_.program.plan().state * batch);
@@ -229,8 +232,7 @@ class Engine final : public Executable {
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
     forget();
     recording.tape.play(inputs);
-    std::ranges::copy(recording.outputs, outputs_.begin());
-    return outputs_;
+    return outputs_ = recording.outputs;
   }
   std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
     if (plays(recording, inputs, carried)) return play(recording, inputs);
@@ -258,9 +260,9 @@ class Engine final : public Executable {
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
     remember(run);
-    recording.outputs.assign(outputs_.begin(), outputs_.end());
+    recording.outputs = made_;
     for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
-      other.outputs.reserve(outputs_.size());
+      other.outputs.reserve(made_.size());
       if (other.batch == 0) other.tape.reserve(recording.tape.size());
     }
   }
@@ -343,11 +345,11 @@ class Engine final : public Executable {
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
   GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
   std::span<Values const> remember(EngineRun const& run) {
-    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    for (std::size_t k = 0; k < made_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
-      outputs_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
+      made_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
     }
-    return outputs_;
+    return outputs_ = made_;
   }
   /// Zeros for an input that no gradient reaches.
   std::span<Values const> take_input_gradients(EngineRun const& run) {
@@ -382,9 +384,10 @@ class Engine final : public Executable {
   std::vector<HeapMemory<float>> buffers_;             // gradients, then optimizer states
   std::unique_ptr<Space> trained_, evaluation_;
   std::optional<Objective> trained_for_;
-  std::vector<std::pair<std::string, float>> losses_;     // of the last step
-  std::vector<Values> kept_, outputs_, input_gradients_;  // kept: the inputs of a forward in training
-  bool passed_back_ = false;                              // backward_input has been here since the last forward
+  std::vector<std::pair<std::string, float>> losses_;  // of the last step
+  std::vector<Values> kept_, made_, input_gradients_;  // kept: the inputs of a forward in training
+  std::span<Values const> outputs_;                    // of the last call: made then, or once and played again
+  bool passed_back_ = false;                           // backward_input has been here since the last forward
 };
 
 template <class Primitives>

@@ -1,6 +1,7 @@
 // The fast CPU backend: fused and vectorised, row-major matrices with padded rows, weights as {in, out}.
 #pragma once
 
+#include <coldpress/backend/affine.hpp>
 #include <coldpress/backend/convolution.hpp>
 #include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
@@ -21,15 +22,14 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
-    auto const epilogue = cpu::epilogue_of(y, then, bias);
     cpu::either(
         cpu::is_one(x.rows),
         [&]() COLDPRESS_INLINE_LAMBDA {
-          cpu::multiply_row(y.columns, x.columns, x.data, weight, pitch(y.columns), epilogue);
+          cpu::affine_row(cpu::affine_step(x, weight, bias, y, then), x.columns, y.columns);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
-          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)}, epilogue,
-                   0, panels_of(y.columns));
+          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)},
+                   cpu::epilogue_of(y, then, bias), 0, panels_of(y.columns));
         });
   }
   /// dx = slope(dy W). W is transposed in parts that stay in the cache until they are used.
@@ -98,9 +98,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                                  Then<Chain, float, Join> const& then, State state, Windows const& windows = {}) const {
     if constexpr (!std::is_null_pointer_v<State>) {
       if (g.sequence && state && g.past() > 0) {
-        auto const epilogue = cpu::epilogue_of(y, then);
         constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-        return cpu::convolve_stream<known>(g, x, weight, bias, state, epilogue);
+        return cpu::convolve_stream<known>(g, x, cpu::convolution_step(g, x, weight, bias, y, then, state));
       }
     }
     convolve_all(g, x, weight, bias, y, then, windows);

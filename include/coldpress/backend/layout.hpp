@@ -11,6 +11,12 @@
 
 namespace coldpress::cpu {
 
+/// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
+template <class Y>
+__attribute__((always_inline)) constexpr Index writable(Y y) {
+  return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
+}
+
 struct Layout {
   using Scalar = float;
   static constexpr Index alignment = 16;  // floats: one cache line

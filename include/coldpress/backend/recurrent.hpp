@@ -3,7 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/backend/recurrent_step.hpp>
+#include <coldpress/backend/steps.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -37,7 +37,7 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
     y = fma(u, before - n, n);
     if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
-    y = s.rectified ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
+    y = s.type == RnnType::relu ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
   }
   store_row(s.y + row * s.y_pitch + column, y, left);
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
@@ -263,6 +263,22 @@ inline void copy(Sequence<float const> const& from, Sequence<float> const& to, b
 template <class F>
 COLDPRESS_INLINE void with_gates(RnnType type, F f) {
   type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
+}
+
+/// A step of one sample that is the whole sequence.
+template <int gates, class V>
+void whole_recurrent_step(void const* step) {
+  RecurrentStep const s = *static_cast<RecurrentStep const*>(step);  // stores cannot change a copy
+  recurrent_step<gates, false, V>(s);
+  carry(s, 1);
+}
+template <class = void>
+Kernel kernel_of(RecurrentStep const& s) {
+  Kernel kernel = nullptr;
+  with_gates(s.type, [&](auto gates) {
+    kernel = is_narrow(s) ? whole_recurrent_step<gates, Narrow> : whole_recurrent_step<gates, Vector>;
+  });
+  return kernel;
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

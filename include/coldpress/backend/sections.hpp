@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/layout.hpp>
 #include <coldpress/core/rows.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -11,11 +12,6 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 template <class X>
 constexpr Index blocks_of(X const& x) {
   return x.rows / block_size;
-}
-/// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
-template <class Y>
-constexpr Index writable(Y y) {
-  return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
 }
 /// `count` rows from `first` on.
 template <class T, class Count, class Columns, class Pitch, class Blocked>

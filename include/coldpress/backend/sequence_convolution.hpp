@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
+#include <coldpress/backend/steps.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -89,87 +90,83 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   });
 }
 
-/// One step of a stream. In its state are the sums of the outputs that come, as far as steps have been seen: a ring of
-/// g.past() rows, then the number of the row for the output that is furthest away, which is also the next one's.
-struct Pushed {
-  float const *x, *weight;  // of one group
-  float* sums;
-  Index channels, weight_pitch, steps, pitch, now, taps, dilation;
-};
-/// Adds the terms of taps [first, first + count) to one vector of their outputs; returns the last one's sums.
-template <int count>
-COLDPRESS_INLINE Vector push_block(Pushed const& p, Index first, Index column) {
-  float* slot[count];
+/// Adds the terms of taps [first, first + count) to one vector of sums, of a group whose arguments these are: each sum
+/// moves on by one tap. Returns the last one.
+template <int count, class Step>
+COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight, float* sums, Index first) {
+  Index const tap_pitch = s.channels * s.weight_pitch;
+  weight += first * tap_pitch, sums += first * lanes;
   Vector sum[count];
-  Index const ring = p.steps * p.pitch, apart = p.dilation * p.pitch;
-  auto const wrapped = [&](Index at) COLDPRESS_INLINE_LAMBDA { return at + (at >> 63 & ring); };
-  Index at = wrapped((p.now - first * p.dilation) * p.pitch);
-  for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-    slot[j] = p.sums + at + column;
-    at = wrapped(at - apart);
-    sum[j] = j == 0 && first == 0 ? Vector{} : load(slot[j]);
-  });
-  Index const tap_pitch = p.channels * p.weight_pitch;
-  float const* weight = p.weight + first * tap_pitch + column;
-  for (Index c = 0; c < p.channels; ++c, weight += p.weight_pitch) {
-    Vector const x = splat(p.x[c]);
-    unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(x, load(weight + j * tap_pitch), sum[j]); });
+  for_constants<count>(
+      [&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = j == 0 && first == 0 ? Vector{} : load(sums + (j - 1) * lanes); });
+  for (Index c = 0; c < s.channels; ++c, weight += s.weight_pitch) {
+    Vector const value = splat(x[c]);
+    unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(value, load(weight + j * tap_pitch), sum[j]); });
   }
   for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-    if (j + 1 < count || first + count < p.taps) store(slot[j], sum[j]);
+    if (j + 1 < count || first + count < s.taps) store(sums + j * lanes, sum[j]);
   });
   return sum[count - 1];
 }
-
+/// One step, with its taps in parts of `most` or one less, from the last to the first: each leaves its place to the one
+/// before.
+template <int most, class Chain, class Join>
+COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
+  float& turn = s.state[s.past * s.groups * s.pitch];
+  Index const now = static_cast<Index>(turn), smaller = most * s.parts - s.taps;
+  Output<Chain, Join> const epilogue{s.then, nullptr, s.y, s.y_pitch, s.writable};
+  for (Index group = 0; group < s.groups; ++group) {
+    for (Index k = 0; k < s.outputs; k += lanes) {
+      Index const column = group * s.outputs + k;
+      float* const sums = s.state + (s.taps - 1) * ((now * s.groups + group) * s.pitch + k);
+      Vector sum[1][1] = {};
+      Index after = s.taps;
+      auto const push_part = [&](auto count) COLDPRESS_INLINE_LAMBDA {
+        after -= count;
+        Vector const last = push<count>(s, s.x + group * s.channels, s.weight + column, sums, after);
+        if (after + count == s.taps) sum[0][0] = last;
+      };
+      for (Index part = smaller; part < s.parts; ++part) push_part(Int<most>{});
+      if constexpr (most > 1) {
+        for (Index part = 0; part < smaller; ++part) push_part(Int<most - 1>{});
+      }
+      if (s.bias) sum[0][0] += load_row(s.bias + column, s.outputs - k);
+      epilogue.finish(sum, s.row, s.column + column);
+    }
+  }
+  turn = static_cast<float>(now + 1 == s.dilation ? 0 : now + 1);
+}
 /// The same, not inlined: one copy serves every shape.
-template <int count>
-__attribute__((noinline)) Vector push_taps(Pushed const& pushed, Index first, Index column) {
-  Pushed const p = pushed;  // stores cannot change a copy
-  return push_block<count>(p, first, column);
+template <int most, class Step>
+void whole_convolve_step(void const* step) {
+  convolve_step<most>(*static_cast<Step const*>(step));
+}
+/// f(the taps of a part): a constant where the shape is one.
+template <class Step, class F>
+COLDPRESS_INLINE void with_part(Step const& s, F f) {
+  for_constants<8>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    if ((s.taps + s.parts - 1) / s.parts == i + 1) f(Int<i + 1>{});
+  });
+}
+template <class Chain, class Join>
+Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
+  Kernel kernel = nullptr;
+  with_part(s, [&](auto most) { kernel = whole_convolve_step<most, ConvolutionStep<Chain, Join>>; });
+  return kernel;
 }
 
-/// The last taps come first: the current output's row is that of the furthest one, too. `known`: whether the compiler
-/// knows the shape; then all is inlined.
-template <bool known, class Epilogue>
-COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, In x, float const* weight, float const* bias,
-                                      float* state, Epilogue const& epilogue) {
-  Index const outputs = g.group_outputs(), taps = g.height.filter, group_pitch = Layout::cells(outputs);
-  Pushed p{.x = nullptr,
-           .weight = nullptr,
-           .sums = nullptr,
-           .channels = g.group_channels(),
-           .weight_pitch = Layout::pitch(g.outputs),
-           .steps = g.past(),
-           .pitch = g.groups * group_pitch,
-           .now = 0,
-           .taps = taps,
-           .dilation = g.height.dilation};
-  for (Index i = 0; i < x.rows; ++i, state += g.state()) {
-    float& now = state[g.past() * p.pitch];
-    for (Index t = 0; t < g.height.in; ++t) {
-      p.now = static_cast<Index>(now);
-      for (Index group = 0; group < g.groups; ++group) {
-        p.x = x.row(i) + t * g.channels + group * p.channels;
-        p.weight = weight + group * outputs;
-        p.sums = state + group * group_pitch;
-        for (Index k = 0; k < outputs; k += lanes) {
-          Vector sum[1][1] = {};
-          Index after = taps;
-          split<8>(taps, [&](Index, auto count) COLDPRESS_INLINE_LAMBDA {
-            after -= count;
-            Vector last;
-            if constexpr (known) {
-              last = push_block<count>(p, after, k);
-            } else {
-              last = push_taps<count>(p, after, k);
-            }
-            if (after + count == taps) sum[0][0] = last;
-          });
-          if (bias) sum[0][0] += load_row(bias + group * outputs + k, outputs - k);
-          epilogue.finish(sum, i, t * g.outputs + group * outputs + k);
-        }
+/// All steps of a call, of which s is the first. `known`: whether the compiler knows the shape; then all is inlined.
+template <bool known, class X, class Step>
+COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s) {
+  for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {
+    s.x = x.row(s.row);
+    for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {
+      s.column = t * g.outputs;
+      if constexpr (known) {
+        with_part(s, [&](auto most) COLDPRESS_INLINE_LAMBDA { convolve_step<most>(s); });
+      } else {
+        kernel_of(s)(&s);
       }
-      now = static_cast<float>(p.now + 1 == p.steps ? 0 : p.now + 1);
     }
   }
 }

@@ -188,61 +188,6 @@ void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b,
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
-/// One row of a product, where latency rules: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
-template <int parts, int w, class V, class Number, class Epilogue>
-COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
-                                Index column) {
-  V sum[parts][w] = {};
-  b += column;
-  auto const add = [&](Index k, auto p) COLDPRESS_INLINE_LAMBDA {
-    V const a = splat<V>(x[k]);
-    unroll<w>([&](auto j)
-                  COLDPRESS_INLINE_LAMBDA { sum[p][j] = fma(a, load<V>(b + p * b_pitch + j * lanes), sum[p][j]); });
-  };
-  Index k = 0;
-  for (; k + parts <= depth; k += parts, b += parts * b_pitch) {
-    unroll<parts>([&](int p) COLDPRESS_INLINE_LAMBDA { add(k + p, p); });
-  }
-  unroll<parts - 1>([&](int p) COLDPRESS_INLINE_LAMBDA {
-    if (k + p < depth) add(k + p, p);
-  });
-  for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-    constexpr int p = parts - 1 - i, half = p >= 4 ? 4 : p >= 2 ? 2 : 1;
-    unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[p - half][j] += sum[p][j]; });
-  });
-  Vector total[1][w];
-  unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sum[0][j]); });
-  epilogue.finish(total, 0, column);
-}
-/// The same, not inlined: one copy serves every shape.
-template <int parts, int w, class V, class Number, class Epilogue>
-__attribute__((noinline)) void row_tile(Index depth, float const* x, Number const* b, Index b_pitch,
-                                        Epilogue const& epilogue, Index column) {
-  Epilogue const local = epilogue;
-  row_block<parts, w, V>(depth, x, b, b_pitch, local, column);
-}
-/// Vectors of a row that are summed at once: of many, so that B is read as it lies in memory; and their parts.
-inline constexpr int row_columns = 2 * tile_columns;
-constexpr int row_parts(int w) { return 2 * w <= tile_columns ? 8 : w <= tile_columns ? 4 : 2; }
-
-template <class Number, class Epilogue>
-void multiply_row(Index columns, Index depth, float const* x, Number const* b, Index b_pitch,
-                  Epilogue const& epilogue) {
-  if (columns <= lanes_of<Narrow>) return row_tile<row_parts(1), 1, Narrow>(depth, x, b, b_pitch, epilogue, 0);
-  split<row_columns>(vectors(columns), [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    row_tile<row_parts(w), w, Vector>(depth, x, b, b_pitch, epilogue, v * lanes);
-  });
-}
-/// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
-template <Index columns, Index depth, class Number, class Epilogue>
-COLDPRESS_INLINE void multiply_row(Fixed<columns>, Fixed<depth>, float const* x, Number const* b, Index b_pitch,
-                                   Epilogue const& epilogue) {
-  using V = std::conditional_t<(columns <= lanes_of<Narrow>), Narrow, Vector>;
-  split<row_columns>(Fixed<vectors(columns)>{}, [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-    row_block<row_parts(w), w, V>(depth, x, b, b_pitch, epilogue, v * lanes);
-  });
-}
-
 /// Transposes a square: log2(lanes) perfect shuffles.
 COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   Vector next[lanes];

@@ -1,0 +1,125 @@
+// What primitives do for one sample, with all that its shapes say worked out: a stream repeats it. The kernel that does
+// a step is found once, too (kernel_of, beside the kernels).
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/layout.hpp>
+#include <coldpress/core/recurrent.hpp>
+
+namespace coldpress::cpu {
+
+/// Does the step at this address.
+using Kernel = void (*)(void const* step);
+
+/// A dense layer.
+template <class Number, class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct AffineStep {
+  float const* x;
+  Number const* weight;  // {inputs, outputs}
+  float const* bias;     // or null
+  float* y;
+  Index inputs, outputs, pitch, writable;
+  Index column;  // the first of those that are computed at once
+  Then<Chain, float, Join> then;
+};
+template <class X, class Number, class Y, class Chain, class Join>
+__attribute__((always_inline)) inline AffineStep<Number, Chain, Join> affine_step(
+    X x, Number const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) {
+  return {x.data, weight, bias, y.data, x.columns, y.columns, Layout::pitch(y.columns), writable(y), 0, then};
+}
+
+/// A causal convolution. Its state has the sums of the outputs that come, as far as steps have been seen: only every
+/// `dilation`-th of them meets one step. Of each such turn, group and vector of outputs there are the sums that have
+/// seen 1, 2, ..., taps - 1 of their steps; last comes the number of the turn.
+template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct ConvolutionStep {
+  float const *x, *weight;
+  float const* bias;  // or null
+  float *state, *y;
+  Index groups, channels, outputs;  // of a group
+  Index weight_pitch, pitch;        // pitch: of a group's sums
+  Index past, taps, dilation;
+  Index parts;  // of the taps: so many are summed at once, or one less
+  Index y_pitch, writable, row, column;
+  Then<Chain, float, Join> then;
+};
+template <class X, class Y, class Chain, class Join>
+__attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_step(
+    ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+    Then<Chain, float, Join> const& then, float* state) {
+  constexpr Index most = 8;
+  return {.x = x.data,
+          .weight = weight,
+          .bias = bias,
+          .state = state,
+          .y = y.data,
+          .groups = g.groups,
+          .channels = g.group_channels(),
+          .outputs = g.group_outputs(),
+          .weight_pitch = Layout::pitch(g.outputs),
+          .pitch = Layout::cells(g.group_outputs()),
+          .past = g.past(),
+          .taps = g.height.filter,
+          .dilation = g.height.dilation,
+          .parts = (g.height.filter + most - 1) / most,
+          .y_pitch = y.pitch,
+          .writable = writable(y),
+          .row = 0,
+          .column = 0,
+          .then = then};
+}
+
+/// A recurrent layer: of one part, for all samples. Rows are pitches apart; the matrix has rows for each value of x,
+/// then of h, then the two biases.
+struct RecurrentStep {
+  float const* x;
+  float const* h;     // of the step before; null: zero
+  float const* cell;  // c of the step before; null: zero
+  float *y, *kept;
+  float *next_cell, *carried;  // these take c, and after the last step h once more; carried may be null
+  float const* matrix;
+  Index x_pitch, h_pitch, cell_pitch, y_pitch, kept_pitch, next_cell_pitch, carried_pitch, pitch;
+  Index inputs, hidden, units;
+  Index writable;  // columns of a row of h up to which whole vectors may be read and stored
+  RnnType type;
+  bool keeps;
+
+  /// Of the sequence's step number n, from 0 on.
+  __attribute__((always_inline)) void take(Recurrence<float> const& r, Index n) {
+    if (n > 0) h = y, h_pitch = y_pitch, cell = next_cell, cell_pitch = next_cell_pitch;
+    Index const t = r.step(n);
+    x = r.x.at(t, 0), y = r.h.at(t, 0), kept = r.kept.at(t, 0);
+    if (!r.state) next_cell = kept + 4 * units, next_cell_pitch = kept_pitch;
+  }
+};
+/// The first step of a sequence.
+__attribute__((always_inline)) inline RecurrentStep first_step(Recurrence<float> const& r, float const* weights) {
+  RecurrentWeights const& w = r.weights;
+  Index const units = r.units();
+  RecurrentStep s{.x = nullptr,
+                  .h = r.state,
+                  .cell = r.state ? r.state + units : nullptr,
+                  .y = nullptr,
+                  .kept = nullptr,
+                  .next_cell = r.state ? r.state + units : nullptr,
+                  .carried = r.state,
+                  .matrix = weights + Layout::recurrent_part(w, r.part),
+                  .x_pitch = r.x.sample_pitch,
+                  .h_pitch = r.state_pitch,
+                  .cell_pitch = r.state_pitch,
+                  .y_pitch = r.h.sample_pitch,
+                  .kept_pitch = r.kept.sample_pitch,
+                  .next_cell_pitch = r.state_pitch,
+                  .carried_pitch = r.state_pitch,
+                  .pitch = Layout::recurrent_pitch(w),
+                  .inputs = w.inputs(r.part),
+                  .hidden = w.hidden,
+                  .units = units,
+                  .writable = w.directions == 1 ? units : w.hidden,
+                  .type = r.type,
+                  .keeps = r.keeps};
+  s.take(r, 0);
+  return s;
+}
+
+}  // namespace coldpress::cpu
