@@ -331,13 +331,16 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
     Rows<float const> const of_x{r.gradients.data, rows, columns, pitch};
-    Rows<float const> const of_h{r.gradients.data + (w.gates == 3 ? r.units() : 0), rows, columns, pitch};
+    Index const skipped = w.gates == 3 ? r.units() : 0;  // what comes from h goes to the last sums
+    Rows<float const> const of_h{r.gradients.data + skipped, rows, columns, pitch};
     Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
     if (inputs > 0) weight_gradient(Rows<float const>{r.x.data, rows, inputs, r.x.sample_pitch}, of_x, row(0));
     weight_gradient(Rows<float const>{r.h.data + h_from * r.h.sample_pitch, later, w.hidden, r.h.sample_pitch},
                     Rows<float const>{of_h.row(to), later, columns, pitch}, row(inputs));
-    sum_rows(of_x, row(inputs + w.hidden));
-    sum_rows(of_h, row(inputs + w.hidden + 1));
+    float* const sums = scratch;  // summed once: a pass over the gradients takes as long as it takes to read them
+    sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
+    cpu::hand_over(row(inputs + w.hidden), sums, columns);
+    cpu::hand_over(row(inputs + w.hidden + 1), sums + skipped, columns);
   }
   /// to = from, or to += from.
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {

@@ -87,7 +87,7 @@ struct Layout {
     Index const gate = w.gates == 3 && of_input ? (p.gate + 1) % 3 : p.gate;
     return recurrent_part(w, p.part) + row * recurrent_pitch(w) + gate * cells(w.hidden) + p.unit;
   }
-  /// Floats of scratch that the gradients of recurrent weights need: W_h or W_x is transposed there.
+  /// Floats of scratch that the gradients of recurrent weights need: W_h or W_x is transposed there, biases are summed.
   static constexpr Index recurrent_scratch(RecurrentWeights const& w) {
     Index const last = w.inputs(w.parts() - 1), first = w.inputs(0), inputs = last > first ? last : first;
     Index const sums = w.gates * cells(w.hidden);

@@ -172,12 +172,12 @@ COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) 
   }
   if constexpr (gates == 4) {
     Vector const i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(5);
-    Vector const dc = fma(dh * o, fma(-t, t, one), carried);
-    put(0, dc * g * (i * (one - i)));
-    put(1, dc * before * (f * (one - f)));
-    put(2, dc * i * fma(-g, g, one));
-    put(3, dh * t * (o * (one - o)));
-    put(4, dc * f);
+    Vector const dy = dh * o, dc = fma(dy, fma(-t, t, one), carried), di = dc * i, df = dc * f;
+    put(0, di * g * (one - i));
+    put(1, df * before * (one - f));
+    put(2, di * fma(-g, g, one));
+    put(3, dy * t * (one - o));
+    put(4, df);
   } else if constexpr (gates == 3) {
     Vector const n = kept(0), r = kept(1), u = kept(2), m = kept(3);
     dh += carried;
@@ -237,13 +237,13 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
   }
 }
 
-/// to = from, or to += from.
+/// to = from, or to += from. Single values of a row take less time as they are than as a masked vector.
 inline void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add) {
   for (Index t = 0; t < from.steps; ++t) {
     for (Index i = 0; i < from.samples; ++i) {
       float const* const x = from.at(t, i);
       float* const y = to.at(t, i);
-      if (from.column_pitch == 1 && to.column_pitch == 1) {
+      if (from.columns > 2 && from.column_pitch == 1 && to.column_pitch == 1) {
         for (Index c = 0; c < from.columns; c += lanes) {
           Index const left = from.columns - c;
           Vector const v = load_row(x + c, left);
