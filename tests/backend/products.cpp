@@ -158,6 +158,24 @@ TEST_CASE("matrices that do not fit the cache are multiplied in parts") {
   CHECK((y.kept_in() && dx.kept_in() && memory.back() == 1234.5f));
 }
 
+TEST_CASE("the weights of one output are a run, and a row has the same bits in every batch") {
+  Fixture<Cpu> f;
+  for (Index in = 1; in <= 140; ++in) {
+    Doubles const w = random_doubles(in);
+    auto const weight = stored<Cpu>({1, in}, w), bias = stored<Cpu>({1}, random_doubles(1));
+    for (std::size_t k = 0; k < w.size(); ++k) CHECK(weight[k] == static_cast<float>(w[k]));
+    auto x = Matrix<Cpu>::random_values(5, in, false);
+    Matrix<Cpu> all{5, 1}, one{1, 1};
+    f.backend.affine(x.rows(), weight.data(), bias.data(), all.rows(), Then<Chain<>, float>{});
+    for (Index i = 0; i < 5; ++i) {
+      f.backend.affine(Rows<float const>{x.rows().row(i), 1, in, in}, weight.data(), bias.data(), one.rows(),
+                       Then<Chain<>, float>{});
+      CHECK(one.at(0, 0) == all.at(i, 0));
+    }
+    CHECK((all.kept_in() && one.kept_in()));
+  }
+}
+
 TEST_CASE("extents that the compiler knows and those at run time give the same bits") {
   Fixture<Cpu> f;
   auto const compare = [&]<Index rows, Index in, Index out>(Fixed<rows> r, Fixed<in> i, Fixed<out> o) {
@@ -178,6 +196,11 @@ TEST_CASE("extents that the compiler knows and those at run time give the same b
     f.backend.weight_gradient(fixed_x, fixed_dy, GradientSink<float>{gradient2.data()});
     CHECK(same_bits(gradient, gradient2));
   };
+  compare(Fixed<1>{}, Fixed<7>{}, Fixed<1>{});
+  compare(Fixed<1>{}, Fixed<16>{}, Fixed<1>{});
+  compare(Fixed<1>{}, Fixed<40>{}, Fixed<1>{});
+  compare(Fixed<1>{}, Fixed<75>{}, Fixed<1>{});
+  compare(Fixed<13>{}, Fixed<33>{}, Fixed<1>{});
   compare(Fixed<1>{}, Fixed<7>{}, Fixed<31>{});
   compare(Fixed<1>{}, Fixed<70>{}, Fixed<67>{});
   compare(Fixed<6>{}, Fixed<33>{}, Fixed<10>{});

@@ -7,6 +7,40 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
+/// Where there is one output, lanes are inputs. How so many terms are summed: f(Int<partial sums>{}, V{}).
+template <class F>
+COLDPRESS_INLINE void with_terms(Index depth, F f) {
+  if (depth <= lanes_of<Narrow>) return f(Int<1>{}, Narrow{});
+  if (depth <= lanes) return f(Int<1>{}, Vector{});
+  depth < 4 * lanes ? f(Int<2>{}, Vector{}) : f(Int<4>{}, Vector{});
+}
+/// Of W whole vectors are read, which end in zeros.
+template <int parts, class V, class Number, class Epilogue>
+COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue const& epilogue, Index row) {
+  constexpr int width = lanes_of<V>;
+  V sums[parts] = {};
+  Index k = 0;
+  auto const add = [&](auto p, V v) COLDPRESS_INLINE_LAMBDA { sums[p] = fma(v, load<V>(w + k + p * width), sums[p]); };
+  for (; k + parts * width <= depth; k += parts * width)
+    for_constants<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA { add(p, load<V>(x + k + p * width)); });
+  for_constants<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA {
+    Index const left = depth - k - p * width;
+    if (left > 0) add(p, load_row<V>(x + k + p * width, left));
+  });
+  for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    constexpr int p = parts - 1 - i, half = p >= 2 ? 2 : 1;
+    sums[p - half] += sums[p];
+  });
+  Vector total[1][1] = {{Vector{sum(sums[0])}}};
+  epilogue.finish(total, row, 0);
+}
+
+template <class Number, class Epilogue>
+COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue const& epilogue, Index row) {
+  with_terms(depth,
+             [&](auto parts, auto v) COLDPRESS_INLINE_LAMBDA { dot<parts, decltype(v)>(depth, x, w, epilogue, row); });
+}
+
 /// Some columns of the row: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
 template <int parts, int w, class V, class Number, class Epilogue>
 COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
@@ -37,10 +71,13 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
 inline constexpr int row_columns = 2 * tile_columns;
 constexpr int row_parts(int w) { return 2 * w <= tile_columns ? 8 : w <= tile_columns ? 4 : 2; }
 
-template <int w, class V, class Number, class Chain, class Join>
-COLDPRESS_INLINE void affine_block(AffineStep<Number, Chain, Join> const& s, Index depth, Index column) {
-  Output<Chain, Join> const epilogue{s.then, s.bias, s.y, 0, s.writable};
-  row_block<row_parts(w), w, V>(depth, s.x, s.weight, s.pitch, epilogue, column);
+template <class Number, class Chain, class Join>
+COLDPRESS_INLINE Output<Chain, Join> output_of(AffineStep<Number, Chain, Join> const& s) {
+  return {s.then, s.bias, s.y, 0, s.writable};
+}
+template <int w, class V, class Step>
+COLDPRESS_INLINE void affine_block(Step const& s, Index depth, Index column) {
+  row_block<row_parts(w), w, V>(depth, s.x, s.weight, s.pitch, output_of(s), column);
 }
 
 /// The same, not inlined: one copy serves every shape.
@@ -58,11 +95,20 @@ void affine_tiles(void const* step) {
     affine_tile<w, Vector, Step>(&s);
   });
 }
+template <int parts, class V, class Step>
+void affine_dot(void const* step) {
+  auto const& s = *static_cast<Step const*>(step);
+  dot<parts, V>(s.inputs, s.x, s.weight, output_of(s), 0);
+}
 template <class Number, class Chain, class Join>
 Kernel kernel_of(AffineStep<Number, Chain, Join> const& s) {
   using Step = AffineStep<Number, Chain, Join>;
-  if (s.outputs <= lanes_of<Narrow>) return affine_tile<1, Narrow, Step>;
   Kernel kernel = affine_tiles<Step>;
+  if (s.outputs == 1) {
+    with_terms(s.inputs, [&](auto parts, auto v) { kernel = affine_dot<parts, decltype(v), Step>; });
+    return kernel;
+  }
+  if (s.outputs <= lanes_of<Narrow>) return affine_tile<1, Narrow, Step>;
   for_constants<row_columns>([&](auto w) COLDPRESS_INLINE_LAMBDA {
     if (vectors(s.outputs) == w + 1) kernel = affine_tile<w + 1, Vector, Step>;
   });
@@ -76,9 +122,19 @@ COLDPRESS_INLINE void affine_row(AffineStep<Number, Chain, Join> const& s, Index
 /// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
 template <class Number, class Chain, class Join, Index inputs, Index outputs>
 COLDPRESS_INLINE void affine_row(AffineStep<Number, Chain, Join> const& s, Fixed<inputs>, Fixed<outputs>) {
-  using V = std::conditional_t<(outputs <= lanes_of<Narrow>), Narrow, Vector>;
-  split<row_columns>(Fixed<vectors(outputs)>{},
-                     [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA { affine_block<w, V>(s, inputs, v * lanes); });
+  if constexpr (outputs == 1) {
+    dot(inputs, s.x, s.weight, output_of(s), 0);
+  } else {
+    using V = std::conditional_t<(outputs <= lanes_of<Narrow>), Narrow, Vector>;
+    split<row_columns>(Fixed<vectors(outputs)>{},
+                       [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA { affine_block<w, V>(s, inputs, v * lanes); });
+  }
+}
+
+/// The matrix of one output in floats; whole vectors are read and written.
+template <class Number>
+void copy_run(Number const* from, float* to, Index size) {
+  for (Index k = 0; k < size; k += lanes) store(to + k, load<Vector>(from + k));
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -22,14 +22,20 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
+    auto const epilogue = cpu::epilogue_of(y, then, bias);
     cpu::either(
         cpu::is_one(x.rows),
         [&]() COLDPRESS_INLINE_LAMBDA {
           cpu::affine_row(cpu::affine_step(x, weight, bias, y, then), x.columns, y.columns);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
-          multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)},
-                   cpu::epilogue_of(y, then, bias), 0, panels_of(y.columns));
+          cpu::either(
+              cpu::is_one(y.columns),
+              [&] { each_row(x, [&](Index i) { cpu::dot(x.columns, x.row(i), weight, epilogue, i); }); },
+              [&]() COLDPRESS_INLINE_LAMBDA {
+                multiply(y.rows, y.columns, x.columns, {x.data, x.pitch, 1}, cpu::Right{weight, pitch(y.columns)},
+                         epilogue, 0, panels_of(y.columns));
+              });
         });
   }
   /// dx = slope(dy W). W is transposed in parts that stay in the cache until they are used.
@@ -41,7 +47,9 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     auto const panels = panels_of(in);
     cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, in};
     auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
-      transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count));
+      cpu::either(
+          cpu::is_one(out), [&] { cpu::copy_run(weight + first, scratch, count); },
+          [&] { transpose(count, out, weight + first * pitch(out), pitch(out), scratch, pitch(count)); });
       multiply(dx.rows, in, out, {dy.data, dy.pitch, 1}, cpu::Right<float>{scratch, pitch(count), first}, epilogue,
                panel, some);
     };
@@ -62,35 +70,30 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   void weight_gradient(X x, DY dy, Sink const& sink) const {
     auto const epilogue = cpu::epilogue_of(sink, pitch(dy.columns));
     cpu::either(
-        cpu::turns(x.columns, dy.columns),
+        cpu::is_one(dy.columns),
         [&] {
-          cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch}, epilogue);
+          sum_rows_of(x, epilogue, [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA {
+            sum = cpu::fma(cpu::splat(*dy.row(i)), cpu::load_row(x.row(i) + c, x.columns - c), sum);
+          });
         },
         [&] {
-          multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch}, epilogue,
-                   0, panels_of(dy.columns));
+          cpu::either(
+              cpu::turns(x.columns, dy.columns),
+              [&] {
+                cpu::multiply_turned(x.columns, dy.columns, x.rows, {dy.data, 1, dy.pitch}, {x.data, x.pitch},
+                                     epilogue);
+              },
+              [&] {
+                multiply(x.columns, dy.columns, x.rows, {x.data, 1, x.pitch}, cpu::Right<float>{dy.data, dy.pitch},
+                         epilogue, 0, panels_of(dy.columns));
+              });
         });
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
   void sum_rows(DY dy, Sink const& sink) const {
-    auto const epilogue = cpu::epilogue_of(sink, 0);
-    constexpr int most = cpu::tile_columns;
-    auto const vectors = cpu::vectors(dy.columns);
-    each(cpu::parts_of(vectors, Fixed<most>{}), product_of(dy.rows, Fixed<value_cost * most * cpu::lanes>{}),
-         [&](Index first, Index last, int) {
-           cpu::split<most>(vectors,
-                            [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
-                              cpu::Vector sum[1][w] = {};
-                              for (Index i = 0; i < dy.rows; ++i) {
-                                cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-                                  sum[0][j] += cpu::load(dy.row(i) + (v + j) * cpu::lanes);
-                                });
-                              }
-                              epilogue.finish(sum, 0, v * cpu::lanes);
-                            },
-                            {first, last});
-         });
+    sum_rows_of(dy, cpu::epilogue_of(sink, 0),
+                [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA { sum += cpu::load(dy.row(i) + c); });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
@@ -383,6 +386,25 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   }
 
  private:
+  /// epilogue(Σ rows of x), as add(sum, row, column) adds one.
+  template <class X, class Epilogue, class Add>
+  void sum_rows_of(X x, Epilogue const& epilogue, Add add) const {
+    constexpr int most = cpu::tile_columns;
+    auto const vectors = cpu::vectors(x.columns);
+    each(cpu::parts_of(vectors, Fixed<most>{}), product_of(x.rows, Fixed<value_cost * most * cpu::lanes>{}),
+         [&](Index first, Index last, int) {
+           cpu::split<most>(
+               vectors,
+               [&](Index v, auto w) COLDPRESS_INLINE_LAMBDA {
+                 cpu::Vector sum[1][w] = {};
+                 for (Index i = 0; i < x.rows; ++i) {
+                   cpu::unroll<w>([&](auto j) COLDPRESS_INLINE_LAMBDA { add(sum[0][j], i, (v + j) * cpu::lanes); });
+                 }
+                 epilogue.finish(sum, 0, v * cpu::lanes);
+               },
+               {first, last});
+         });
+  }
   template <class X, class Y, class Chain, class Join, class Windows>
   void convolve_all(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                     Then<Chain, float, Join> const& then, Windows const& windows) const {

@@ -25,6 +25,9 @@ struct Layout {
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
 
+  /// Distance of the rows of a dense layer's matrix {in, out}: that of one output is a run.
+  static constexpr Index matrix_pitch(Index out) { return out == 1 ? 1 : pitch(out); }
+
   /// Floats that a parameter takes. Where it has more than one axis it is kept as a matrix, {all others, first} with
   /// padded rows: {in, out}. The taps of a sequence, {out, channels, steps}, are kept as {steps, channels, out}, as the
   /// sequence itself is; groups of them are read by whole vectors, beyond the last row. Recurrent weights are as
@@ -34,7 +37,7 @@ struct Layout {
     Shape const& shape = parameter.shape;
     int const rank = shape.rank();
     return is_canonical(parameter) ? cells(shape.size())
-                                   : shape.size() / shape[0] * pitch(shape[0]) + (rank == 3 ? 16 : 0);
+                                   : cells(shape.size() / shape[0] * row_pitch(shape)) + (rank == 3 ? 16 : 0);
   }
   /// Offset in the storage of the canonical element.
   static constexpr Index offset(Parameter const& parameter, Index element) {
@@ -43,9 +46,13 @@ struct Layout {
     if (is_canonical(parameter)) return element;
     Index const depth = shape.size() / shape[0], d = element % depth;
     Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
-    return row * pitch(shape[0]) + element / depth;
+    return row * row_pitch(shape) + element / depth;
   }
 
+  /// Of a parameter that is kept as a matrix.
+  static constexpr Index row_pitch(Shape const& shape) {
+    return shape.rank() == 2 ? matrix_pitch(shape[0]) : pitch(shape[0]);
+  }
   /// One canonical element.
   static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
     return storage[offset(parameter, element)];
@@ -62,7 +69,7 @@ struct Layout {
   template <class F>
   static void for_units(Parameter const& parameter, float* weight, F f) {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
-    if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, pitch(units)});
+    if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, row_pitch(parameter.shape)});
     for (Index n = 0; n < units; ++n) f(Rows<float>{weight + n * size, size, 1, 1});
   }
   /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the

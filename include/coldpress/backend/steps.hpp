@@ -25,7 +25,7 @@ struct AffineStep {
 template <class X, class Number, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline AffineStep<Number, Chain, Join> affine_step(
     X x, Number const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) {
-  return {x.data, weight, bias, y.data, x.columns, y.columns, Layout::pitch(y.columns), writable(y), 0, then};
+  return {x.data, weight, bias, y.data, x.columns, y.columns, Layout::matrix_pitch(y.columns), writable(y), 0, then};
 }
 
 /// A causal convolution. Its state has the sums of the outputs that come, as far as steps have been seen: only every

@@ -311,20 +311,23 @@ COLDPRESS_INLINE Vector every_second(Vector a, Vector b) {
 }
 
 namespace detail {
-template <int distance>
-COLDPRESS_INLINE Vector rotate(Vector v) {
+template <int distance, class V>
+COLDPRESS_INLINE V rotate(V v) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
-    return __builtin_shufflevector(v, v, ((l + distance) % lanes)...);
+    return __builtin_shufflevector(v, v, ((l + distance) % lanes_of<V>)...);
   }
-  (std::make_integer_sequence<int, lanes>{});
+  (std::make_integer_sequence<int, lanes_of<V>>{});
 }
-template <class Combine>
-COLDPRESS_INLINE float reduce(Vector v, Combine combine) {
-  if constexpr (lanes >= 16) v = combine(v, rotate<8>(v));
-  if constexpr (lanes >= 8) v = combine(v, rotate<4>(v));
-  v = combine(v, rotate<2>(v));
-  v = combine(v, rotate<1>(v));
-  return v[0];
+template <class V, class Combine>
+COLDPRESS_INLINE float reduce(V v, Combine combine) {
+  if constexpr (lanes_of < V >> 4) {
+    typedef float Half __attribute__((vector_size(sizeof(V) / 2)));
+    return reduce(combine(resize<Half>(v), resize<Half>(rotate<lanes_of<Half>>(v))), combine);
+  } else {
+    v = combine(v, rotate<2>(v));
+    v = combine(v, rotate<1>(v));
+    return v[0];
+  }
 }
 }  // namespace detail
 
@@ -333,12 +336,16 @@ COLDPRESS_INLINE void zero(float* to, std::ptrdiff_t n) {
 }
 
 /// Sum and maximum of all lanes: fixed trees, half by half. The maximum is NaN if a lane is.
-COLDPRESS_INLINE float sum(Vector v) {
-  return detail::reduce(v, [](Vector a, Vector b) COLDPRESS_INLINE_LAMBDA { return a + b; });
+template <class V>
+COLDPRESS_INLINE float sum(V v) {
+  return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return a + b; });
 }
-COLDPRESS_INLINE Vector maximum(Vector a, Vector b) { return a > b ? a : (b == b ? (a == a ? b : a) : b); }
+template <class V>
+COLDPRESS_INLINE V maximum(V a, V b) {
+  return a > b ? a : (b == b ? (a == a ? b : a) : b);
+}
 COLDPRESS_INLINE float maximum(Vector v) {
-  return detail::reduce(v, [](Vector a, Vector b) COLDPRESS_INLINE_LAMBDA { return maximum(a, b); });
+  return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return maximum(a, b); });
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA
