@@ -268,7 +268,7 @@ COLDPRESS_INLINE void with_gates(RnnType type, F f) {
 /// A step of one sample that is the whole sequence.
 template <int gates, class V>
 void whole_recurrent_step(void const* step) {
-  RecurrentStep const s = *static_cast<RecurrentStep const*>(step);  // stores cannot change a copy
+  auto const& s = *static_cast<RecurrentStep const*>(step);
   recurrent_step<gates, false, V>(s);
   carry(s, 1);
 }
