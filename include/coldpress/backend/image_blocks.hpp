@@ -276,7 +276,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
                                                      Rows<float const> x, DY const& dy, Index blocks, Index shared,
                                                      float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size, width = g.width.filter;
-  Index const at_once = Layout::blocks_at_once(g.in() + g.out());  // whatever the layout: it decides the order of sums
+  Index const at_once = Layout::blocks_at_once(g);  // whatever the layout: it decides the order of sums
   float *const gradient = context.scratch, *const gathered = gradient + shared;
   shared += Layout::gathered(g, blocks);
   for (Index first = 0; first < blocks; first += at_once) {

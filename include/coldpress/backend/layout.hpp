@@ -127,16 +127,18 @@ struct Layout {
   /// The same for blocks: packed weights, or a weight gradient and what is read, where it is no blocks, of as many
   /// blocks as are summed at once; and what each worker needs.
   static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
-  static constexpr Index most_gathered = Index{1} << 19;   // floats, unless one block has more
+  static constexpr Index most_gathered = Index{1} << 20;   // floats of x, unless one block has more
+  static constexpr Index most_planes = Index{1} << 17;     // the same of a tile's dy: they stay in the cache
   /// Of a tile of a weight gradient.
   static constexpr Index block_sums(ConvolutionGeometry const& g) {
     return 16 * most_outputs * most_taps * g.height.filter;
   }
-  static constexpr Index blocks_at_once(Index values) {
-    return freestanding::larger<Index>(1, most_gathered / (16 * values));
+  static constexpr Index blocks_at_once(ConvolutionGeometry const& g) {
+    Index const most = freestanding::smaller(most_gathered / g.in(), most_planes / (most_outputs * g.positions()));
+    return freestanding::larger<Index>(1, most / 16);
   }
   static constexpr Index gathered(ConvolutionGeometry const& g, Index blocks) {
-    return 16 * g.in() * freestanding::smaller(blocks_at_once(g.in() + g.out()), blocks);
+    return 16 * g.in() * freestanding::smaller(blocks_at_once(g), blocks);
   }
   static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
     Index const gradient = extent.training ? gradients(g) + gathered(g, extent.blocks) : 0;
@@ -147,8 +149,7 @@ struct Layout {
   static constexpr Index block_border(ConvolutionGeometry const& g, Extent extent) {
     Index const forward = g.in() + most_outputs * g.positions(),
                 back = extent.input_gradient ? g.out() + most_outputs * g.height.in * g.width.in : 0,
-                planes = most_outputs * g.positions() *
-                         freestanding::smaller(blocks_at_once(g.in() + g.out()), extent.blocks),
+                planes = most_outputs * g.positions() * freestanding::smaller(blocks_at_once(g), extent.blocks),
                 tile = extent.training ? block_sums(g) + 16 * planes : 0;
     return freestanding::larger(16 * freestanding::larger(forward, back), tile) + 16 * extent.maxima / g.outputs;
   }
