@@ -45,7 +45,7 @@ struct Description {
     if (g < 0) return "the caller's";
     Group const& group = groups[static_cast<std::size_t>(g)];
     if (nodes[node].kind == Node::Kind::view) return "a view";
-    if (group.output != static_cast<int>(node)) return "registers";
+    if (group.output != static_cast<int>(node)) return group.pooling >= 0 ? "scratch" : "registers";
     if (!group.needed) return "not computed";
     return bytes(group.value.offset) + " + " + bytes(group.value.pitch) + (group.blocked ? ", in blocks" : "");
   }
