@@ -25,6 +25,32 @@ TEST_CASE("a config streams: its steps are those of the whole sequence, until re
   }
 }
 
+TEST_CASE("convolutions of a config stream, prepared for one sample and not for several") {
+  Convolution const layers[] = {{.num_output = 19, .filter_shape = 11, .dilation = 3},
+                                {.num_output = 6, .filter_shape = 2, .groups = 3, .has_bias = false}};
+  for (Convolution const& layer : layers) {
+    auto const config = [&](Shape in) { return sequential({{"c", layer}, {"t", TanH{}}, {"out", Linear{1}}}, in); };
+    Net whole = Net::from_config(Backend{"cpu"}, sequential({{"c", layer}, {"t", TanH{}}}, Shape{40, 6}), {}, 5);
+    Net live = Net::from_config(Backend{"cpu"}, sequential({{"c", layer}, {"t", TanH{}}}, Shape{6}), {}, 5);
+    Net one = Net::from_config(Backend{"cpu"}, config({6}), {}, 5),
+        two = Net::from_config(Backend{"cpu"}, config({6}), {}, 5);
+    Floats const x = values_of(noise({40, 6}, 1));
+    Floats all;
+    for (std::size_t t = 0; t < 40; ++t) {
+      Floats const step{x.begin() + static_cast<std::ptrdiff_t>(6 * t),
+                        x.begin() + static_cast<std::ptrdiff_t>(6 * t + 6)};
+      Floats const y = copy_of<float>(live.step(step));
+      all.insert(all.end(), y.begin(), y.end());
+      Floats twice = step;
+      twice.insert(twice.end(), step.begin(), step.end());
+      float const alone = one.step(step)[0];
+      Floats const both = copy_of<float>(two.step(twice));
+      CHECK(same_bits(both, Floats{alone, alone}));
+    }
+    CHECK(same_bits(all, copy_of<float>(whole.predict(x))));
+  }
+}
+
 TEST_CASE("two directions do not stream") {
   Net net = Net::from_config(Backend{}, recurrent({.direction_mode = DirectionMode::bi_directional}, {4, 3}));
   Floats const x(12, 1.0f);
