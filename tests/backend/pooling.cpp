@@ -93,6 +93,39 @@ TEST_CASE("pooling of random shapes") {
   }
 }
 
+TEST_CASE("an image's input gradient has the same bits in a block and alone, -0 too") {
+  for (Index const stride : {1, 2}) {
+    for (Index const size : {2, 3}) {
+      Pooling const p{.mode = PoolingMode::max, .filter_shape = size, .stride = stride};
+      Shape const in{2, 6, 8};
+      PoolingGeometry const g = p.geometry(in);
+      Index const out = p.output_shape(in).size();
+      numbers = Random{1};
+      Cpu backend;
+      std::vector<float> scratch(static_cast<std::size_t>(Cpu::pooling_scratch(g)));
+      backend.scratch = scratch.data();
+      auto const back = [&](Matrix<Cpu> x, Matrix<Cpu> dy, Index batch, bool blocked) {
+        Matrix<Cpu> y{batch, out, true, blocked}, dx{batch, in.size(), true, blocked};
+        std::vector<float> places(static_cast<std::size_t>(batch * out));
+        backend.pool(g, x.rows(), y.rows(), Then<Chain<>, float>{}, places.data());
+        backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Slope<Chain<>, float>{});
+        return dx.values();
+      };
+      auto const x = Matrix<Cpu>::random_values(block_size, in.size(), true, true);
+      auto dy = Matrix<Cpu>::random_values(block_size, out, true, true);
+      for (Index i = 0; i < block_size; ++i) dy(i, i % out) = -0.0f;
+      Doubles const all = back(x, dy, block_size, true);
+      for (Index i = 0; i < block_size; ++i) {
+        Matrix<Cpu> one{1, in.size()}, gradient{1, out};
+        for (Index j = 0; j < in.size(); ++j) one(0, j) = static_cast<float>(x.at(i, j));
+        for (Index j = 0; j < out; ++j) gradient(0, j) = static_cast<float>(dy.at(i, j));
+        CHECK(same_bits(back(one, gradient, 1, false), std::span{all}.subspan(static_cast<std::size_t>(i * in.size()),
+                                                                              static_cast<std::size_t>(in.size()))));
+      }
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("the first of equal maxima takes the gradient, the first NaN before all", "", Cpu, Reference<float>,
                    Reference<double>) {
   double const nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();

@@ -202,6 +202,7 @@ __attribute__((noinline)) void pool_windows_gradient(PoolingGeometry const& g, f
 template <int size, int stride, int step>
 __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
                                                   float* dx) {
+  constexpr bool apart = stride >= size;  // nothing is added: 0 + -0 is 0, where Quarters has -0
   bool const maxima = g.mode == PoolingMode::max;
   Index const width = g.width.out, in = g.width.in;
   for (Index y = 0; y < g.height.in; ++y, dx += in * step) {
@@ -215,11 +216,12 @@ __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, floa
       std::int32_t number = begin;
       for (Index i = 0; i < count; ++i, at += width * step, number -= stride * size) {
         Vector const v = load_once(dy + at);
+        auto const with_v = [&](int s) COLDPRESS_INLINE_LAMBDA { return apart ? v : sum[s] + v; };
         if (maxima) {
           Mask const place = (Mask)load_once(places + at) - number;
-          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = place == s ? sum[s] + v : sum[s]; });
+          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = place == s ? with_v(s) : sum[s]; });
         } else {
-          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] += v; });
+          unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = with_v(s); });
         }
       }
       bool const inside = column >= 0 && column + stride <= in;
