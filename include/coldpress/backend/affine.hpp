@@ -14,18 +14,19 @@ COLDPRESS_INLINE void with_terms(Index depth, F f) {
   if (depth <= lanes) return f(Int<1>{}, Vector{});
   depth < 4 * lanes ? f(Int<2>{}, Vector{}) : f(Int<4>{}, Vector{});
 }
-/// Of W whole vectors are read, which end in zeros.
+/// Of W whole vectors are read. What lies behind its end is left out: training may make anything of it, such as NaN.
 template <int parts, class V, class Number, class Epilogue>
 COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue const& epilogue, Index row) {
   constexpr int width = lanes_of<V>;
   V sums[parts] = {};
   Index k = 0;
-  auto const add = [&](auto p, V v) COLDPRESS_INLINE_LAMBDA { sums[p] = fma(v, load<V>(w + k + p * width), sums[p]); };
+  auto const add = [&](auto p, V v, V weight) COLDPRESS_INLINE_LAMBDA { sums[p] = fma(v, weight, sums[p]); };
   for (; k + parts * width <= depth; k += parts * width)
-    for_constants<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA { add(p, load<V>(x + k + p * width)); });
+    for_constants<parts>(
+        [&](auto p) COLDPRESS_INLINE_LAMBDA { add(p, load<V>(x + k + p * width), load<V>(w + k + p * width)); });
   for_constants<parts>([&](auto p) COLDPRESS_INLINE_LAMBDA {
-    Index const left = depth - k - p * width;
-    if (left > 0) add(p, load_row<V>(x + k + p * width, left));
+    Index const at = k + p * width, left = depth - at;
+    if (left > 0) add(p, load_row<V>(x + at, left), masked(load<V>(w + at), left));
   });
   for_constants<parts - 1>([&](auto i) COLDPRESS_INLINE_LAMBDA {
     constexpr int p = parts - 1 - i, half = p >= 2 ? 2 : 1;

@@ -181,7 +181,7 @@ struct InputGradient {
       if (j + 1 < w || left >= lanes) {
         store(at(i, j), v);
       } else if (pitch - column - j * lanes >= lanes) {
-        store(at(i, j), lane_numbers() < static_cast<std::int32_t>(left) ? v : Vector{});
+        store(at(i, j), masked(v, left));
       } else {  // rows touch
         store_partial(at(i, j), v, left);
       }

@@ -12,10 +12,6 @@ template <class F>
 COLDPRESS_INLINE void for_row(Index columns, F f) {
   for (Index c = 0; c < columns; c += lanes) f(c, columns - c);
 }
-/// v with `fill` in the lanes beyond the row.
-COLDPRESS_INLINE Vector masked(Vector v, Index left, float fill) {
-  return lane_numbers() < static_cast<std::int32_t>(left < lanes ? left : lanes) ? v : splat(fill);
-}
 
 inline void normalize_row(Normalization kind, float const* x, float* y, Index columns) {
   Vector top = splat(-__builtin_inff());
@@ -23,7 +19,7 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
           [&](Index c, Index left) { top = maximum(top, masked(load_row(x + c, left), left, -__builtin_inff())); });
   Vector const most = splat(maximum(top));
   Vector total{};
-  for_row(columns, [&](Index c, Index left) { total += masked(exp(load_row(x + c, left) - most), left, 0); });
+  for_row(columns, [&](Index c, Index left) { total += masked(exp(load_row(x + c, left) - most), left); });
   float const mass = sum(total);
   if (kind == Normalization::softmax) {
     for_row(columns, [&](Index c, Index left) { store_row(y + c, exp(load_row(x + c, left) - most) / mass, left); });
@@ -46,7 +42,7 @@ inline void normalize_gradient_row(Normalization kind, float const* y, float con
   Vector const s = splat(sum(total));
   for_row(columns, [&](Index c, Index left) {
     Vector const v = load_row(y + c, left), g = load_row(dy + c, left);
-    store_row(dx + c, masked(logarithmic ? fma(-exp(v), s, g) : v * (g - s), left, 0), writable - c);
+    store_row(dx + c, masked(logarithmic ? fma(-exp(v), s, g) : v * (g - s), left), writable - c);
   });
 }
 
@@ -65,8 +61,8 @@ COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* 
   } else {
     for_row(columns, [&](Index c, Index left) {
       Vector const v = load_row(y + c, left), t = load_row(target + c, left);
-      total += masked(loss.value(v, t), left, 0);
-      store_row(dy + c, masked(loss.gradient(v, t), left, 0), writable - c);
+      total += masked(loss.value(v, t), left);
+      store_row(dy + c, masked(loss.gradient(v, t), left), writable - c);
     });
   }
   return total;

@@ -107,6 +107,12 @@ COLDPRESS_INLINE Mask lane_numbers() {
   return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }
   (std::make_integer_sequence<int, lanes>{});
 }
+/// v with `fill` in the lanes beyond the row.
+template <class V>
+COLDPRESS_INLINE V masked(V v, std::ptrdiff_t left, float fill = 0) {
+  Mask const inside = lane_numbers() < static_cast<std::int32_t>(left < lanes ? left : lanes);
+  return resize<V>(inside ? resize<Vector>(v) : splat(fill));
+}
 
 /// The first of the floats whose upper halves are at p; reads a whole vector.
 template <class V>
