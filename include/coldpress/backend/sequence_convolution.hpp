@@ -93,65 +93,79 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
 /// Adds the terms of taps [first, first + count) to one vector of sums, of a group whose arguments these are: each sum
 /// moves on by one tap. Returns the last one.
 template <int count, class Step>
-COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight, float* sums, Index first) {
-  Index const tap_pitch = s.channels * s.weight_pitch;
+COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight, float* sums, Index first, bool last) {
+  Index const channels = s.channels, weight_pitch = s.weight_pitch, tap_pitch = channels * weight_pitch;
   weight += first * tap_pitch, sums += first * lanes;
   Vector sum[count];
   for_constants<count>(
       [&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = j == 0 && first == 0 ? Vector{} : load(sums + (j - 1) * lanes); });
-  for (Index c = 0; c < s.channels; ++c, weight += s.weight_pitch) {
+  for (Index c = 0; c < channels; ++c, weight += weight_pitch) {
     Vector const value = splat(x[c]);
     unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(value, load(weight + j * tap_pitch), sum[j]); });
   }
   for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
-    if (j + 1 < count || first + count < s.taps) store(sums + j * lanes, sum[j]);
+    if (j + 1 < count || !last) store(sums + j * lanes, sum[j]);
   });
   return sum[count - 1];
 }
-/// One step, with its taps in parts of `most` or one less, from the last to the first: each leaves its place to the one
-/// before.
-template <int most, class Chain, class Join>
+/// Taps that are summed at once, at most: of more, parts are, from the last to the first, for each leaves its place to
+/// the one before.
+inline constexpr int most_taps_at_once = 8;
+/// One step. `taps` is their number, or Index: a number that is more than are summed at once; then there are parts of
+/// `most` and of one less.
+template <int most, bool single, class Chain, class Join>
 COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
-  float& turn = s.state[s.past * s.groups * s.pitch];
-  Index const now = static_cast<Index>(turn), smaller = most * s.parts - s.taps;
-  Output<Chain, Join> const epilogue{s.then, nullptr, s.y, s.y_pitch, s.writable};
-  for (Index group = 0; group < s.groups; ++group) {
-    for (Index k = 0; k < s.outputs; k += lanes) {
-      Index const column = group * s.outputs + k;
-      float* const sums = s.state + (s.taps - 1) * ((now * s.groups + group) * s.pitch + k);
-      Vector sum[1][1] = {};
-      Index after = s.taps;
-      auto const push_part = [&](auto count) COLDPRESS_INLINE_LAMBDA {
-        after -= count;
-        Vector const last = push<count>(s, s.x + group * s.channels, s.weight + column, sums, after);
-        if (after + count == s.taps) sum[0][0] = last;
-      };
-      for (Index part = smaller; part < s.parts; ++part) push_part(Int<most>{});
-      if constexpr (most > 1) {
-        for (Index part = 0; part < smaller; ++part) push_part(Int<most - 1>{});
-      }
-      if (s.bias) sum[0][0] += load_row(s.bias + column, s.outputs - k);
-      epilogue.finish(sum, s.row, s.column + column);
-    }
+  Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
+  std::int32_t now = 0;
+  float* const turn = s.state + turns * s.turn_pitch;
+  if (turns > 1) {
+    __builtin_memcpy(&now, turn, sizeof now);
+    std::int32_t const next = now + 1 == turns ? 0 : now + 1;
+    __builtin_memcpy(turn, &next, sizeof next);
   }
-  turn = static_cast<float>(now + 1 == s.dilation ? 0 : now + 1);
+  float* sums = s.state + now * s.turn_pitch;
+  float const *x = s.x, *weight = s.weight;
+  Index column = 0;
+  for (Index group = 0; group < s.groups; ++group, x += s.channels) {
+    for (Index k = 0; k < outputs; k += lanes, sums += (taps - 1) * lanes) {
+      Vector sum[1][1];
+      if constexpr (single) {
+        sum[0][0] = push<most>(s, x, weight + column + k, sums, 0, true);
+      } else {
+        Index const parts = (taps + most - 1) / most;
+        Index after = taps - most;
+        sum[0][0] = push<most>(s, x, weight + column + k, sums, after, true);
+        for (Index part = most * parts - taps + 1; part < parts; ++part)
+          after -= most, push<most>(s, x, weight + column + k, sums, after, false);
+        while (after > 0) after -= most - 1, push<most - 1>(s, x, weight + column + k, sums, after, false);
+      }
+      if (s.bias) sum[0][0] += load_row(s.bias + column + k, outputs - k);
+      Output<Chain, Join>{s.then, nullptr, s.y, s.y_pitch, s.writable}.finish(sum, s.row, s.column + column + k);
+    }
+    column += outputs;
+  }
 }
 /// The same, not inlined: one copy serves every shape.
-template <int most, class Step>
+template <int most, bool single, class Step>
 void whole_convolve_step(void const* step) {
-  convolve_step<most>(*static_cast<Step const*>(step));
+  convolve_step<most, single>(*static_cast<Step const*>(step));
 }
-/// f(the taps of a part): a constant where the shape is one.
-template <class Step, class F>
-COLDPRESS_INLINE void with_part(Step const& s, F f) {
-  for_constants<8>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-    if ((s.taps + s.parts - 1) / s.parts == i + 1) f(Int<i + 1>{});
+/// f(the taps of a part, whether it is all): constants where the shape is one.
+template <class F>
+COLDPRESS_INLINE void with_part(Index taps, F f) {
+  constexpr int most = most_taps_at_once;
+  Index const parts = (taps + most - 1) / most, each = (taps + parts - 1) / parts;
+  for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
+    if (each != i + 1) return;
+    if (parts == 1) return f(Int<i + 1>{}, Int<1>{});
+    if constexpr (2 * (i + 1) > most) f(Int<i + 1>{}, Int<0>{});
   });
 }
 template <class Chain, class Join>
 Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
   Kernel kernel = nullptr;
-  with_part(s, [&](auto most) { kernel = whole_convolve_step<most, ConvolutionStep<Chain, Join>>; });
+  with_part(s.taps,
+            [&](auto most, auto single) { kernel = whole_convolve_step<most, single, ConvolutionStep<Chain, Join>>; });
   return kernel;
 }
 
@@ -163,7 +177,7 @@ COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s)
     for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {
       s.column = t * g.outputs;
       if constexpr (known) {
-        with_part(s, [&](auto most) COLDPRESS_INLINE_LAMBDA { convolve_step<most>(s); });
+        with_part(s.taps, [&](auto most, auto single) COLDPRESS_INLINE_LAMBDA { convolve_step<most, single>(s); });
       } else {
         kernel_of(s)(&s);
       }

@@ -30,16 +30,15 @@ __attribute__((always_inline)) inline AffineStep<Number, Chain, Join> affine_ste
 
 /// A causal convolution. Its state has the sums of the outputs that come, as far as steps have been seen: only every
 /// `dilation`-th of them meets one step. Of each such turn, group and vector of outputs there are the sums that have
-/// seen 1, 2, ..., taps - 1 of their steps; last comes the number of the turn.
+/// seen 1, 2, ..., taps - 1 of their steps; last comes the number of the turn, in the bits of an integer.
 template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
 struct ConvolutionStep {
   float const *x, *weight;
   float const* bias;  // or null
   float *state, *y;
   Index groups, channels, outputs;  // of a group
-  Index weight_pitch, pitch;        // pitch: of a group's sums
-  Index past, taps, dilation;
-  Index parts;  // of the taps: so many are summed at once, or one less
+  Index weight_pitch, turn_pitch;   // turn_pitch: of a turn's sums
+  Index taps, dilation;
   Index y_pitch, writable, row, column;
   Then<Chain, float, Join> then;
 };
@@ -47,7 +46,6 @@ template <class X, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_step(
     ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
     Then<Chain, float, Join> const& then, float* state) {
-  constexpr Index most = 8;
   return {.x = x.data,
           .weight = weight,
           .bias = bias,
@@ -57,11 +55,9 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .channels = g.group_channels(),
           .outputs = g.group_outputs(),
           .weight_pitch = Layout::pitch(g.outputs),
-          .pitch = Layout::cells(g.group_outputs()),
-          .past = g.past(),
+          .turn_pitch = (g.height.filter - 1) * g.groups * Layout::cells(g.group_outputs()),
           .taps = g.height.filter,
           .dilation = g.height.dilation,
-          .parts = (g.height.filter + most - 1) / most,
           .y_pitch = y.pitch,
           .writable = writable(y),
           .row = 0,
