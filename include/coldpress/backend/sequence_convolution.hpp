@@ -111,8 +111,7 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
 /// Taps that are summed at once, at most: of more, parts are, from the last to the first, for each leaves its place to
 /// the one before.
 inline constexpr int most_taps_at_once = 8;
-/// One step. `taps` is their number, or Index: a number that is more than are summed at once; then there are parts of
-/// `most` and of one less.
+/// One step. `single`: all taps are summed at once, and are `most`; else in parts of `most` and of one less.
 template <int most, bool single, class Chain, class Join>
 COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
