@@ -111,8 +111,9 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
 /// Taps that are summed at once, at most: of more, parts are, from the last to the first, for each leaves its place to
 /// the one before.
 inline constexpr int most_taps_at_once = 8;
-/// One step. `single`: all taps are summed at once, and are `most`; else in parts of `most` and of one less.
-template <int most, bool single, class Chain, class Join>
+/// One step. `single`: all taps are summed at once, and are `most`; else in parts of `most` and of one less. `one`:
+/// there is but one group, and one vector of outputs.
+template <int most, bool single, bool one, class Chain, class Join>
 COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
   std::int32_t now = 0;
@@ -125,8 +126,8 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   float* sums = s.state + now * s.turn_pitch;
   float const *x = s.x, *weight = s.weight;
   Index column = 0;
-  for (Index group = 0; group < s.groups; ++group, x += s.channels) {
-    for (Index k = 0; k < outputs; k += lanes, sums += (taps - 1) * lanes) {
+  for (Index group = 0; group < (one ? 1 : s.groups); ++group, x += s.channels) {
+    for (Index k = 0; one ? k == 0 : k < outputs; k += lanes, sums += (taps - 1) * lanes) {
       Vector sum[1][1];
       if constexpr (single) {
         sum[0][0] = push<most>(s, x, weight + column + k, sums, 0, true);
@@ -145,9 +146,9 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   }
 }
 /// The same, not inlined: one copy serves every shape.
-template <int most, bool single, class Step>
+template <int most, bool single, bool one, class Step>
 void whole_convolve_step(void const* step) {
-  convolve_step<most, single>(*static_cast<Step const*>(step));
+  convolve_step<most, single, one>(*static_cast<Step const*>(step));
 }
 /// f(the taps of a part, whether it is all): constants where the shape is one.
 template <class F>
@@ -162,9 +163,12 @@ COLDPRESS_INLINE void with_part(Index taps, F f) {
 }
 template <class Chain, class Join>
 Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
+  using Step = ConvolutionStep<Chain, Join>;
   Kernel kernel = nullptr;
-  with_part(s.taps,
-            [&](auto most, auto single) { kernel = whole_convolve_step<most, single, ConvolutionStep<Chain, Join>>; });
+  with_part(s.taps, [&](auto most, auto single) {
+    kernel = s.groups == 1 && s.outputs <= lanes ? whole_convolve_step<most, single, true, Step>
+                                                 : whole_convolve_step<most, single, false, Step>;
+  });
   return kernel;
 }
 
@@ -176,7 +180,8 @@ COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s)
     for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {
       s.column = t * g.outputs;
       if constexpr (known) {
-        with_part(s.taps, [&](auto most, auto single) COLDPRESS_INLINE_LAMBDA { convolve_step<most, single>(s); });
+        with_part(s.taps,
+                  [&](auto most, auto single) COLDPRESS_INLINE_LAMBDA { convolve_step<most, single, false>(s); });
       } else {
         kernel_of(s)(&s);
       }
