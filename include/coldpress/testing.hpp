@@ -320,10 +320,11 @@ Violations violations() {
     std::uint64_t seed = 300;
     (laws_at<layer, shapes>(seed += 50, found), ...);
   } else {
+    constexpr int count = PointwiseLayer<std::remove_cvref_t<decltype(layer)>> ? 6 : 20;
     [&]<int... n>(std::integer_sequence<int, n...>) {
       (gradient_law<Sequential<layer>, law_shape(n)>(1 + n % 4 * 2, n, found), ...);
     }
-    (std::make_integer_sequence < int, PointwiseLayer<std::remove_cvref_t<decltype(layer)>> ? 6 : 20 > {});
+    (std::make_integer_sequence<int, count>{});
     laws_at<layer, Shape{71}>(100, found);
     laws_at<layer, Shape{2, 3, 5}>(200, found);
   }

@@ -29,9 +29,9 @@ struct Layout {
   static constexpr Index matrix_pitch(Index out) { return out == 1 ? 1 : pitch(out); }
 
   /// Floats that a parameter takes. Where it has more than one axis it is kept as a matrix, {all others, first} with
-  /// padded rows: {in, out}. The taps of a sequence, {out, channels, steps}, are kept as {steps, channels, out}, as the
-  /// sequence itself is; groups of them are read by whole vectors, beyond the last row. Recurrent weights are as
-  /// recurrent_part says.
+  /// rows matrix_pitch or pitch apart: {in, out}. The taps of a sequence, {out, channels, steps}, are kept as {steps,
+  /// channels, out}, as the sequence itself is; groups of them are read by whole vectors, beyond the last row.
+  /// Recurrent weights are as recurrent_part says.
   static constexpr Index storage_size(Parameter const& parameter) {
     if (parameter.recurrent.gates > 0) return recurrent_part(parameter.recurrent, parameter.recurrent.parts());
     Shape const& shape = parameter.shape;

@@ -326,7 +326,7 @@ COLDPRESS_INLINE V rotate(V v) {
 }
 template <class V, class Combine>
 COLDPRESS_INLINE float reduce(V v, Combine combine) {
-  if constexpr (lanes_of < V >> 4) {
+  if constexpr (4 < lanes_of<V>) {
     typedef float Half __attribute__((vector_size(sizeof(V) / 2)));
     return reduce(combine(resize<Half>(v), resize<Half>(rotate<lanes_of<Half>>(v))), combine);
   } else {
