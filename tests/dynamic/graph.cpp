@@ -138,7 +138,7 @@ TEST_CASE("a layer's fields mean something") {
                                        {static_cast<Filler::Kind>(77), 0, 0},
                                        {static_cast<Filler::Kind>(-1), 0, 0}};
   for (Filler const& filler : fillers) {
-    refuses_layer<ConfigError>(Linear{.output_size = 4, .weight = filler}, "filler");
+    refuses_layer<ConfigError>(Linear{.output_size = 4, .weight = {filler}}, "filler");
     LayerConfig config{"fc", Linear{4}};
     config.params = {{"", filler}};
     refuses<ConfigError>(config, "fc", "filler", Shape{4});

@@ -145,7 +145,7 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
     column += outputs;
   }
 }
-/// The same, not inlined: one copy serves every shape.
+/// The same, not inlined.
 template <int most, bool single, bool one, class Step>
 void whole_convolve_step(void const* step) {
   convolve_step<most, single, one>(*static_cast<Step const*>(step));
