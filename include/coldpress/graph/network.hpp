@@ -104,8 +104,9 @@ class Network {
   }
   template <FixedString name, class Space>
   static Samples<T> output(Space const& workspace) {
-    static_assert(output_index(name.view()) >= 0, "output: the network has no output of this name");
-    return workspace.output(output_index(name.view()));
+    constexpr int index = output_index(name.view());
+    static_assert(index >= 0, "output: the network has no output of this name");
+    return workspace.output(index);
   }
   /// forward that also looks at the losses and statistics of the network's function; takes every input. What they say
   /// is of the samples of all such calls since the last reset. Throws DataError for labels that are no class.
