@@ -5,8 +5,8 @@
 
 namespace coldpress {
 
-/// std::span without its constraints, which a compiler checks for longer than it plans a small network. It owns nothing:
-/// what it is made of must outlive it.
+/// std::span without its constraints, which a compiler checks for longer than it plans a small network. It owns
+/// nothing: what it is made of must outlive it.
 template <class T>
 class View {
  public:
