@@ -7,7 +7,7 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # g++ collects its garbage from 128 MB on, many times in files of many networks: a seventh of its time. From 1 GB on, most files
-# take half as much memory again; the largest tests take 2.3 GB.
+# take half as much memory again; the largest tests take 2.3 GB each, whatever the number of jobs.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
 
 # Continuous integration starts with nothing kept, and precompiles the headers of tests instead.

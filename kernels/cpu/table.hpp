@@ -52,7 +52,7 @@ struct JoinKernels {
                    Slope<ErasedChain, float> const& slope, Context const& context);
 };
 
-/// What does such a step.
+/// Which kernel does a step of this type (backend/steps.hpp).
 template <class Step>
 struct StepKernels {
   Kernel (*kernel_of)(Step const& step);

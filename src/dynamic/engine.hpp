@@ -83,6 +83,7 @@ class Engine final : public Executable {
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
+    // After reset streams_ is 0, and what was never recorded fits nothing.
     if (streams_ == stream_.batch && plays(stream_, inputs, carried_.data())) return play(stream_, inputs);
     return stream_anew(inputs);
   }
