@@ -130,7 +130,9 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
                                       lane_numbers() < static_cast<std::int32_t>(count));
 #else
   Vector v{};
-  for (int l = 0; l < lanes && l < count; ++l) v[l] = p[l];  // g++ 12 warns of more, which never is
+  for (int l = 0; l < lanes; ++l) {  // bounded by a constant: g++ 12 warns of more lanes than there are
+    if (l < count) v[l] = p[l];
+  }
   return v;
 #endif
 }
@@ -146,7 +148,9 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
 #elif defined __AVX2__ && defined __FMA__
   __builtin_ia32_maskstoreps256(reinterpret_cast<Vector*>(p), lane_numbers() < static_cast<std::int32_t>(count), v);
 #else
-  for (int l = 0; l < lanes && l < count; ++l) p[l] = v[l];
+  for (int l = 0; l < lanes; ++l) {
+    if (l < count) p[l] = v[l];
+  }
 #endif
 }
 /// As load and store where a whole vector is left of the row, else as the partial ones.
