@@ -45,7 +45,7 @@ struct Then {
   [[no_unique_address]] Join join = {};
 
   static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
-  bool empty() const {
+  constexpr bool empty() const {
     if constexpr (std::is_same_v<Join, NoJoin>) {
       return chain.length == 0 && !kept;
     } else {
@@ -66,7 +66,7 @@ struct Slope {
   Index output_pitch = 0;
 
   static constexpr bool nothing = is_no_chain<Chain>;
-  bool empty() const { return chain.length == 0; }
+  constexpr bool empty() const { return chain.length == 0; }
 };
 
 /// What a pooling that is one pass with a convolution makes of the convolution's values: these never reach memory.
@@ -78,12 +78,12 @@ struct Windows {
 
   constexpr explicit operator bool() const { return geometry.planes > 0; }
   /// The same for a function that leaves all to run time.
-  operator Windows<T>() const requires(!std::is_same_v<Last, bool>) { return {geometry, places, last}; }
+  constexpr operator Windows<T>() const requires(!std::is_same_v<Last, bool>) { return {geometry, places, last}; }
 };
 struct NoWindows {
   static constexpr std::false_type last{};
   template <class T>
-  operator Windows<T>() const {
+  constexpr operator Windows<T>() const {
     return {};
   }
 };
@@ -126,7 +126,9 @@ template <class T>
 struct GradientSink {
   T* gradient;
   bool add = false;  // to what is there, or over it
-  GradientSink at(Index offset) const { return {gradient + offset, add}; }
+  constexpr GradientSink at(Index offset) const { return {gradient + offset, add}; }
+  /// The gradient of element e.
+  constexpr void take(Index e, T value) const { gradient[e] = add ? gradient[e] + value : value; }
 };
 
 /// ... or straight into the parameter, through the optimizer: then the gradient never reaches memory.
@@ -141,7 +143,7 @@ struct UpdateSink {
   float average = 0;    // above 0: of a statistic, which takes observations in place of gradients
   bool frozen = false;  // then nothing changes
 
-  UpdateSink at(Index offset) const {
+  constexpr UpdateSink at(Index offset) const {
     UpdateSink part = *this;
     part.weight += offset;
     for (T*& s : part.state) s += offset;
@@ -149,7 +151,7 @@ struct UpdateSink {
   }
   /// One step of a number, or of a vector of them. `penalized`: whether there is decay; constant, for it costs time.
   template <bool penalized, class V>
-  __attribute__((always_inline)) void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
+  __attribute__((always_inline)) constexpr void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
     gradient = gradient * scale;
     if constexpr (penalized) {
       V const sign = value > V{} ? V{} + 1 : value < V{} ? V{} - 1 : V{};
@@ -158,9 +160,22 @@ struct UpdateSink {
     }
     optimizer.update(value, gradient, states);
   }
+  /// The gradient of element e, or what is observed of it.
+  constexpr void take(Index e, T value) const {
+    if (frozen) return;
+    if (average > 0) return observe(weight[e], value);
+    T states[Optimizer::states];
+    for (int s = 0; s < Optimizer::states; ++s) states[s] = state[s][e];
+    if (decay != 0) {
+      step<true>(weight[e], value, states);
+    } else {
+      step<false>(weight[e], value, states);
+    }
+    for (int s = 0; s < Optimizer::states; ++s) state[s][e] = states[s];
+  }
   /// One step of a statistic.
   template <class V>
-  __attribute__((always_inline)) void observe(V& value, V observation) const {
+  __attribute__((always_inline)) constexpr void observe(V& value, V observation) const {
     V const distance = Math<V>::fma(observation, V{} + scale, -value);
     value = Math<V>::fma(V{} + average, distance, value);
   }

@@ -95,7 +95,8 @@ struct Layout {
     return recurrent_part(w, p.part) + row * recurrent_pitch(w) + gate * cells(w.hidden) + p.unit;
   }
   /// Floats of scratch that the gradients of recurrent weights need: W_h or W_x is transposed there, biases are summed.
-  static constexpr Index recurrent_scratch(RecurrentWeights const& w) {
+  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
+    if (!extent.training) return 0;
     Index const last = w.inputs(w.parts() - 1), first = w.inputs(0), inputs = last > first ? last : first;
     Index const sums = w.gates * cells(w.hidden);
     return freestanding::larger(product_scratch(inputs, sums), sums * pitch(w.hidden));
@@ -112,6 +113,7 @@ struct Layout {
   static constexpr auto transposed_at_once(Fixed<out>) {
     return Fixed<transposed_at_once(Index{out})>{};
   }
+  static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
   static constexpr Index product_scratch(Index in, Index out) {
     return out * pitch(freestanding::smaller(in, transposed_at_once(out)));
   }

@@ -137,7 +137,8 @@ struct Reference {
   static constexpr void put(Parameter const&, Real* storage, Index element, Real value) { storage[element] = value; }
   static constexpr bool is_canonical(Parameter const&) { return true; }
   static constexpr Index product_scratch(Index, Index) { return 0; }
-  static constexpr Index recurrent_scratch(RecurrentWeights const&) { return 0; }
+  static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
+  static constexpr Index recurrent_scratch(RecurrentWeights const&, Extent) { return 0; }
   static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
 
@@ -404,25 +405,9 @@ struct Reference {
     }
   }
   /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
-  void hand_over(Real const* gradient, Index size, GradientSink<Real> sink) const {
-    for (Index i = 0; i < size; ++i) sink.gradient[i] = sink.add ? sink.gradient[i] + gradient[i] : gradient[i];
-  }
-  template <class Optimizer>
-  void hand_over(Real const* gradient, Index size, UpdateSink<Optimizer, Real> const& sink) const {
-    for (Index i = 0; i < size && !sink.frozen; ++i) {
-      if (sink.average > 0) {
-        sink.observe(sink.weight[i], gradient[i]);
-        continue;
-      }
-      Real state[Optimizer::states];
-      for (int s = 0; s < Optimizer::states; ++s) state[s] = sink.state[s][i];
-      if (sink.decay != 0) {
-        sink.template step<true>(sink.weight[i], gradient[i], state);
-      } else {
-        sink.template step<false>(sink.weight[i], gradient[i], state);
-      }
-      for (int s = 0; s < Optimizer::states; ++s) sink.state[s][i] = state[s];
-    }
+  template <class Sink>
+  void hand_over(Real const* gradient, Index size, Sink const& sink) const {
+    for (Index i = 0; i < size; ++i) sink.take(i, gradient[i]);
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
   void constrain(Parameter const& parameter, Real* weight, Real most) const {

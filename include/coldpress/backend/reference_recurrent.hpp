@@ -10,25 +10,6 @@
 
 namespace coldpress::detail {
 
-/// The matrices and biases of a part in canonical order: gate q's element is w[(q * hidden + unit) * columns + column].
-template <class T>
-struct PackedPart {
-  T *of_x, *of_h, *bias_x, *bias_h;
-  Index inputs, hidden;
-
-  PackedPart(RecurrentWeights const& w, Index part, T* weights)
-      : of_x(weights + w.matrices(part)),
-        of_h(of_x + w.biases() * w.inputs(part)),
-        bias_x(weights + w.matrices(w.parts()) + 2 * part * w.biases()),
-        bias_h(bias_x + w.biases()),
-        inputs(w.inputs(part)),
-        hidden(w.hidden) {}
-};
-
-/// Which of the sums of a unit a gate's terms of x and of h go to; those of a GRU are n_x, r, z, n_h.
-constexpr Index sum_of_x(Index gates, Index gate) { return gates == 3 ? (gate + 1) % 3 : gate; }
-constexpr Index sum_of_h(Index gates, Index gate) { return gates == 3 ? gate + 1 : gate; }
-
 template <class Real>
 void reference_recurrent(Recurrence<Real> const& r, Real const* weights) {
   Index const gates = r.weights.gates, hidden = r.weights.hidden, units = r.units();

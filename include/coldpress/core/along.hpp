@@ -40,7 +40,7 @@ constexpr Shape without_axis(Shape in, int axis) {
 
 /// Where the largest of the values x[0], x[inner], ... is: the first of equal ones; a NaN is the largest of all.
 template <class T>
-Index first_maximum(T const* x, Index extent, Index inner) {
+constexpr Index first_maximum(T const* x, Index extent, Index inner) {
   Index best = 0;
   for (Index k = 1; k < extent; ++k) {
     T const most = x[best * inner], value = x[k * inner];
@@ -51,7 +51,7 @@ Index first_maximum(T const* x, Index extent, Index inner) {
 
 /// f(0) + ... + f(n - 1), in sixteen sums that compilers keep in vectors, added up as a tree.
 template <class T, class F>
-__attribute__((always_inline)) inline T sum_over(Index n, F f) {
+__attribute__((always_inline)) constexpr T sum_over(Index n, F f) {
   constexpr Index width = 16;
   T part[width] = {};
   Index i = 0;

@@ -14,12 +14,12 @@ namespace coldpress {
 template <class T>
 class LineSoftmax {
  public:
-  LineSoftmax(T const* x, Along const& a)
+  constexpr LineSoftmax(T const* x, Along const& a)
       : x_(x), inner_(a.inner), most_(x[first_maximum(x, a.extent, a.inner) * a.inner]) {
     log_mass_ = Math<T>::log(sum_over<T>(a.extent, [&](Index k) { return Math<T>::exp(x[k * inner_] - most_); }));
   }
-  T log(Index k) const { return x_[k * inner_] - most_ - log_mass_; }
-  T operator()(Index k) const { return Math<T>::exp(log(k)); }
+  constexpr T log(Index k) const { return x_[k * inner_] - most_ - log_mass_; }
+  constexpr T operator()(Index k) const { return Math<T>::exp(log(k)); }
 
  private:
   T const* x_;
@@ -60,14 +60,14 @@ struct ClassWeights {
   }
   /// What the factors are multiplied with.
   template <class T>
-  T scale(ClassNormalization normalize) const {
+  constexpr T scale(ClassNormalization normalize) const {
     if (count == 0 || normalize == ClassNormalization::none) return 1;
     T sum{};
     for (int k = 0; k < count; ++k) sum += factors[k];
     return static_cast<T>(count) / sum;
   }
   template <class T>
-  T factor(Index label) const {
+  constexpr T factor(Index label) const {
     return count == 0 ? T{1} : static_cast<T>(factors[label]);
   }
 };

@@ -8,8 +8,10 @@ namespace coldpress {
 /// f(first, last, backend) for ranges that together are [0, count); the backend is that of who does it, with scratch of
 /// its own. Nothing that a range writes belongs to another. `cost`: of one number in it, in multiply-adds.
 template <class Backend, class Count, class Cost, class F>
-void each_range(Backend const& backend, Count count, Cost cost, F const& f) {
-  if constexpr (std::is_base_of_v<Context, Backend>) {
+constexpr void each_range(Backend const& backend, Count count, Cost cost, F const& f) {
+  if constexpr (requires { backend.each_range(count, f); }) {
+    backend.each_range(count, f);
+  } else if constexpr (std::is_base_of_v<Context, Backend>) {
     backend.each(count, cost, [&](Index first, Index last, int worker) {
       Backend own = backend;
       own.executor = nullptr, own.scratch = backend.scratch_of(worker);
@@ -22,7 +24,7 @@ void each_range(Backend const& backend, Count count, Cost cost, F const& f) {
 /// f(sample), or f(sample, backend), for each sample of x. A layer whose samples need scratch asks for as much for each
 /// of Extent::workers. `cost`: of a sample; by default that of reading and writing its values.
 template <class Backend, class X, class Cost, class F>
-void each_sample(Backend const& backend, X const& x, Cost cost, F const& f) {
+constexpr void each_sample(Backend const& backend, X const& x, Cost cost, F const& f) {
   each_range(backend, x.rows, cost, [&](Index first, Index last, Backend const& by) {
     for (Index i = first; i < last; ++i) {
       if constexpr (std::is_invocable_v<F const&, Index>) {
@@ -34,7 +36,7 @@ void each_sample(Backend const& backend, X const& x, Cost cost, F const& f) {
   });
 }
 template <class Backend, class X, class F>
-void each_sample(Backend const& backend, X const& x, F const& f) {
+constexpr void each_sample(Backend const& backend, X const& x, F const& f) {
   each_sample(backend, x, product_of(x.columns, Fixed<Context::value_cost>{}), f);
 }
 

@@ -4,6 +4,13 @@
 #include <cstddef>
 #include <type_traits>
 
+// Functions that a GPU calls, too, are constexpr; those that never are constant say this.
+#if defined __CUDACC__
+#define COLDPRESS_DEVICE __host__ __device__
+#else
+#define COLDPRESS_DEVICE
+#endif
+
 namespace coldpress::freestanding {
 
 template <class T>
@@ -28,9 +35,9 @@ __attribute__((always_inline)) constexpr void copy_n(T const* from, std::ptrdiff
 }
 
 // Of float and double.
-#define COLDPRESS_FUNCTION(name)                                                               \
-  __attribute__((always_inline)) inline float name(float x) { return __builtin_##name##f(x); } \
-  __attribute__((always_inline)) inline double name(double x) { return __builtin_##name(x); }  \
+#define COLDPRESS_FUNCTION(name)                                                                                \
+  __attribute__((always_inline)) COLDPRESS_DEVICE inline float name(float x) { return __builtin_##name##f(x); } \
+  __attribute__((always_inline)) COLDPRESS_DEVICE inline double name(double x) { return __builtin_##name(x); }  \
   static_assert(true)
 COLDPRESS_FUNCTION(exp);
 COLDPRESS_FUNCTION(expm1);
@@ -42,9 +49,13 @@ COLDPRESS_FUNCTION(cos);
 COLDPRESS_FUNCTION(sqrt);
 COLDPRESS_FUNCTION(fabs);
 #undef COLDPRESS_FUNCTION
-__attribute__((always_inline)) inline float pow(float x, float y) { return __builtin_powf(x, y); }
-__attribute__((always_inline)) inline double pow(double x, double y) { return __builtin_pow(x, y); }
-__attribute__((always_inline)) inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-__attribute__((always_inline)) inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+__attribute__((always_inline)) COLDPRESS_DEVICE inline float pow(float x, float y) { return __builtin_powf(x, y); }
+__attribute__((always_inline)) COLDPRESS_DEVICE inline double pow(double x, double y) { return __builtin_pow(x, y); }
+__attribute__((always_inline)) COLDPRESS_DEVICE inline float fma(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+__attribute__((always_inline)) COLDPRESS_DEVICE inline double fma(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
 
 }  // namespace coldpress::freestanding

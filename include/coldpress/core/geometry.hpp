@@ -119,12 +119,12 @@ struct Past {
 
   static constexpr Index size(Index steps, Index channels) { return steps == 0 ? 0 : steps * channels + 1; }
   /// Step number t of the call that comes, -steps <= t < 0.
-  T const* step(Index t) const {
+  constexpr T const* step(Index t) const {
     Index const slot = oldest() + t;
     return values + (slot < 0 ? slot + steps : slot) * channels;
   }
   /// Takes in the `count` steps of a call.
-  void append(T const* x, Index count) const {
+  constexpr void append(T const* x, Index count) const {
     Index slot = oldest();
     for (Index t = 0; t < count; ++t, slot = slot + 1 == steps ? 0 : slot + 1) {
       T* const to = values + slot * channels;
@@ -134,7 +134,7 @@ struct Past {
   }
 
  private:
-  Index oldest() const { return static_cast<Index>(values[steps * channels]); }
+  constexpr Index oldest() const { return static_cast<Index>(values[steps * channels]); }
 };
 
 }  // namespace coldpress

@@ -20,27 +20,27 @@ struct At {
 template <class T>
 struct Math {
   /// A constant, as exact as T is.
-  static T number(double x) { return static_cast<T>(x); }
-  static T exp(T x) { return freestanding::exp(x); }
-  static T tanh(T x) { return freestanding::tanh(x); }
-  static T sigmoid(T x) {
+  static constexpr T number(double x) { return static_cast<T>(x); }
+  static constexpr T exp(T x) { return freestanding::exp(x); }
+  static constexpr T tanh(T x) { return freestanding::tanh(x); }
+  static constexpr T sigmoid(T x) {
     T const e = freestanding::exp(-freestanding::fabs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
   static T expm1(T x) { return freestanding::expm1(x); }
-  static T log(T x) { return freestanding::log(x); }
+  static constexpr T log(T x) { return freestanding::log(x); }
   /// log(1 + e^x)
-  static T softplus(T x) {
+  static constexpr T softplus(T x) {
     return freestanding::larger(x, T{}) + freestanding::log1p(freestanding::exp(-freestanding::fabs(x)));
   }
   /// The distribution function of the standard normal.
-  static T normal_cdf(T x) { return freestanding::erfc(x * T(-0.70710678118654752)) / 2; }
-  static T pow(T x, float exponent) { return freestanding::pow(x, T(exponent)); }
-  static T sqrt(T x) { return freestanding::sqrt(x); }
-  static T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
+  static constexpr T normal_cdf(T x) { return freestanding::erfc(x * T(-0.70710678118654752)) / 2; }
+  static constexpr T pow(T x, float exponent) { return freestanding::pow(x, T(exponent)); }
+  static constexpr T sqrt(T x) { return freestanding::sqrt(x); }
+  static constexpr T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.
-  static std::uint32_t random(std::uint64_t key, At at) {
+  static constexpr std::uint32_t random(std::uint64_t key, At at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     return philox<std::uint32_t>({{column / 64 * 16 + column % 16, static_cast<std::uint32_t>(at.row),
                                    static_cast<std::uint32_t>(at.step), static_cast<std::uint32_t>(at.step >> 32)}},
@@ -94,7 +94,7 @@ struct Chain<> {
   static constexpr bool needs_input = false;
   static constexpr bool heavy = false;
   template <class T>
-  __attribute__((always_inline)) T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
     return x;
   }
 };
@@ -109,13 +109,13 @@ struct Chain<Op, Rest...> {
   [[no_unique_address]] Chain<Rest...> rest;
 
   template <class T>
-  __attribute__((always_inline)) T value(T x, At at) const {
+  __attribute__((always_inline)) constexpr T value(T x, At at) const {
     return rest.value(op.value(x, at), at);
   }
   /// dy/dx of the whole chain. x is read only where needs_input says so. Slopes are multiplied from the last operation
   /// to the first.
   template <class T>
-  __attribute__((always_inline)) T gradient(T x, T y, At at) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T y, At at) const {
     if constexpr (sizeof...(Rest) == 0) {
       return op.gradient(x, y, at);
     } else {
@@ -125,9 +125,9 @@ struct Chain<Op, Rest...> {
   }
 };
 
-inline Chain<> chain_of() { return {}; }
+constexpr Chain<> chain_of() { return {}; }
 template <class Op, class... Rest>
-Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
+constexpr Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
   return {op, chain_of(rest...)};
 }
 

@@ -75,6 +75,25 @@ struct RecurrentWeights {
   bool operator==(RecurrentWeights const&) const = default;
 };
 
+/// The matrices and biases of a part in canonical order: gate q's element is w[(q * hidden + unit) * columns + column].
+template <class T>
+struct PackedPart {
+  T *of_x, *of_h, *bias_x, *bias_h;
+  Index inputs, hidden;
+
+  constexpr PackedPart(RecurrentWeights const& w, Index part, T* weights)
+      : of_x(weights + w.matrices(part)),
+        of_h(of_x + w.biases() * w.inputs(part)),
+        bias_x(weights + w.matrices(w.parts()) + 2 * part * w.biases()),
+        bias_h(bias_x + w.biases()),
+        inputs(w.inputs(part)),
+        hidden(w.hidden) {}
+};
+
+/// Which of the sums of a unit a gate's terms of x and of h go to; those of a GRU are n_x, r, z, n_h.
+constexpr Index sum_of_x(Index gates, Index gate) { return gates == 3 ? (gate + 1) % 3 : gate; }
+constexpr Index sum_of_h(Index gates, Index gate) { return gates == 3 ? gate + 1 : gate; }
+
 /// Values of several samples over several steps.
 template <class T>
 struct Sequence {
@@ -82,15 +101,17 @@ struct Sequence {
   Index samples, steps, columns;
   Index sample_pitch, step_pitch, column_pitch = 1;
 
-  T* at(Index step, Index sample) const { return data + step * step_pitch + sample * sample_pitch; }
-  Sequence part(Index first, Index count) const {
+  constexpr T* at(Index step, Index sample) const { return data + step * step_pitch + sample * sample_pitch; }
+  constexpr Sequence part(Index first, Index count) const {
     return {data + first * column_pitch, samples, steps, count, sample_pitch, step_pitch, column_pitch};
   }
-  Sequence some(Index first, Index count) const {
+  constexpr Sequence some(Index first, Index count) const {
     return {at(0, first), count, steps, columns, sample_pitch, step_pitch, column_pitch};
   }
-  Sequence only(Index step) const { return {at(step, 0), samples, 1, columns, sample_pitch, step_pitch, column_pitch}; }
-  operator Sequence<T const>() const requires(!std::is_const_v<T>) {
+  constexpr Sequence only(Index step) const {
+    return {at(step, 0), samples, 1, columns, sample_pitch, step_pitch, column_pitch};
+  }
+  constexpr operator Sequence<T const>() const requires(!std::is_const_v<T>) {
     return {data, samples, steps, columns, sample_pitch, step_pitch, column_pitch};
   }
 };
@@ -112,7 +133,7 @@ struct Recurrence {
   bool keeps;     // what backward needs
 
   /// Of some samples.
-  Recurrence some(Index first, Index count) const {
+  constexpr Recurrence some(Index first, Index count) const {
     Recurrence all = *this;
     all.x = x.some(first, count), all.h = h.some(first, count);
     all.kept = kept.some(first, count), all.gradients = gradients.some(first, count);
@@ -120,10 +141,10 @@ struct Recurrence {
     return all;
   }
   /// The step that comes as number n.
-  Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
+  constexpr Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 
   static constexpr Index padded(Index units) { return (units + 15) / 16 * 16; }
-  Index units() const { return padded(weights.hidden); }
+  constexpr Index units() const { return padded(weights.hidden); }
   /// Values of one step of one sample in `kept`.
   static constexpr Index kept_size(RnnType type, Index hidden) {
     return padded_pitch(padded(hidden) * (type == RnnType::lstm ? 6 : type == RnnType::gru ? 4 : 0));

@@ -25,14 +25,14 @@ struct Rows {
   [[no_unique_address]] Pitch pitch;
   [[no_unique_address]] Blocked blocked = {};
 
-  T* row(Index i) const { return data + i * pitch; }
-  operator Rows<T const, Count, Columns, Pitch, Blocked>() const requires(!std::is_const_v<T>) {
+  constexpr T* row(Index i) const { return data + i * pitch; }
+  constexpr operator Rows<T const, Count, Columns, Pitch, Blocked>() const requires(!std::is_const_v<T>) {
     return {data, rows, columns, pitch, blocked};
   }
   /// The same rows for a function that leaves all extents to run time.
   template <class U>
   requires std::is_convertible_v<T*, U*>
-  operator Rows<U>() const { return {data, rows, columns, pitch, blocked}; }
+  constexpr operator Rows<U>() const { return {data, rows, columns, pitch, blocked}; }
 };
 
 template <class T, class Count, class Columns, class Pitch>

@@ -19,7 +19,7 @@ struct Accuracy {
     require(in[1].size() == Along{in[0], axis}.lines(), "accuracy: there must be one label at each position");
   }
   template <class T>
-  void observe(Shapes in, T const* const* x, double* total) const {
+  constexpr void observe(Shapes in, T const* const* x, double* total) const {
     Along const a{in[0], axis};
     for (Index n = 0; n < a.lines(); ++n) {
       Index const best = first_maximum(x[0] + a.line(n), a.extent, a.inner);

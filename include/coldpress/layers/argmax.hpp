@@ -17,7 +17,7 @@ struct Argmax {
     return with_extent(in, axis, 1);
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
     each_sample(backend, pass.x, [&](Index n) {

@@ -39,42 +39,50 @@ struct BatchNormalization {
   /// Five numbers of each channel, all of them in the first sample's place: see Kept.
   constexpr Index memory(Shape const& in) const { return 5 * in[0]; }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     auto const x = pass.x;
     auto const p = pass.p;
     if (pass.step > 0) {
       Kept const kept{pass.memory, pass.in[0]};
       auto const count = values(pass);
-      sum(backend, pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; });
-      for (Index c = 0; c < kept.channels; ++c) kept.means[c] /= count;
-      sum(backend, pass, kept.variances, [&](Index c) {
-        return [&, mean = kept.means[c]](Index i, Index j) {
-          auto const distance = x.row(i)[j] - mean;
-          return distance * distance;
-        };
-      });
-      for (Index c = 0; c < kept.channels; ++c) {
-        kept.factors[c] = factor(kept.variances[c] / count);
-        kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
-      }
+      sum(
+          backend, pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; },
+          [&](Index c) { kept.means[c] /= count; });
+      sum(
+          backend, pass, kept.variances,
+          [&](Index c) {
+            return [&, mean = kept.means[c]](Index i, Index j) {
+              auto const distance = x.row(i)[j] - mean;
+              return distance * distance;
+            };
+          },
+          [&](Index c) {
+            kept.factors[c] = factor(kept.variances[c] / count);
+            kept.variances[c] = count > 1 ? kept.variances[c] / (count - 1) : p[3][c];
+          });
       normalize(backend, pass, [&](Index c) { return std::pair{kept.means[c], kept.factors[c]}; });
     } else {
       normalize(backend, pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
     }
   }
   /// The gradients of bias and weight, of which that of x is made, too.
-  void backward(auto const& backend, auto const& pass) const {
+  constexpr void backward(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     auto const x = pass.x;
     auto const dy = pass.dy;
-    sum(backend, pass, kept.biases, [&](Index) { return [&](Index i, Index j) { return dy.row(i)[j]; }; });
-    sum(backend, pass, kept.weights, [&](Index c) {
-      return [&, mean = kept.means[c], by = kept.factors[c]](Index i, Index j) {
-        return dy.row(i)[j] * ((x.row(i)[j] - mean) * by);
-      };
-    });
+    auto const nothing = [](Index) {};
+    sum(
+        backend, pass, kept.biases, [&](Index) { return [&](Index i, Index j) { return dy.row(i)[j]; }; }, nothing);
+    sum(
+        backend, pass, kept.weights,
+        [&](Index c) {
+          return [&, mean = kept.means[c], by = kept.factors[c]](Index i, Index j) {
+            return dy.row(i)[j] * ((x.row(i)[j] - mean) * by);
+          };
+        },
+        nothing);
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     auto const x = pass.x;
     auto const dy = pass.dy;
@@ -90,7 +98,7 @@ struct BatchNormalization {
           dx.row(i)[j] = scale * (dy.row(i)[j] - dbias - (x.row(i)[j] - mean) * slope);
         });
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     backend.hand_over(kept.weights, kept.channels, pass.sinks[0]);
     backend.hand_over(kept.biases, kept.channels, pass.sinks[1]);
@@ -107,7 +115,7 @@ struct BatchNormalization {
   struct Kept {
     Index channels;
     T *means, *variances, *factors, *biases, *weights;
-    Kept(T* memory, Index count)
+    constexpr Kept(T* memory, Index count)
         : channels(count),
           means(memory),
           variances(memory + count),
@@ -117,16 +125,16 @@ struct BatchNormalization {
   };
 
   template <class T>
-  T factor(T variance) const {
+  constexpr T factor(T variance) const {
     return 1 / freestanding::sqrt(variance + static_cast<T>(epsilon));
   }
   /// Values of a channel in the minibatch.
   template <class Pass>
-  static auto values(Pass const& pass) {
+  static constexpr auto values(Pass const& pass) {
     return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
   }
   /// y, of mean and factor of each channel.
-  static void normalize(auto const& backend, auto const& pass, auto of_channel) {
+  static constexpr void normalize(auto const& backend, auto const& pass, auto of_channel) {
     auto const x = pass.x;
     auto const y = pass.y;
     for_each(
@@ -140,7 +148,7 @@ struct BatchNormalization {
         });
   }
   /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`, which is asked once.
-  static void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
+  static constexpr void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
     using Numbers = decltype(of_channel(0));
     constexpr int count = std::tuple_size_v<Numbers>;
     constexpr Index block = 64;  // channels at once
@@ -167,9 +175,9 @@ struct BatchNormalization {
     }
     (std::make_integer_sequence<int, count>{});
   }
-  /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts.
+  /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts; then finish(c).
   template <class T>
-  static void sum(auto const& backend, auto const& pass, T* sums, auto of_channel) {
+  static constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) {
     Index const channels = pass.in[0], positions = pass.in.size() / channels;
     Index const at_once = positions == 1 ? 16 : 1;  // channels: whole cache lines
     each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * pass.x.rows,
@@ -180,6 +188,7 @@ struct BatchNormalization {
                    for (Index i = 0; i < pass.x.rows; ++i) {
                      for (Index c = begin; c < stop; ++c) sums[c] += of_channel(c)(i, c);
                    }
+                   for (Index c = begin; c < stop; ++c) finish(c);
                    return;
                  }
                  for (Index c = begin; c < stop; ++c) {
@@ -195,6 +204,7 @@ struct BatchNormalization {
                    }
                    for (T const part : parts) total += part;
                    sums[c] = total;
+                   finish(c);
                  }
                });
   }

@@ -17,7 +17,7 @@ struct BinaryAccuracy {
     require(is_finite(threshold), "binary_accuracy: the threshold must be a finite number");
   }
   template <class T>
-  void observe(Shapes in, T const* const* x, double* total) const {
+  constexpr void observe(Shapes in, T const* const* x, double* total) const {
     Index const size = in[0].size();
     for (Index i = 0; i < size; ++i) total[0] += (x[0][i] > threshold) == (x[1][i] > threshold);
     total[1] += static_cast<double>(size);

@@ -17,17 +17,17 @@ struct BinaryCrossEntropy {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  __attribute__((always_inline)) T value(T y, T t) const {
+  __attribute__((always_inline)) constexpr T value(T y, T t) const {
     T const p = inside(y);
     return -(Math<T>::fma(t, Math<T>::log(p), (1 - t) * Math<T>::log(1 - p)) * loss_weight);
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T y, T t) const {
+  __attribute__((always_inline)) constexpr T gradient(T y, T t) const {
     T const p = inside(y);
     return (p - t) / (p * (1 - p)) * loss_weight;
   }
   template <class T>
-  __attribute__((always_inline)) T target_gradient(T y, T) const {
+  __attribute__((always_inline)) constexpr T target_gradient(T y, T) const {
     T const p = inside(y);
     return (Math<T>::log(1 - p) - Math<T>::log(p)) * loss_weight;
   }
@@ -35,7 +35,7 @@ struct BinaryCrossEntropy {
 
  private:
   template <class T>
-  __attribute__((always_inline)) static T inside(T y) {
+  __attribute__((always_inline)) static constexpr T inside(T y) {
     T const low = Math<T>::number(0x1p-23), high = 1 - low;
     T const p = y < low ? low : y;
     return p > high ? high : p;

@@ -32,7 +32,7 @@ struct ChannelPooling {
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const size = pass.y.columns;
     each_sample(backend, pass.x, Context::value_cost * filter_size * size, [&](Index n) {
@@ -56,7 +56,7 @@ struct ChannelPooling {
       }
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     each_sample(backend, pass.dx, Context::value_cost * filter_size * pass.dy.columns, [&](Index n) {
       T const *const dy = pass.dy.row(n), *const places = pass.memory + n * pass.dy.columns;
@@ -79,7 +79,7 @@ struct ChannelPooling {
  private:
   /// f(place in x, place in y, count, tap) for all values under windows that lie side by side, window by window.
   template <class F>
-  void for_each_tap(Shape const& in, F f) const {
+  constexpr void for_each_tap(Shape const& in, F f) const {
     Along const a{in, axis};
     Axis const w = window(in);
     for (Index o = 0; o < a.outer; ++o) {

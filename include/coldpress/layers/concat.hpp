@@ -26,12 +26,12 @@ struct Concat {
     }
     return out;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     for_each_run(backend, pass.in, pass.y, [&](Index i, std::size_t k, Index from, Index to, Index count) {
       freestanding::copy_n(pass.x[k].row(i) + from, count, pass.y.row(i) + to);
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     for_each_run(backend, pass.in, pass.dy, [&](Index i, std::size_t k, Index to, Index from, Index count) {
       if (pass.dx[k].data) freestanding::copy_n(pass.dy.row(i) + from, count, pass.dx[k].row(i) + to);
     });
@@ -42,7 +42,7 @@ struct Concat {
  private:
   /// f(sample, input, place in it, place in the output, count) for all values that stay side by side.
   template <class F>
-  void for_each_run(auto const& backend, Shapes in, auto const& samples, F f) const {
+  constexpr void for_each_run(auto const& backend, Shapes in, auto const& samples, F f) const {
     Index outer = 1, whole = 0;
     for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
     for (Shape const& shape : in) whole += shape.size() / outer;

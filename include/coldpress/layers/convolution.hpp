@@ -78,14 +78,14 @@ struct Convolution {
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return Backend::convolution_scratch(geometry(in), extent);
   }
-  __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
+  __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
                      pass.state, pass.windows);
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope, pass.windows);
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];
     backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, weights, has_bias ? &biases : nullptr,
                                          pass.windows);

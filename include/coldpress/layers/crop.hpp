@@ -27,12 +27,12 @@ struct Crop {
     return out;
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     for_each_row(backend, pass, pass.x, [&](Index n, Index from, Index to, bool mirrored) {
       copy(pass.x.row(n) + from, pass.y.row(n) + to, mirrored);
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     each_sample(backend, pass.dx, [&](Index n) { freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{}); });
     for_each_row(backend, pass, pass.dx, [&](Index n, Index to, Index from, bool mirrored) {
@@ -44,12 +44,12 @@ struct Crop {
 
  private:
   /// One row of the part.
-  void copy(auto const* from, auto* to, bool mirrored) const {
+  constexpr void copy(auto const* from, auto* to, bool mirrored) const {
     for (Index j = 0; j < size[1]; ++j) to[j] = from[mirrored ? size[1] - 1 - j : j];
   }
   /// f(sample, place in x, place in y, mirrored) for each row of the part.
   template <class Pass, class F>
-  void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
+  constexpr void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
     int const rank = pass.in.rank();
     Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
     each_sample(backend, samples, [&](Index n) {

@@ -38,7 +38,7 @@ struct Embedding {
   constexpr Index scratch(Shape, Extent extent) const {
     return extent.training ? vocabulary * features : 0;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
     each_sample(backend, pass.y, [&](Index n) {
       for (Index t = 0; t < pass.x.columns; ++t) {
@@ -52,19 +52,23 @@ struct Embedding {
       }
     });
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     T* const gradient = backend.scratch;
-    freestanding::fill_n(gradient, vocabulary * features, T{});
-    for (Index n = 0; n < pass.x.rows; ++n) {
-      for (Index t = 0; t < pass.x.columns; ++t) {
-        T const number = pass.x.row(n)[t];
-        if (!is_label(number, vocabulary)) continue;
-        T const* const dy = pass.dy.row(n) + t * features;
-        T* const row = gradient + static_cast<Index>(number) * features;
-        for (Index f = 0; f < features; ++f) row[f] += dy[f];
+    Index const numbers = pass.x.rows * pass.x.columns;
+    each_range(backend, features, Context::value_cost * numbers, [&](Index first, Index last, auto const&) {
+      for (Index word = 0; word < vocabulary; ++word)
+        for (Index f = first; f < last; ++f) gradient[word * features + f] = T{};
+      for (Index n = 0; n < pass.x.rows; ++n) {
+        for (Index t = 0; t < pass.x.columns; ++t) {
+          T const number = pass.x.row(n)[t];
+          if (!is_label(number, vocabulary)) continue;
+          T const* const dy = pass.dy.row(n) + t * features;
+          T* const row = gradient + static_cast<Index>(number) * features;
+          for (Index f = first; f < last; ++f) row[f] += dy[f];
+        }
       }
-    }
+    });
     backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;

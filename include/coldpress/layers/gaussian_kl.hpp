@@ -17,16 +17,16 @@ struct GaussianKL {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  __attribute__((always_inline)) T value(T mean, T deviation) const {
+  __attribute__((always_inline)) constexpr T value(T mean, T deviation) const {
     T const squares = Math<T>::fma(mean, mean, Math<T>::fma(deviation, deviation, Math<T>::number(-1)));
     return (squares - 2 * Math<T>::log(deviation)) * (loss_weight / 2);
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T mean, T) const {
+  __attribute__((always_inline)) constexpr T gradient(T mean, T) const {
     return mean * loss_weight;
   }
   template <class T>
-  __attribute__((always_inline)) T target_gradient(T, T deviation) const {
+  __attribute__((always_inline)) constexpr T target_gradient(T, T deviation) const {
     return (deviation - 1 / deviation) * loss_weight;
   }
   bool operator==(GaussianKL const&) const = default;

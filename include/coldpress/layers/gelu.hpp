@@ -9,11 +9,11 @@ struct GELUOp {
   bool approximate;
 
   template <class T>
-  __attribute__((always_inline)) T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
     return gated(x, approximate ? Math<T>::sigmoid(argument(x)) : Math<T>::normal_cdf(x));
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T x, T, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
     if (approximate) {
       T const s = Math<T>::sigmoid(argument(x)), square = x * x;
       return s + gated(x * Math<T>::fma(square, Math<T>::number(3 * cubic), Math<T>::number(linear)), s * (1 - s));
@@ -26,7 +26,7 @@ struct GELUOp {
   static constexpr double linear = 1.5957691216057308, cubic = linear * 0.044715;  // 2 sqrt(2 / pi)
   /// 2 sqrt(2 / pi) (x + 0.044715 x^3), since (1 + tanh(a)) / 2 is sigmoid(2a).
   template <class T>
-  __attribute__((always_inline)) static T argument(T x) {
+  __attribute__((always_inline)) static constexpr T argument(T x) {
     return x * Math<T>::fma(x * x, Math<T>::number(cubic), Math<T>::number(linear));
   }
 };

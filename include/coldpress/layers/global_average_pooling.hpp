@@ -16,7 +16,7 @@ struct GlobalAveragePooling {
     return {in[0]};
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const channels = pass.y.columns, count = pass.in.size() / channels;
     each_sample(backend, pass.x, [&](Index n) {
@@ -26,7 +26,7 @@ struct GlobalAveragePooling {
       }
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const channels = pass.dy.columns, count = pass.in.size() / channels;
     each_sample(backend, pass.dx, [&](Index n) {

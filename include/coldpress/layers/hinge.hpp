@@ -16,23 +16,23 @@ struct Hinge {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  __attribute__((always_inline)) T value(T y, T t) const {
+  __attribute__((always_inline)) constexpr T value(T y, T t) const {
     T const m = margin(y, t);
     return (m < T{} ? T{} : m) * loss_weight;
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T y, T t) const {
+  __attribute__((always_inline)) constexpr T gradient(T y, T t) const {
     return margin(y, t) <= T{} ? T{} : -t * loss_weight;
   }
   template <class T>
-  __attribute__((always_inline)) T target_gradient(T y, T t) const {
+  __attribute__((always_inline)) constexpr T target_gradient(T y, T t) const {
     return margin(y, t) <= T{} ? T{} : -y * loss_weight;
   }
   bool operator==(Hinge const&) const = default;
 
  private:
   template <class T>
-  __attribute__((always_inline)) static T margin(T y, T t) {
+  __attribute__((always_inline)) static constexpr T margin(T y, T t) {
     return Math<T>::fma(-t, y, Math<T>::number(1));
   }
 };

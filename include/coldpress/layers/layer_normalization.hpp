@@ -32,7 +32,7 @@ struct LayerNormalization {
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.training ? 2 * last(in) : 0;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     for_each_line(backend, pass.in, pass.x, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const w = pass.p[0], *const b = pass.p[1];
@@ -45,7 +45,7 @@ struct LayerNormalization {
     });
   }
   /// With h the normalised x and g = w dy: dx = (g - mean(g) - h mean(g h)) / deviation.
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     for_each_line(backend, pass.in, pass.dx, [&](Index sample, Index start, Index n, Index line) {
       T const *const x = pass.x.row(sample) + start, *const dy = pass.dy.row(sample) + start, *const w = pass.p[0];
@@ -58,16 +58,16 @@ struct LayerNormalization {
     });
   }
   /// dw = Σ h dy and db = Σ dy over all lines.
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;
     Index const size = last(pass.in);
     T *const dw = backend.scratch, *const db = dw + size;
-    freestanding::fill_n(dw, 2 * size, T{});
     Index const lines = pass.in.size() / size;
     constexpr Index at_once = 16;  // values of a line: the sums go over all lines, so they are cut across
     each_range(backend, (size + at_once - 1) / at_once, Context::value_cost * at_once * lines * pass.dy.rows,
                [&](Index first, Index last, auto const&) {
                  Index const end = freestanding::smaller(last * at_once, size);
+                 for (Index i = first * at_once; i < end; ++i) dw[i] = db[i] = T{};
                  for (Index line = 0; line < lines * pass.dy.rows; ++line) {
                    T const *const x = pass.x.row(line / lines) + line % lines * size, *const dy =
                                                                                           pass.dy.row(line / lines) +
@@ -89,7 +89,7 @@ struct LayerNormalization {
   static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
   /// f(sample, start of the line in it, values of the line, number of the line among all).
   template <class F>
-  static void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
+  static constexpr void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
     Index const n = last(in), lines = in.size() / n;
     each_sample(backend, samples, [&](Index sample) {
       for (Index line = 0; line < lines; ++line) f(sample, line * n, n, sample * lines + line);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
@@ -25,15 +26,16 @@ struct Linear {
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0;
+    return freestanding::larger(extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0,
+                                extent.training ? Backend::weight_gradient_scratch(in.size(), output_size) : 0);
   }
-  __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
+  __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     backend.affine(pass.x, pass.p[0], pass.p[1], pass.y, pass.then);
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.product(pass.dy, pass.p[0], pass.dx, pass.slope);
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }

@@ -39,7 +39,7 @@ struct LRN {
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.workers * in.size() * ((mode == LRNMode::within ? 1 : 0) + (extent.input_gradient ? 2 : 0));
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const values = pass.in.size();
     each_sample(backend, pass.x, values * size, [&](Index n, auto const& by) {
@@ -51,7 +51,7 @@ struct LRN {
     });
   }
   /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const values = pass.in.size();
     T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
@@ -74,13 +74,13 @@ struct LRN {
  private:
   /// to = s^-power of some mean squares.
   template <class T>
-  void raise(auto const& backend, T const* means, T* to, Index values) const {
+  constexpr void raise(auto const& backend, T const* means, T* to, Index values) const {
     backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
                 Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
   }
   /// to = the mean of what f(place) is in the window around each place; of a square first down, then across.
   template <class T, class F>
-  void window_means(Shape const& in, Index before, Index after, T* between, T* to, F f) const {
+  constexpr void window_means(Shape const& in, Index before, Index after, T* between, T* to, F f) const {
     if (mode == LRNMode::across) {
       sum_along({in, 0}, before, after, to, f);
     } else {
@@ -92,7 +92,7 @@ struct LRN {
     for (Index i = 0; i < values; ++i) to[i] /= count;
   }
   template <class T, class F>
-  static void sum_along(Along const& a, Index before, Index after, T* to, F f) {
+  static constexpr void sum_along(Along const& a, Index before, Index after, T* to, F f) {
     for (Index o = 0; o < a.outer; ++o) {
       Index const start = o * a.extent * a.inner;
       freestanding::fill_n(to + start, a.extent * a.inner, T{});

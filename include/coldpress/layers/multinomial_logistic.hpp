@@ -24,7 +24,7 @@ struct MultinomialLogistic {
   static constexpr Target target = Target::label;
   constexpr Index classes(Shape const& in) const { return in[axis_of(in, axis)]; }
   template <class T>
-  T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
+  constexpr T sample(Shape const& in, T const* y, T const* labels, T* dy, T*) const {
     Along const a{in, axis};
     T const share = class_weights.scale<T>(normalize) * loss_weight / static_cast<T>(a.lines());
     T total{};

@@ -22,7 +22,7 @@ struct Onehot {
     return with_extent(in, axis, num_classes);
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
     Along const a{output_shape(pass.in), axis};
     each_sample(backend, pass.y, [&](Index n) {

@@ -43,14 +43,14 @@ struct Permute {
     }
     return out;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     each_sample(backend, pass.y, [&](Index i) {
       auto const* const x = pass.x.row(i);
       auto* const y = pass.y.row(i);
       for_each(pass.in, [&](Index to, Index from) { y[to] = x[from]; });
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     each_sample(backend, pass.dy, [&](Index i) {
       auto const* const dy = pass.dy.row(i);
       auto* const dx = pass.dx.row(i);
@@ -63,7 +63,7 @@ struct Permute {
  private:
   /// f(place in the output, place in the input), in order of the output.
   template <class F>
-  void for_each(Shape const& in, F f) const {
+  constexpr void for_each(Shape const& in, F f) const {
     int const rank = in.rank();
     Index steps[Shape::max_rank] = {}, at[Shape::max_rank] = {}, extents[Shape::max_rank] = {}, step = 1;
     Index of_input[Shape::max_rank] = {};

@@ -63,10 +63,10 @@ struct Pooling {
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.workers * Backend::pooling_scratch(geometry(in));
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     backend.pool(geometry(pass.in), pass.x, pass.y, pass.then, pass.memory);
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.slope);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false, fuses = true;

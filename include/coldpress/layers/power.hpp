@@ -9,23 +9,23 @@ struct PowerOp {
   float power, scale, shift;
 
   template <class T>
-  __attribute__((always_inline)) T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, At) const {
     return raised(base(x), power);
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T x, T, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
     float const factor = power * scale;
     return factor == 0 ? T{} : factor * raised(base(x), power - 1);
   }
 
  private:
   template <class T>
-  __attribute__((always_inline)) T base(T x) const {
+  __attribute__((always_inline)) constexpr T base(T x) const {
     return Math<T>::fma(x, T{} + scale, T{} + shift);
   }
   /// Halves of small numbers are products and a root, without more rounding than that; others go through the logarithm.
   template <class T>
-  __attribute__((always_inline)) static T raised(T base, float power) {
+  __attribute__((always_inline)) static constexpr T raised(T base, float power) {
     int const halves = power >= -4 && power <= 4 ? static_cast<int>(2 * power) : 0,
               count = halves < 0 ? -halves : halves;
     if (static_cast<float>(halves) != 2 * power) return Math<T>::pow(base, power);

@@ -24,15 +24,15 @@ struct Product {
     Extents const e = extents(in);
     return 2 * e.products();
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     Extents const e = extents(pass.in);
     for_each(backend, pass, e, [&](auto const* a, auto const* b, auto* y) {
       freestanding::fill_n(y, e.m * e.n, std::remove_cvref_t<decltype(*a)>{});
-      multiply(e.m, e.k, e.n, Matrix{a, e.k, 1}, of_b(e, b), y);
+      multiply(e.m, e.k, e.n, matrix(a, e.k, 1), of_b(e, b), y);
     });
   }
   /// da = scale dy bᵀ, db = scale aᵀ dy.
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     Extents const e = extents(pass.in);
     auto const &da = pass.dx[0], &db = pass.dx[1];
     each_sample(backend, pass.dy, 2 * e.products(), [&](Index i) {
@@ -44,15 +44,15 @@ struct Product {
           auto* const to = da.row(i) + s * e.m * e.k;
           freestanding::fill_n(to, e.m * e.k, std::remove_cvref_t<decltype(*a)>{});
           auto const m = of_b(e, b);
-          multiply(e.m, e.n, e.k, Matrix{dy, e.n, 1}, Matrix{m.data, m.column, m.row}, to);
+          multiply(e.m, e.n, e.k, matrix(dy, e.n, 1), matrix(m.data, m.column, m.row), to);
         }
         if (db.data) {
           auto* const to = db.row(i) + s * e.k * e.n;
           freestanding::fill_n(to, e.k * e.n, std::remove_cvref_t<decltype(*a)>{});
           if (transpose) {
-            multiply(e.n, e.m, e.k, Matrix{dy, 1, e.n}, Matrix{a, e.k, 1}, to);
+            multiply(e.n, e.m, e.k, matrix(dy, 1, e.n), matrix(a, e.k, 1), to);
           } else {
-            multiply(e.k, e.m, e.n, Matrix{a, 1, e.k}, Matrix{dy, e.n, 1}, to);
+            multiply(e.k, e.m, e.n, matrix(a, 1, e.k), matrix(dy, e.n, 1), to);
           }
         }
       }
@@ -85,13 +85,15 @@ struct Product {
     Index row, column;  // steps
   };
   template <class T>
-  Matrix(T const*, Index, Index) -> Matrix<T>;
+  static constexpr Matrix<T> matrix(T const* data, Index row, Index column) {
+    return {data, row, column};
+  }
   template <class T>
-  Matrix<T> of_b(Extents const& e, T const* b) const {
+  constexpr Matrix<T> of_b(Extents const& e, T const* b) const {
     return transpose ? Matrix<T>{b, 1, e.k} : Matrix<T>{b, e.n, 1};
   }
   template <class F>
-  static void for_each(auto const& backend, auto const& pass, Extents const& e, F f) {
+  static constexpr void for_each(auto const& backend, auto const& pass, Extents const& e, F f) {
     each_sample(backend, pass.y, e.products(), [&](Index i) {
       for (Index s = 0; s < e.matrices; ++s)
         f(pass.x[0].row(i) + s * e.m * e.k, pass.x[1].row(i) + s * e.k * e.n, pass.y.row(i) + s * e.m * e.n);
@@ -99,7 +101,7 @@ struct Product {
   }
   /// y += scale a b. Each sum is taken in the order of k.
   template <class T>
-  void multiply(Index m, Index k, Index n, Matrix<T> a, Matrix<T> b, T* y) const {
+  constexpr void multiply(Index m, Index k, Index n, Matrix<T> a, Matrix<T> b, T* y) const {
     auto const factor = static_cast<T>(scale);
     for (Index i = 0; i < m; ++i) {
       for (Index p = 0; p < k; ++p) {

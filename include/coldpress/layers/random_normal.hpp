@@ -17,7 +17,7 @@ struct RandomNormal {
     require(shape.size() > 0, "random_normal: the shape has no values");
     return shape;
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = std::remove_cvref_t<decltype(*pass.y.data)>;
     each_sample(backend, pass.y, [&](Index i) {
       for (Index j = 0; j < pass.y.columns; ++j) {

@@ -23,7 +23,7 @@ struct Reduce {
     return without_axis(in, axis);
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
@@ -43,7 +43,7 @@ struct Reduce {
       }
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
@@ -66,7 +66,7 @@ struct Reduce {
 
  private:
   template <class T>
-  T divisor(Along const& a) const {
+  constexpr T divisor(Along const& a) const {
     return operation == ReduceOperation::mean ? static_cast<T>(a.extent) : T{1};
   }
 };

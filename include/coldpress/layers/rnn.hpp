@@ -55,11 +55,11 @@ struct Rnn {
   constexpr Index memory(Shape const& in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return extent.training ? Backend::recurrent_scratch(weights(in)) : 0;
+    return Backend::recurrent_scratch(weights(in), extent);
   }
 
   /// Inlined: a step of a stream takes less time than the numbers here, where the compiler does not know them.
-  __attribute__((always_inline)) void forward(auto const& backend, auto const& pass) const {
+  __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     // Of a single step, the last layer leaves its h where the output is, if that has room for whole vectors.
     bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
@@ -88,7 +88,7 @@ struct Rnn {
     }
   }
   /// The sweep back through time, which leaves the gradients of all sums in memory.
-  void backward(auto const& backend, auto const& pass) const {
+  constexpr void backward(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     for (Index layer = num_layers - 1; layer >= 0; --layer) {
       bool const top = layer == num_layers - 1;
@@ -108,11 +108,11 @@ struct Rnn {
       if (dropout_probability > 0) drop(backend, pass, layer, work.gradient(), work.gradient());
     }
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     input_gradient(backend, pass, work, 0, work.samples(pass.dx));
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     backend.copy(work.samples(pass.x), work.spare(work.features));
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -174,31 +174,33 @@ struct Rnn {
     Index batch, steps, features;
     T* memory;
 
-    T* at(Index offset) const { return memory + offset * batch * steps; }
-    Sequence<T> rows(T* data, Index columns, Index pitch) const {
+    constexpr T* at(Index offset) const { return memory + offset * batch * steps; }
+    constexpr Sequence<T> rows(T* data, Index columns, Index pitch) const {
       return {data, batch, steps, columns, pitch, batch * pitch};
     }
-    Sequence<T> row(Index number) const {
+    constexpr Sequence<T> row(Index number) const {
       Index const size = padded_pitch(rnn.units());
       return rows(at(rnn.rows_offset() + number * size), rnn.units(), Backend::pitch(rnn.units()));
     }
-    Sequence<T> h(Index layer) const { return row(layer); }
-    Sequence<T> gradient() const { return row(rnn.num_layers); }
-    Sequence<T> dropped(Index layer) const { return row(rnn.num_layers + layer); }
-    Sequence<T> spare(Index columns) const { return rows(at(rnn.spare_offset()), columns, Backend::pitch(columns)); }
+    constexpr Sequence<T> h(Index layer) const { return row(layer); }
+    constexpr Sequence<T> gradient() const { return row(rnn.num_layers); }
+    constexpr Sequence<T> dropped(Index layer) const { return row(rnn.num_layers + layer); }
+    constexpr Sequence<T> spare(Index columns) const {
+      return rows(at(rnn.spare_offset()), columns, Backend::pitch(columns));
+    }
     /// What goes into a layer that is not the first.
-    Sequence<T const> input(Index layer, bool drops) const {
+    constexpr Sequence<T const> input(Index layer, bool drops) const {
       return drops ? dropped(layer) : h(layer > 0 ? layer - 1 : 0);
     }
 
     /// Rows of samples as sequences.
     template <class X>
-    auto samples(X x) const {
+    constexpr auto samples(X x) const {
       return Sequence<std::remove_reference_t<decltype(*x.data)>>{x.data, batch, steps, features, x.pitch, features};
     }
     /// What the output, or its gradient, has of a layer.
     template <class Y>
-    auto outputs(Y y, Index layer) const {
+    constexpr auto outputs(Y y, Index layer) const {
       using Values = Sequence<std::remove_reference_t<decltype(*y.data)>>;
       Index const count = rnn.units();
       if (rnn.output == RnnOutput::sequence) return Values{y.data, batch, steps, count, y.pitch, count};
@@ -206,15 +208,15 @@ struct Rnn {
       return Values{y.data + layer, batch, 1, count, y.pitch, 0, rnn.num_layers};
     }
     template <class Values>
-    Sequence<Values> units(Sequence<Values> const& all, Index direction) const {
+    constexpr Sequence<Values> units(Sequence<Values> const& all, Index direction) const {
       return all.part(direction * rnn.hidden_size, rnn.hidden_size);
     }
     template <class Values>
-    Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
+    constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) Recurrence<T> part(Index layer, Index direction, Sequence<T const> x,
-                                                      bool keeps) const {
+    __attribute__((always_inline)) constexpr Recurrence<T> part(Index layer, Index direction, Sequence<T const> x,
+                                                                bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
       return {.type = rnn.rnn_type,
@@ -231,14 +233,15 @@ struct Rnn {
     }
   };
   template <class Backend, class Pass>
-  auto work_of(Backend const&, Pass const& pass) const {
+  constexpr auto work_of(Backend const&, Pass const& pass) const {
     return Work<Backend, typename Backend::Scalar>{*this,          weights(pass.in),  pass.x.rows,
                                                    steps(pass.in), features(pass.in), pass.memory};
   }
 
   /// y = x with this layer's mask of the training step.
   template <class T>
-  void drop(auto const& backend, auto const& pass, Index layer, Sequence<T> const& x, Sequence<T> const& y) const {
+  constexpr void drop(auto const& backend, auto const& pass, Index layer, Sequence<T> const& x,
+                      Sequence<T> const& y) const {
     for (Index t = 0; t < x.steps; ++t) {
       auto const op = Dropout{.probability = dropout_probability}.op(
           mix(pass.key, static_cast<std::uint64_t>(layer * x.steps + t)));
@@ -249,8 +252,8 @@ struct Rnn {
   }
   /// dx of a layer, from the gradients of its sums.
   template <class T>
-  void input_gradient(auto const& backend, auto const& pass, auto const& work, Index layer,
-                      Sequence<T> const& dx) const {
+  constexpr void input_gradient(auto const& backend, auto const& pass, auto const& work, Index layer,
+                                Sequence<T> const& dx) const {
     auto const spare = work.spare(dx.columns);
     for (Index d = 0; d < directions(); ++d) {
       backend.recurrent_input_gradient(work.part(layer, d, spare, true), pass.p[0],

@@ -19,12 +19,12 @@ struct Slice {
     return with_extent(in, axis, to - from);
   }
 
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     for_each_run(backend, pass.in, pass.y, [&](Index n, Index in_x, Index in_y, Index count) {
       freestanding::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     each_sample(backend, pass.dx, [&](Index n) { freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{}); });
     for_each_run(backend, pass.in, pass.dx, [&](Index n, Index in_x, Index in_y, Index count) {
@@ -38,7 +38,7 @@ struct Slice {
   constexpr Index first(Index extent) const { return begin < 0 ? extent + begin : begin; }
   /// f(sample, place in x, place in y, count) for all values that stay side by side.
   template <class F>
-  void for_each_run(auto const& backend, Shape const& in, auto const& samples, F f) const {
+  constexpr void for_each_run(auto const& backend, Shape const& in, auto const& samples, F f) const {
     Along const x{in, axis}, y{output_shape(in), axis};
     Index const count = y.extent * y.inner;
     each_sample(backend, samples, [&](Index n) {

@@ -20,7 +20,7 @@ struct SoftlabelSoftmax {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
+  constexpr T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Along const a{in, axis};
     T const share = loss_weight / static_cast<T>(a.lines());
     T total{};

@@ -11,8 +11,10 @@ struct Softmax {
 
   constexpr Shape output_shape(Shape const& in) const { return in; }
 
-  void forward(auto const& backend, auto const& pass) const { backend.normalize(normalization, pass.x, pass.y); }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
+    backend.normalize(normalization, pass.x, pass.y);
+  }
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.normalize_gradient(normalization, pass.y, pass.dy, pass.dx);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;

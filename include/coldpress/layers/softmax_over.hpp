@@ -25,14 +25,14 @@ struct SoftmaxOver {
     Along const a{in, axis};
     return extent.workers * (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     for_each_part(backend, pass.in, pass.x, [&](Index n, auto const& by, auto const& lines, auto const& rows) {
       lines.gather(pass.x.row(n), rows);
       by.normalize(kind(), rows, rows);
       lines.scatter(rows, pass.y.row(n));
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     for_each_part(backend, pass.in, pass.dx, [&](Index n, auto const& by, auto const& lines, auto const& y) {
       auto dy = y;
       dy.data = y.row(y.rows);
@@ -51,13 +51,13 @@ struct SoftmaxOver {
     Index start, apart, inner;
 
     template <class T>
-    void gather(T const* x, Rows<T> const& rows) const {
+    constexpr void gather(T const* x, Rows<T> const& rows) const {
       for (Index l = 0; l < rows.rows; ++l) {
         for (Index k = 0; k < rows.columns; ++k) rows.row(l)[k] = x[start + l * apart + k * inner];
       }
     }
     template <class T>
-    void scatter(Rows<T> const& rows, T* y) const {
+    constexpr void scatter(Rows<T> const& rows, T* y) const {
       for (Index l = 0; l < rows.rows; ++l) {
         for (Index k = 0; k < rows.columns; ++k) y[start + l * apart + k * inner] = rows.row(l)[k];
       }
@@ -70,7 +70,7 @@ struct SoftmaxOver {
 
   /// f(sample, backend, lines, rows in scratch for them) for all lines of all samples.
   template <class Backend, class F>
-  void for_each_part(Backend const& backend, Shape const& in, auto const& samples, F f) const {
+  constexpr void for_each_part(Backend const& backend, Shape const& in, auto const& samples, F f) const {
     using T = typename Backend::Scalar;
     Along const a{in, axis};
     Index const apart = a.inner == 1 ? a.extent : 1, most = at_once(a), pitch = Backend::pitch(a.extent);

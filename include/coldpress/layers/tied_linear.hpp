@@ -2,6 +2,7 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/each.hpp>
+#include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
 
@@ -27,19 +28,20 @@ struct TiedLinear {
 
   // What a Linear does backward is this layer's forward, and the other way round.
   template <class Backend>
-  constexpr Index scratch(Shape const& in, Extent) const {
-    return Backend::product_scratch(output_size, in.size());
+  constexpr Index scratch(Shape const& in, Extent extent) const {
+    return freestanding::larger(Backend::product_scratch(output_size, in.size()),
+                                extent.training ? Backend::weight_gradient_scratch(output_size, in.size()) : 0);
   }
-  void forward(auto const& backend, auto const& pass) const {
+  constexpr void forward(auto const& backend, auto const& pass) const {
     backend.product(pass.x, pass.p[0], pass.y, Slope<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
     each_sample(backend, pass.y, [&](Index i) {
       for (Index j = 0; j < output_size; ++j) pass.y.row(i)[j] += pass.p[1][j];
     });
   }
-  void backward_input(auto const& backend, auto const& pass) const {
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.affine(pass.dy, pass.p[0], nullptr, pass.dx, Then<Chain<>, std::remove_cvref_t<decltype(*pass.dx.data)>>{});
   }
-  void backward_parameters(auto const& backend, auto const& pass) const {
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     backend.weight_gradient(pass.dy, pass.x, pass.sinks[0]);
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }

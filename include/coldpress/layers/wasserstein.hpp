@@ -28,7 +28,7 @@ struct Wasserstein {
   }
   static constexpr Target target = Target::value;
   template <class T>
-  T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
+  constexpr T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Index const n = in.size();
     double cost[most], kernel[most], u[most], v[most];
     for (Index d = 0; d < n; ++d) {

@@ -17,7 +17,7 @@ struct Adadelta {
   float epsilon = 1e-6f;
 
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     T const keep = T{} + rho;
     state[0] = Math<T>::fma(keep, state[0], gradient * gradient * (1 - rho));
     T const step = gradient * (Math<T>::sqrt(state[1] + epsilon) / Math<T>::sqrt(state[0] + epsilon));

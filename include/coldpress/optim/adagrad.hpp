@@ -15,7 +15,7 @@ struct Adagrad {
   float epsilon = 1e-8f;
 
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     state[0] = Math<T>::fma(gradient, gradient, state[0]);
     weight = Math<T>::fma(T{} - learning_rate, gradient / (Math<T>::sqrt(state[0]) + epsilon), weight);
   }

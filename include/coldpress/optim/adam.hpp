@@ -10,7 +10,7 @@ namespace detail {
 
 /// m <- beta1 m + (1 - beta1) g;  v <- beta2 v + (1 - beta2) g²;  returns m / (sqrt(v) + epsilon).
 template <class Adam, class T>
-__attribute__((always_inline)) inline T adam_direction(Adam const& adam, T gradient, T (&state)[2]) {
+__attribute__((always_inline)) constexpr T adam_direction(Adam const& adam, T gradient, T (&state)[2]) {
   state[0] = Math<T>::fma(T{} + adam.beta1, state[0], gradient * (1 - adam.beta1));
   state[1] = Math<T>::fma(T{} + adam.beta2, state[1], gradient * gradient * (1 - adam.beta2));
   return state[0] / (Math<T>::sqrt(state[1]) + adam.epsilon);
@@ -20,7 +20,7 @@ __attribute__((always_inline)) inline T adam_direction(Adam const& adam, T gradi
 /// learning_rate (m / c1) / (sqrt(v) / c2 + epsilon) is one of (learning_rate c2 / c1) m / (sqrt(v) + epsilon c2).
 /// Returns c2 / c1.
 template <class Adam>
-double correct_bias(Adam& adam, std::uint64_t t) {
+constexpr double correct_bias(Adam& adam, std::uint64_t t) {
   auto const left = [t](float beta) {
     return 1 - freestanding::pow(static_cast<double>(beta), static_cast<double>(t));
   };
@@ -42,13 +42,13 @@ struct Adam {
   float beta1 = 0.9f, beta2 = 0.999f;
   float epsilon = 1e-8f;
 
-  Adam at(std::uint64_t t) const {
+  constexpr Adam at(std::uint64_t t) const {
     Adam adam = *this;
     detail::correct_bias(adam, t);
     return adam;
   }
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     weight = Math<T>::fma(T{} - learning_rate, detail::adam_direction(*this, gradient, state), weight);
   }
   bool operator==(Adam const&) const = default;

@@ -15,14 +15,14 @@ struct AdamW {
   float epsilon = 1e-8f;
   float weight_decay = 0.01f;
 
-  AdamW at(std::uint64_t t) const {
+  constexpr AdamW at(std::uint64_t t) const {
     AdamW adam = *this;
     double const factor = detail::correct_bias(adam, t);
     adam.weight_decay = static_cast<float>(static_cast<double>(weight_decay) / factor);  // the rate has it
     return adam;
   }
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     T const direction = detail::adam_direction(*this, gradient, state);
     weight = Math<T>::fma(T{} - learning_rate, Math<T>::fma(T{} + weight_decay, weight, direction), weight);
   }

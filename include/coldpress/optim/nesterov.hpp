@@ -15,7 +15,7 @@ struct Nesterov {
   float momentum = 0.9f;
 
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     T const step = gradient * learning_rate, mass = T{} + momentum;
     state[0] = Math<T>::fma(mass, state[0], step);
     weight = weight - Math<T>::fma(mass, state[0], step);

@@ -16,7 +16,7 @@ struct RMSprop {
   float epsilon = 1e-8f;
 
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     state[0] = Math<T>::fma(T{} + rho, state[0], gradient * gradient * (1 - rho));
     weight = Math<T>::fma(T{} - learning_rate, gradient / (Math<T>::sqrt(state[0]) + epsilon), weight);
   }

@@ -15,7 +15,7 @@ struct Sgd {
   float momentum = 0;
 
   template <class T>
-  __attribute__((always_inline)) void update(T& weight, T gradient, T (&state)[states]) const {
+  __attribute__((always_inline)) constexpr void update(T& weight, T gradient, T (&state)[states]) const {
     state[0] = Math<T>::fma(T{} + momentum, state[0], gradient * learning_rate);
     weight = weight - state[0];
   }

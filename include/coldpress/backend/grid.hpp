@@ -1,0 +1,408 @@
+// The GPU's backend as all of its threads run it together: each primitive is called by every thread with the same
+// arguments, divides the work between them, and ends in a barrier. On a host the threads are loops, with the same
+// arithmetic: tests compare it with the reference there. Nothing depends on how many blocks there are, and there are no
+// atomic sums: the same bits every time.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/grid/convolution.hpp>
+#include <coldpress/backend/grid/multiply.hpp>
+#include <coldpress/backend/grid/recurrent.hpp>
+#include <coldpress/backend/grid/rows.hpp>
+#include <coldpress/core/along.hpp>
+
+namespace coldpress {
+
+struct Grid : grid::Team {
+  using Scalar = float;
+  float* scratch = nullptr;  // as much as scratch_of(layer) asks for
+  int workers = 1;           // that scratch is for: Extent::workers
+
+  // Parameters in canonical order; rows start at multiples of 16 bytes.
+  static constexpr Index pitch(Index n) { return (n + 3) / 4 * 4; }
+  static constexpr Index storage_size(Parameter const& parameter) { return (parameter.shape.size() + 3) / 4 * 4; }
+  static constexpr float get(Parameter const&, float const* storage, Index element) { return storage[element]; }
+  static constexpr void put(Parameter const&, float* storage, Index element, float value) { storage[element] = value; }
+  static constexpr bool is_canonical(Parameter const&) { return true; }
+  static constexpr Index product_scratch(Index, Index) { return 0; }
+  static constexpr Index weight_gradient_scratch(Index inputs, Index outputs) {
+    return grid::split_scratch(1, outputs, inputs);
+  }
+  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
+    Index const rows = w.gates * w.hidden, inputs = freestanding::larger(w.inputs(0), w.inputs(w.parts() - 1)),
+                columns = freestanding::larger(inputs, w.hidden);
+    return freestanding::larger(rows * w.hidden, extent.training ? grid::split_scratch(1, rows, columns) : 0);
+  }
+  static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
+    return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
+  }
+  static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+
+  /// y = then(x Wᵀ + b)
+  template <class X, class Y, class Chain, class Join>
+  constexpr void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+    grid::multiply(*this, {1, y.rows, y.columns, x.columns}, grid::Matrix<true>{x.data, x.pitch, 1},
+                   grid::Matrix<true>{weight, 1, x.columns}, [&](Index, Index, Index i, Index j, float sum) {
+                     store(y, then, i, j, bias ? sum + bias[j] : sum);
+                   });
+  }
+  /// dx = slope(dy W)
+  template <class DY, class DX, class Chain>
+  constexpr void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+    grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns}, grid::Matrix<true>{dy.data, dy.pitch, 1},
+                   grid::Matrix<false>{weight, dx.columns, 1},
+                   [&](Index, Index, Index i, Index j, float sum) { store(dx, slope, i, j, sum); });
+  }
+  /// sink(dyᵀ x), as {out, in}
+  template <class X, class DY, class Sink>
+  constexpr void weight_gradient(X x, DY dy, Sink const& sink) const {
+    Index const columns = x.columns;
+    grid::multiply_split(*this, {1, dy.columns, columns, x.rows}, grid::Matrix<false>{dy.data, 1, dy.pitch},
+                         grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
+                         [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
+  }
+  /// sink(Σ rows of dy)
+  template <class DY, class Sink>
+  constexpr void sum_rows(DY dy, Sink const& sink) const {
+    constexpr Index at_once = 32, parts = grid::threads / at_once;
+    each_block(grid::parts(dy.columns, at_once), [&](grid::Block const& block, Index number) {
+      block.each([&](int t) {
+        Index const j = number * at_once + t % at_once;
+        float sum = 0;
+        for (Index i = t / at_once; i < dy.rows && j < dy.columns; i += parts) sum += dy.row(i)[j];
+        block.shared[t] = sum;
+      });
+      block.each([&](int t) {
+        Index const j = number * at_once + t;
+        if (t >= at_once || j >= dy.columns) return;
+        float sum = 0;
+        for (Index part = 0; part < parts; ++part) sum += block.shared[part * at_once + t];
+        sink.take(j, sum);
+      });
+    });
+  }
+  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  template <class X, class Y, class Chain, class Join, class State>
+  constexpr void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                          Then<Chain, float, Join> const& then, State state, NoWindows = {}) const {
+    bool const goes_on = g.past() > 0 && g.sequence;
+    float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
+    grid::multiply(
+        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth()}, grid::Filters{g, weight},
+        grid::SeenAcross{g, x.data, x.pitch, carried}, [&](Index group, Index, Index k, Index place, float sum) {
+          grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
+          Index const output = group * g.group_outputs() + k;
+          store(y, then, at.sample, grid::output_offset(g, output, at.row, at.column), bias ? sum + bias[output] : sum);
+        });
+    if (!carried) return;
+    each(x.rows, [&](Index n) {
+      Past<float> const past{carried + n * Past<float>::size(g.past(), g.channels), g.past(), g.channels};
+      past.append(x.row(n), g.height.in);
+    });
+  }
+  /// dx = slope(what dy is to x)
+  template <class DY, class DX, class Chain>
+  constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
+                                         Slope<Chain, float> const& slope, NoWindows = {}) const {
+    grid::multiply(
+        *this, {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps()},
+        grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
+        [&](Index group, Index, Index c, Index place, float sum) {
+          grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
+          store(dx, slope, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column), sum);
+        });
+  }
+  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
+  template <class X, class DY, class Sink>
+  constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
+                                              Sink const* biases, NoWindows = {}) const {
+    Index const places = x.rows * g.positions();
+    grid::OutputGradients const gradients{g, dy.data, dy.pitch};
+    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places}, gradients,
+                         grid::SeenDown{g, x.data, x.pitch}, scratch, [&](Index group, Index k, Index tap, float sum) {
+                           weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
+                         });
+    if (!biases) return;
+    each_sum(
+        g.outputs, places, [&](Index k, Index place) { return gradients.value(0, k, place); },
+        [&](Index k, float sum) { biases->take(k, sum); });
+  }
+  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  template <class X, class Y, class Chain, class Join>
+  constexpr void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
+    each(y.rows * y.columns, [&](Index e) {
+      Index const n = grid::quotient(e, y.columns), o = grid::remainder(e, y.columns);
+      float const* const in = x.row(n) + grid::quotient(o, g.out()) * g.in();
+      Volume const at = volume_of(g, grid::remainder(o, g.out()));
+      float value = 0;
+      Index place = -1, count = 0;
+      for (Index tap = 0; tap < g.taps(); ++tap) {
+        Index const from = input_of(g, at, tap);
+        if (from < 0) continue;
+        ++count;
+        float const v = in[from];
+        if (g.mode == PoolingMode::average) {
+          value += v;
+        } else if (place < 0 || v > value || (v != v && value == value)) {
+          value = v, place = tap;
+        }
+      }
+      if (g.mode == PoolingMode::average) value /= static_cast<float>(g.count_padding ? g.taps() : count);
+      if (places && g.mode == PoolingMode::max) places[e] = static_cast<float>(place);
+      store(y, then, n, o, value);
+    });
+  }
+  /// dx = slope(what dy is to x)
+  template <class DY, class DX, class Chain>
+  constexpr void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
+                               Slope<Chain, float> const& slope) const {
+    each(dx.rows * dx.columns, [&](Index e) {
+      Index const n = grid::quotient(e, dx.columns), i = grid::remainder(e, dx.columns),
+                  plane = grid::quotient(i, g.in()), within = grid::remainder(i, g.in());
+      Index const x = grid::remainder(within, g.width.in), line = grid::quotient(within, g.width.in),
+                  y = grid::remainder(line, g.height.in), z = grid::quotient(line, g.height.in);
+      float sum = 0;
+      for (Index tap = g.taps() - 1; tap >= 0; --tap) {  // the windows in their order
+        Index const k = grid::GradientsBack::output(g.width, x, tap % g.width.filter),
+                    j = grid::GradientsBack::output(g.height, y, tap / g.width.filter % g.height.filter),
+                    d = grid::GradientsBack::output(g.depth, z, tap / g.width.filter / g.height.filter);
+        if (k < 0 || j < 0 || d < 0) continue;
+        Index const o = plane * g.out() + (d * g.height.out + j) * g.width.out + k;
+        if (g.mode == PoolingMode::average) {
+          sum += dy.row(n)[o] / static_cast<float>(window_size(g, d, j, k));
+        } else if (places[n * dy.columns + o] == static_cast<float>(tap)) {
+          sum += dy.row(n)[o];
+        }
+      }
+      store(dx, slope, n, i, sum);
+    });
+  }
+  /// y = then(x); y may be x.
+  template <class X, class Y, class Chain, class Join>
+  constexpr void map(X x, Y y, Then<Chain, float, Join> const& then) const {
+    each_value(y, [&](Index i, Index j) { store(y, then, i, j, x.row(i)[j]); });
+  }
+  /// dx = slope(dy); dx may be dy.
+  template <class DY, class DX, class Chain>
+  constexpr void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
+    each_value(dx, [&](Index i, Index j) { store(dx, slope, i, j, dy.row(i)[j]); });
+  }
+  /// dx = slope(dx + dy)
+  template <class DY, class DX, class Chain>
+  constexpr void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
+    each_value(dx, [&](Index i, Index j) { store(dx, slope, i, j, dx.row(i)[j] + dy.row(i)[j]); });
+  }
+  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
+  /// the join needs them.
+  template <class L, class DY, class A, class B, class DX, class Chain>
+  constexpr void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx,
+                               Slope<Chain, float> const& slope) const {
+    auto const op = layer.join();
+    each_value(dx, [&](Index i, Index j) {
+      float x = 0, y = 0;
+      if constexpr (decltype(layer.join())::needs_inputs) x = a.row(i)[j], y = b.row(i)[j];
+      store(dx, slope, i, j, dy.row(i)[j] * (second ? op.second(x, y) : op.first(x, y)));
+    });
+  }
+  /// dt, the gradient of the summed loss with respect to the targets.
+  template <class LossType, class Y, class Target, class DT>
+  constexpr void loss_target_gradient(LossType const& loss, Y y, Target target, DT dt) const {
+    each_value(dt, [&](Index i, Index j) { dt.row(i)[j] = loss.target_gradient(y.row(i)[j], target.row(i)[j]); });
+  }
+  /// y = softmax or log softmax of each row; y may be x.
+  template <class X, class Y>
+  constexpr void normalize(Normalization kind, X x, Y y) const {
+    grid::normalize(*this, kind, x, y);
+  }
+  /// dx from y and dy; dx may be dy.
+  template <class Y, class DY, class DX>
+  constexpr void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
+    grid::normalize_gradient(*this, kind, y, dy, dx);
+  }
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
+  template <class LossType, class X, class Y, class Target, class DX>
+  constexpr float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
+    if (kind != Normalization::none) normalize(kind, x, y);
+    each_value(dx, [&](Index i, Index j) {
+      if constexpr (LossType::target == Target_::label) {
+        float const label = *target.row(i);
+        dx.row(i)[j] = j == static_cast<Index>(label) ? loss.gradient(y.row(i)[j], label) : 0;
+      } else {
+        dx.row(i)[j] = loss.gradient(y.row(i)[j], target.row(i)[j]);
+      }
+    });
+    double const total = sum_of(x.rows, [&](Index i) {
+      if constexpr (LossType::target == Target_::label) {
+        return loss.value(y.row(i)[static_cast<Index>(*target.row(i))], *target.row(i));
+      } else {
+        float sum = 0;
+        for (Index j = 0; j < y.columns; ++j) sum += loss.value(y.row(i)[j], target.row(i)[j]);
+        return sum;
+      }
+    });
+    if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
+    return static_cast<float>(total / static_cast<double>(Index{x.rows}));
+  }
+  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  constexpr void recurrent(Recurrence<float> const& r, float const* weights) const {
+    grid::recurrent(*this, r, weights, scratch);
+  }
+  /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
+  /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
+  constexpr void recurrent_gradient(Recurrence<float> const& r, float const* weights,
+                                    Sequence<float const> const& upper, Index truncation) const {
+    grid::recurrent_gradient(*this, r, weights, upper, truncation);
+  }
+  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  constexpr void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Rows<float> dx) const {
+    RecurrentWeights const& w = r.weights;
+    grid::GatesByStep const gates{{r, false}};
+    if (w.inputs(r.part) > 0) {
+      PackedPart<float const> const p{w, r.part, weights};
+      grid::multiply(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
+                     [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
+      return;
+    }
+    each_value(dx, [&](Index i, Index j) {
+      float sum = 0;
+      for (Index q = 0; q < w.gates; ++q) sum += gates.value(0, i, q * w.hidden + j);
+      dx.row(i)[j] = sum;
+    });
+  }
+  /// sink(gradients of a part's weights), from those of its sums.
+  template <class Sink>
+  constexpr void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
+    RecurrentWeights const& w = r.weights;
+    Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
+    auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
+      Sink const to = sink.at(offset);
+      grid::multiply_split(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
+                           scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
+    };
+    if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
+    gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);
+    for (bool of_h : {false, true}) {
+      Sink const to = sink.at(w.matrices(w.parts()) + (2 * r.part + (of_h ? 1 : 0)) * rows);
+      grid::GatesByStep const gates{{r, of_h}};
+      each_sum(
+          rows, all, [&](Index row, Index n) { return gates.value(0, n, row); },
+          [&](Index row, float sum) { to.take(row, sum); });
+    }
+  }
+  /// to = from, or to += from.
+  constexpr void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
+    each(from.steps * from.samples * from.columns, [&](Index e) {
+      Index const n = grid::quotient(e, from.columns), c = grid::remainder(e, from.columns),
+                  t = grid::quotient(n, from.samples), i = grid::remainder(n, from.samples);
+      float& value = to.at(t, i)[c * to.column_pitch];
+      value = (add ? value : 0) + from.at(t, i)[c * from.column_pitch];
+    });
+  }
+  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
+  template <class Sink>
+  constexpr void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    each(size, [&](Index e) { sink.take(e, gradient[e]); });
+  }
+  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  constexpr void constrain(Parameter const& parameter, float* weight, float most) const {
+    Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
+    each(units, [&](Index unit) {
+      float* const w = weight + unit * size;
+      float const norm = Math<float>::sqrt(sum_over<float>(size, [&](Index i) { return w[i] * w[i]; }));
+      for (Index i = 0; norm > most && i < size; ++i) w[i] *= most / norm;
+    });
+  }
+  /// Sum of squares of a flat buffer.
+  constexpr double squared_norm(float const* values, Index size) const {
+    return sum_of(size, [&](Index i) { return static_cast<double>(values[i]) * static_cast<double>(values[i]); });
+  }
+  /// f(first, last, grid) for ranges that together are [0, count), each of one thread alone.
+  template <class F>
+  constexpr void each_range(Index count, F const& f) const {
+    each_of(workers, count, [&](Index i, int worker) {
+      Grid one = *this;
+      one.alone = true;
+      if (workers > 1) one.scratch += worker * own_scratch;
+      f(i, i + 1, one);
+    });
+  }
+  Index own_scratch = 0;  // of a worker
+
+ private:
+  using Target_ = coldpress::Target;
+
+  /// A finished sum on its way to memory.
+  template <class Y, class Chain, class Join>
+  static constexpr void store(Y y, Then<Chain, float, Join> const& then, Index i, Index j, float v) {
+    if constexpr (!std::is_same_v<Join, NoJoin>) v = then.join.op.value(v, then.join.other[i * then.join.pitch + j]);
+    if (then.kept) then.kept[i * then.kept_pitch + j] = v;
+    y.row(i)[j] = then.chain.value(v, At{i, j, then.step});
+  }
+  /// A finished gradient.
+  template <class DX, class Chain>
+  static constexpr void store(DX dx, Slope<Chain, float> const& slope, Index i, Index j, float v) {
+    if constexpr (!is_no_chain<Chain>) {
+      float const x = slope.input ? slope.input[i * slope.input_pitch + j] : 0;
+      v *= slope.chain.gradient(x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+    }
+    dx.row(i)[j] = v;
+  }
+  /// f(row, column)
+  template <class Y, class F>
+  constexpr void each_value(Y y, F const& f) const {
+    Index const columns = y.columns;
+    each(y.rows * columns, [&](Index e) { f(grid::quotient(e, columns), grid::remainder(e, columns)); });
+  }
+  /// take(k, Σ value(k, n) over n below `terms`), a block for each k.
+  template <class Value, class Take>
+  constexpr void each_sum(Index count, Index terms, Value const& value, Take const& take) const {
+    constexpr int few = 16;
+    each_block(count, [&](grid::Block const& block, Index k) {
+      block.each([&](int t) {
+        float sum = 0;
+        for (Index n = t; n < terms; n += grid::threads) sum += value(k, n);
+        block.shared[t] = sum;
+      });
+      block.each([&](int t) {
+        if (t >= few) return;
+        float sum = 0;
+        for (Index part = t; part < grid::threads; part += few) sum += block.shared[part];
+        block.shared[grid::threads + t] = sum;
+      });
+      block.each([&](int t) {
+        if (t > 0) return;
+        float sum = 0;
+        for (int part = 0; part < few; ++part) sum += block.shared[grid::threads + part];
+        take(k, sum);
+      });
+    });
+  }
+
+  /// A place in a pooled plane, and the input under a tap of its window; negative where there is none.
+  struct Volume {
+    Index depth, row, column;
+  };
+  static constexpr Volume volume_of(PoolingGeometry const& g, Index o) {
+    Index const line = grid::quotient(o, g.width.out);
+    return {grid::quotient(line, g.height.out), grid::remainder(line, g.height.out), grid::remainder(o, g.width.out)};
+  }
+  static constexpr Index input_of(PoolingGeometry const& g, Volume const& at, Index tap) {
+    Index const line = grid::quotient(tap, g.width.filter),
+                x = g.width.at(at.column, grid::remainder(tap, g.width.filter)),
+                y = g.height.at(at.row, grid::remainder(line, g.height.filter)),
+                z = g.depth.at(at.depth, grid::quotient(line, g.height.filter));
+    bool const inside = z >= 0 && z < g.depth.in && y >= 0 && y < g.height.in && x >= 0 && x < g.width.in;
+    return inside ? (z * g.height.in + y) * g.width.in + x : -1;
+  }
+  /// What the sum of a window is divided by.
+  static constexpr Index window_size(PoolingGeometry const& g, Index depth, Index row, Index column) {
+    if (g.count_padding) return g.taps();
+    auto const inside = [](Axis const& axis, Index output) {
+      Index const begin = axis.at(output, 0);
+      return freestanding::smaller(axis.in, begin + axis.filter) - freestanding::larger<Index>(begin, 0);
+    };
+    return inside(g.depth, depth) * inside(g.height, row) * inside(g.width, column);
+  }
+};
+
+}  // namespace coldpress

@@ -1,0 +1,202 @@
+// Recurrent layers: the terms of x of all steps are one product, and then a block has some samples to itself from the
+// first step to the last, so that blocks need not meet in between.
+#pragma once
+
+#include <coldpress/backend/grid/multiply.hpp>
+#include <coldpress/core/pointwise.hpp>
+#include <coldpress/core/recurrent.hpp>
+
+namespace coldpress::grid {
+
+/// Row n of a sequence's steps and samples, one after the other, at value k.
+struct Steps {
+  static constexpr bool along_k = true;
+  Sequence<float const> x;
+  constexpr float value(Index, Index n, Index k) const {
+    return x.at(quotient(n, x.samples), remainder(n, x.samples))[k * x.column_pitch];
+  }
+};
+
+/// Where a sum of a unit is kept: a layer without gates has it where h will be.
+template <class R>
+constexpr float* sum_at(R const& r, Index step, Index sample, Index sum, Index unit) {
+  return r.weights.gates == 1 ? r.h.at(step, sample) + unit * r.h.column_pitch
+                              : r.kept.at(step, sample) + sum * r.units() + unit;
+}
+
+/// All steps. `across` takes W_h turned: of each column the numbers of all gates' units.
+template <class R>
+constexpr void recurrent(Team const& team, R const& r, float const* weights, float* across) {
+  RecurrentWeights const& w = r.weights;
+  Index const gates = w.gates, hidden = w.hidden, rows = gates * hidden, samples = r.x.samples, steps = r.x.steps,
+              inputs = w.inputs(r.part), units = r.units();
+  PackedPart<float const> const p{w, r.part, weights};
+  team.each(hidden * rows, [&](Index e) { across[e] = p.of_h[remainder(e, rows) * hidden + quotient(e, rows)]; });
+  auto const put = [&](Index n, Index row, float sum) {
+    Index const gate = quotient(row, hidden), unit = remainder(row, hidden), step = quotient(n, samples),
+                sample = remainder(n, samples);
+    float bias = p.bias_x[row];
+    if (gates != 3 || gate != 2) bias += p.bias_h[row];  // the GRU's n_h has a sum of its own
+    *sum_at(r, step, sample, sum_of_x(gates, gate), unit) = sum + bias;
+  };
+  if (inputs > 0) {
+    multiply(team, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
+             [&](Index, Index, Index n, Index row, float sum) { put(n, row, sum); });
+  } else {
+    team.each(steps * samples * rows, [&](Index e) {
+      Index const n = quotient(e, rows), row = remainder(e, rows);
+      put(n, row, r.x.at(quotient(n, samples), remainder(n, samples))[remainder(row, hidden) * r.x.column_pitch]);
+    });
+  }
+  Index const at_once = freestanding::larger<Index>(1, threads / hidden);  // samples of a block
+  team.each_block(parts(samples, at_once), [&](Block const& block, Index number) {
+    Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
+    for (Index n = 0; n < steps; ++n) {
+      Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
+      // A stream's h is read by all threads before any is written.
+      auto const one = [&](Index sample, Index u) {
+        float* const state = r.state ? r.state + sample * r.state_pitch : nullptr;
+        float const* const h = n > 0 ? r.h.at(before, sample) : state;
+        Index const apart = n > 0 ? r.h.column_pitch : 1;
+        float z[4] = {};
+        for (Index q = 0; q < gates; ++q) {
+          Index const sum = sum_of_h(gates, q);
+          z[sum] = gates == 3 && q == 2 ? p.bias_h[q * hidden + u] : *sum_at(r, t, sample, sum, u);
+        }
+        for (Index k = 0; h && k < hidden; ++k) {
+          for (Index q = 0; q < gates; ++q) {
+            float& sum = z[sum_of_h(gates, q)];
+            sum = Math<float>::fma(across[k * rows + q * hidden + u], h[k * apart], sum);
+          }
+        }
+        float* const kept = r.kept.at(t, sample);
+        float value = 0;
+        if (r.type == RnnType::lstm) {
+          float const c_before = n > 0 ? r.kept.at(before, sample)[4 * units + u] : state ? state[units + u] : 0;
+          for (Index q = 0; q < 4; ++q) z[q] = q == 2 ? Math<float>::tanh(z[q]) : Math<float>::sigmoid(z[q]);
+          float const c = Math<float>::fma(z[1], c_before, z[0] * z[2]), top = Math<float>::tanh(c);
+          for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
+          kept[4 * units + u] = c, kept[5 * units + u] = top;
+          value = z[3] * top;
+        } else if (r.type == RnnType::gru) {
+          z[0] = *sum_at(r, t, sample, 0, u);
+          for (Index q = 1; q < 3; ++q) z[q] = Math<float>::sigmoid(z[q]);
+          z[0] = Math<float>::tanh(Math<float>::fma(z[1], z[3], z[0]));
+          for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
+          value = Math<float>::fma(z[2], h ? h[u * apart] : 0.0f, (1 - z[2]) * z[0]);
+        } else {
+          value = r.type == RnnType::tanh ? Math<float>::tanh(z[0]) : z[0] < 0 ? 0 : z[0];
+        }
+        r.h.at(t, sample)[u * r.h.column_pitch] = value;
+      };
+      block.each([&](int thread) {
+        for (Index e = thread; e < count * hidden; e += threads) one(first + quotient(e, hidden), remainder(e, hidden));
+      });
+    }
+    if (!r.state) return;
+    Index const last = r.step(steps - 1);
+    block.each([&](int thread) {
+      for (Index e = thread; e < count * hidden; e += threads) {
+        Index const sample = first + quotient(e, hidden), u = remainder(e, hidden);
+        float* const state = r.state + sample * r.state_pitch;
+        state[u] = r.h.at(last, sample)[u * r.h.column_pitch];
+        if (r.type == RnnType::lstm) state[units + u] = r.kept.at(last, sample)[4 * units + u];
+      }
+    });
+  });
+}
+
+/// From the gradients of h, of all steps or of the last that comes, to those of the sums.
+template <class R>
+constexpr void recurrent_gradient(Team const& team, R const& r, float const* weights,
+                                  Sequence<float const> const& upper, Index truncation) {
+  RecurrentWeights const& w = r.weights;
+  Index const gates = w.gates, hidden = w.hidden, units = r.units(), steps = r.x.steps, samples = r.x.samples;
+  PackedPart<float const> const p{w, r.part, weights};
+  Index const at_once = freestanding::larger<Index>(1, threads / hidden);
+  team.each_block(parts(samples, at_once), [&](Block const& block, Index number) {
+    Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
+    for (Index n = steps - 1; n >= 0; --n) {
+      Index const t = r.step(n), from_end = steps - 1 - n;
+      bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
+      auto const one = [&](Index i, Index u) {
+        float const* const kept = r.kept.at(t, i);
+        float const* const after = cut ? nullptr : r.gradients.at(r.step(n + 1), i);
+        float dh = upper.steps == steps ? upper.at(t, i)[u * upper.column_pitch]
+                   : from_end == 0      ? upper.at(0, i)[u * upper.column_pitch]
+                                        : 0;
+        for (Index q = 0; after && q < gates; ++q) {
+          float const* const from = after + sum_of_h(gates, q) * units;
+          for (Index v = 0; v < hidden; ++v) dh = Math<float>::fma(p.of_h[(q * hidden + v) * hidden + u], from[v], dh);
+        }
+        float* const gradient = r.gradients.at(t, i) + u;
+        if (r.type == RnnType::lstm) {
+          float const a = kept[u], f = kept[units + u], g = kept[2 * units + u], o = kept[3 * units + u],
+                      tanh_c = kept[5 * units + u];
+          float const before = n > 0 ? r.kept.at(r.step(n - 1), i)[4 * units + u] : 0;
+          float const dc = Math<float>::fma(dh * o, 1 - tanh_c * tanh_c, after ? after[4 * units + u] : 0.0f);
+          gradient[0] = dc * g * a * (1 - a);
+          gradient[units] = dc * before * f * (1 - f);
+          gradient[2 * units] = dc * a * (1 - g * g);
+          gradient[3 * units] = dh * tanh_c * o * (1 - o);
+          gradient[4 * units] = dc * f;
+        } else if (r.type == RnnType::gru) {
+          dh += after ? after[4 * units + u] : 0;
+          float const y = kept[u], reset = kept[units + u], z = kept[2 * units + u], m = kept[3 * units + u];
+          float const before = n > 0 ? r.h.at(r.step(n - 1), i)[u * r.h.column_pitch] : 0;
+          float const dy = dh * (1 - z) * (1 - y * y);
+          gradient[0] = dy;
+          gradient[units] = dy * m * reset * (1 - reset);
+          gradient[2 * units] = dh * (before - y) * z * (1 - z);
+          gradient[3 * units] = dy * reset;
+          gradient[4 * units] = dh * z;
+        } else {
+          float const y = r.h.at(t, i)[u * r.h.column_pitch];
+          gradient[0] = r.type == RnnType::tanh ? dh * (1 - y * y) : y > 0 ? dh : 0;
+        }
+      };
+      block.each([&](int thread) {
+        for (Index e = thread; e < count * hidden; e += threads) one(first + quotient(e, hidden), remainder(e, hidden));
+      });
+    }
+  });
+}
+
+/// Gradients of the gates' sums, as a matrix: of gate q's unit in the row of a step and sample. `of_h`: those that
+/// terms of h go to.
+template <bool along>
+struct GateGradients {
+  static constexpr bool along_k = along;
+  Recurrence<float> const& r;
+  bool of_h;
+  constexpr float at(Index step, Index sample, Index row) const {
+    Index const gates = r.weights.gates, gate = quotient(row, r.weights.hidden);
+    return r.gradients.at(
+        step,
+        sample)[(of_h ? sum_of_h(gates, gate) : sum_of_x(gates, gate)) * r.units() + remainder(row, r.weights.hidden)];
+  }
+};
+/// As the first operand of the input gradient: rows are steps and samples in memory's order.
+struct GatesByStep : GateGradients<true> {
+  constexpr float value(Index, Index n, Index row) const {
+    return at(quotient(n, r.x.samples), remainder(n, r.x.samples), row);
+  }
+};
+/// As the first operand of a weight's gradient, whose terms are samples of steps: of h the steps that have one before.
+struct GatesByUnit : GateGradients<false> {
+  constexpr float value(Index, Index row, Index n) const {
+    return at(r.step(quotient(n, r.x.samples) + (of_h ? 1 : 0)), remainder(n, r.x.samples), row);
+  }
+};
+/// The other operand: x of these steps, or h of the steps before.
+struct Before {
+  static constexpr bool along_k = false;
+  Recurrence<float> const& r;
+  bool of_h;
+  constexpr float value(Index, Index n, Index column) const {
+    Index const step = r.step(quotient(n, r.x.samples)), sample = remainder(n, r.x.samples);
+    return of_h ? r.h.at(step, sample)[column * r.h.column_pitch] : r.x.at(step, sample)[column * r.x.column_pitch];
+  }
+};
+
+}  // namespace coldpress::grid

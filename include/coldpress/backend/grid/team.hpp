@@ -1,0 +1,162 @@
+// Who does the work on a GPU: all threads of all blocks, or one block with memory that its threads share. On a host
+// they are loops, which do the same arithmetic in any order of the threads.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <cstdint>
+
+namespace coldpress::grid {
+
+inline constexpr int threads = 256;                // of a block
+inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
+
+/// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
+/// another writes.
+enum class Order { forward, backward, shuffled };
+#if !defined __CUDA_ARCH__
+inline Order& order() {
+  static thread_local Order current = Order::forward;
+  return current;
+}
+inline Index played(Index n, Index count) {
+  switch (order()) {
+    case Order::backward:
+      return count - 1 - n;
+    case Order::shuffled:
+      return n * (count % 7919 == 0 ? 7907 : 7919) % count;  // a prime that does not divide the count
+    default:
+      return n;
+  }
+}
+#endif
+
+/// What each thread of a block keeps to itself from one phase to the next.
+template <class T>
+struct PerThread {
+#if defined __CUDA_ARCH__
+  T value = {};
+  constexpr T& operator[](int) { return value; }
+#else
+  T values[threads] = {};
+  constexpr T& operator[](int thread) { return values[thread]; }
+#endif
+};
+
+struct Block {
+  float* shared;
+
+  /// f(thread) by each thread of the block, and a barrier: what one wrote, all may read.
+  template <class F>
+  constexpr void each(F const& f) const {
+#if defined __CUDA_ARCH__
+    f(static_cast<int>(threadIdx.x));
+    __syncthreads();
+#else
+    for (Index n = 0; n < threads; ++n) f(static_cast<int>(played(n, threads)));
+#endif
+  }
+};
+
+/// Of numbers below 2^32, which a GPU divides much faster.
+constexpr Index quotient(Index a, Index b) {
+  return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+}
+constexpr Index remainder(Index a, Index b) {
+  return static_cast<Index>(static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b));
+}
+constexpr Index parts(Index count, Index size) { return (count + size - 1) / size; }
+
+/// All threads of all blocks, or one of them `alone`.
+struct Team {
+  float* shared = nullptr;           // of this block
+  double* sums = nullptr;            // that all blocks see: sum_parts of them
+  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks, 0 at first; null: one pass needs none
+  bool alone = false;
+
+  static constexpr Index sum_parts = 64;
+
+  /// f(i) for each i below the count, and a barrier.
+  template <class F>
+  constexpr void each(Index count, F const& f) const {
+    if (alone) {
+      for (Index i = 0; i < count; ++i) f(i);
+      return;
+    }
+#if defined __CUDA_ARCH__
+    Index const all = static_cast<Index>(gridDim.x) * threads;
+    for (Index i = static_cast<Index>(blockIdx.x) * threads + threadIdx.x; i < count; i += all) f(i);
+    meet();
+#else
+    for (Index n = 0; n < count; ++n) f(played(n, count));
+#endif
+  }
+  /// The same by `workers` threads at most: f(i, worker).
+  template <class F>
+  constexpr void each_of(int workers, Index count, F const& f) const {
+#if defined __CUDA_ARCH__
+    Index const all = static_cast<Index>(gridDim.x) * threads, most = all < workers ? all : workers,
+                own = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+    if (own < most) {
+      for (Index i = own; i < count; i += most) f(i, static_cast<int>(own));
+    }
+    meet();
+#else
+    static_cast<void>(workers);
+    each(count, [&](Index i) { f(i, 0); });
+#endif
+  }
+  /// f(block, i) for each i below the count by a whole block, and a barrier.
+  template <class F>
+  constexpr void each_block(Index count, F const& f) const {
+#if defined __CUDA_ARCH__
+    for (Index i = blockIdx.x; i < count; i += gridDim.x) f(Block{shared}, i);
+    meet();
+#else
+    for (Index n = 0; n < count; ++n) {
+      float memory[shared_values];
+      for (float& value : memory) value = __builtin_nanf("");  // as a GPU leaves it: nothing may be read unwritten
+      f(Block{memory}, played(n, count));
+    }
+#endif
+  }
+  /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
+  template <class F>
+  constexpr double sum_of(Index count, F const& f) const {
+#if defined __CUDA_ARCH__
+    double* const all = sums;
+#else
+    double all[sum_parts];
+#endif
+    each(sum_parts, [&](Index part) {
+      double sum = 0;
+      for (Index i = part; i < count; i += sum_parts) sum += static_cast<double>(f(i));
+      all[part] = sum;
+    });
+    double total = 0;
+    for (Index part = 0; part < sum_parts; ++part) total += all[part];
+#if defined __CUDA_ARCH__
+    meet();  // before the next sum
+#endif
+    return total;
+  }
+
+#if defined __CUDA_ARCH__
+  /// A barrier of all blocks, which must be on the GPU at the same time: the last of each round lets the others go on.
+  __device__ void meet() const {
+    __syncthreads();
+    if (!tickets || gridDim.x == 1) return;
+    if (threadIdx.x == 0) {
+      std::uint32_t ticket, now;
+      asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(tickets) : "memory");
+      std::uint32_t const end = (ticket / gridDim.x + 1) * gridDim.x;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets) : "memory");
+      } while (static_cast<std::int32_t>(now - end) < 0);
+    }
+    __syncthreads();
+  }
+#endif
+};
+
+}  // namespace coldpress::grid

@@ -1,0 +1,89 @@
+// The kernels of the GPU as loops on the host: the laws of every layer, with the threads in three orders.
+#include "support/layer_laws.hpp"
+
+#include <coldpress/backend/grid.hpp>
+
+namespace coldpress::test {
+namespace {
+
+/// Forward, backward and training give the reference's numbers, and the same bits in every order of the threads.
+template <class Net, Shape in>
+void grid_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using N = Network<Net, in, AnyBatch, Grid>;
+  shape_law<Net, in, Grid>(batch, seed, violations);
+  backend_law<Net, in, Grid>("grid's ", batch, seed, violations);
+  auto const made = [&](grid::Order order) {
+    grid::order() = order;
+    auto const all = pass(random_network<N>(seed), batch, seed);
+    auto result = all.output;
+    result.insert(result.end(), all.input_gradient.begin(), all.input_gradient.end());
+    result.insert(result.end(), all.gradients.begin(), all.gradients.end());
+    if constexpr (N::weight_count > 0) {
+      auto const after = trained<N, MeanSquaredError{}>(batch, seed, 2);
+      result.insert(result.end(), after.begin(), after.end());
+    }
+    grid::order() = grid::Order::forward;
+    return result;
+  };
+  auto const forward = made(grid::Order::forward);
+  for (auto const order : {grid::Order::backward, grid::Order::shuffled})
+    demand(same_bits(forward, made(order)), violations, "the order of threads changes something" + place<N>(batch));
+}
+template <class Net, Shape... shapes>
+void check(std::initializer_list<Index> batches = {1, 2, 5, 33}) {
+  Violations violations;
+  for (Index batch : batches) (grid_law<Net, shapes>(batch, static_cast<std::uint64_t>(batch), violations), ...);
+  check_none(violations);
+}
+
+TEST_CASE("dense layers") {
+  check<Sequential<Linear{70}, ReLU{}, Linear{10}, LogSoftmax{}>, Shape{17}, Shape{130}>();
+  check<Sequential<Linear{5}, TanH{}, Sigmoid{}, Dropout{}, Linear{100}, Softmax{}>, Shape{7}>();
+}
+TEST_CASE("convolution and pooling") {
+  check<
+      Sequential<Convolution{.num_output = 6, .filter_shape = {3, 5}, .stride = {2, 1}, .padding = {1, 2}, .groups = 2},
+                 ReLU{}, Pooling{.filter_shape = 3, .stride = 2}, Linear{3}>,
+      Shape{4, 9, 8}>();
+  check<Sequential<Convolution{.num_output = 70, .filter_shape = 2, .dilation = 2, .has_bias = false},
+                   Pooling{.mode = PoolingMode::average,
+                           .filter_shape = {2, 3},
+                           .stride = 2,
+                           .padding = 1,
+                           .rounding = Rounding::ceil}>,
+        Shape{3, 8, 7}>();
+  check<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}>, Shape{11, 4}>();
+}
+TEST_CASE("recurrent layers") {
+  check<Sequential<Rnn{.hidden_size = 9}, Linear{2}>, Shape{6, 3}>();
+  check<Sequential<Rnn{.hidden_size = 5,
+                       .num_layers = 2,
+                       .rnn_type = RnnType::gru,
+                       .dropout_probability = 0.3f,
+                       .direction_mode = DirectionMode::bi_directional,
+                       .output = RnnOutput::last_step}>,
+        Shape{4, 3}>();
+  check<Sequential<Rnn{.hidden_size = 300, .rnn_type = RnnType::tanh, .truncation = 2}>, Shape{3, 2}>();
+  check<Sequential<Rnn{.hidden_size = 4,
+                       .rnn_type = RnnType::relu,
+                       .input_mode = InputMode::skip_input,
+                       .output = RnnOutput::layers}>,
+        Shape{5, 4}>();
+}
+TEST_CASE("normalisations") {
+  check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{3, 4, 4}>();
+  check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{5}>({5, 33});  // of two values little is left
+  check<Sequential<LayerNormalization{}, Linear{3}>, Shape{4, 20}>();
+  check<Sequential<LRN{}, Linear{3}>, Shape{7, 3, 3}>();
+  check<Sequential<LRN{.size = 3, .mode = LRNMode::within}>, Shape{2, 5, 5}>();
+}
+TEST_CASE("layers of plain loops") {
+  check<Sequential<Crop{.size = 3, .random_crop = true, .random_mirror = true}, Linear{2}>, Shape{2, 5, 6}>();
+  check<Sequential<ChannelPooling{.filter_size = 2, .stride = 2}, Linear{2}>, Shape{5, 3}>();
+  check<Sequential<Permute{{1, 0}}, SoftmaxOver{.axis = 1}, Linear{2}>, Shape{5, 80}>();
+  check<Sequential<Slice{.begin = 1}, Reduce{.axis = 1}, Linear{2}>, Shape{5, 3}>();
+  check<Sequential<GlobalAveragePooling{}, TiedLinear{4}>, Shape{5, 3, 3}>();
+}
+
+}  // namespace
+}  // namespace coldpress::test
