@@ -22,4 +22,9 @@ class AnyBackend {
 std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 std::unique_ptr<AnyBackend> reference_backend();
 
+/// Makes the backend of a name that begins with "cuda", where coldpress::cuda is linked; else null. Throws
+/// UnsupportedError where the device cannot be used.
+using BackendMaker = std::unique_ptr<AnyBackend> (*)(std::string const& name, BackendOptions const& options);
+BackendMaker& cuda_backends();
+
 }  // namespace coldpress::dynamic

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "any_backend.hpp"
+#include "border.hpp"
 #include "program.hpp"
 #include "tape.hpp"
 
@@ -21,19 +22,24 @@ class Engine final : public Executable {
   Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
       : graph_(std::move(graph)),
         backend_(backend),
+        border_(backend),
         executor_(std::move(executor)),
         seed_(seed),
-        inference_(*graph_, backend, PlanOptions{}, seed),
-        training_(*graph_, backend, PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true},
-                  seed),
-        parameters_(inference_.program.parameter_size()),
+        inference_(border_, *graph_, backend, PlanOptions{}, seed),
+        training_(border_, *graph_, backend,
+                  PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
+        parameters_(border_.memory(inference_.program.parameter_size())),
+        carried_(border_.memory()),
+        zeros_(border_.memory()),
         owners_(graph_->owners()),
         weights_(graph_->weights()),
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
-        trained_sums_(static_cast<std::size_t>(graph_->sums)),
-        evaluated_sums_(trained_sums_) {
+        trained_sums_(border_.sums(graph_->sums)),
+        evaluated_sums_(border_.sums(graph_->sums)) {
     if (rounds() && graph_->has_strange_parameters())
       throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
+    if (takes_layers<Backend> && graph_->has_strangers())
+      throw UnsupportedError{"network: a registered layer is code for the CPU, which the GPU cannot run"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
@@ -43,9 +49,11 @@ class Engine final : public Executable {
     input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
-      float* const storage = parameters_.data() + slot(static_cast<int>(i)).offset;
-      fill(weight, Stream{seed, 0, weights_[i].name},
-           [&](Index e, float value) { backend.put(weight, storage, e, value); });
+      Slot const& at = slot(static_cast<int>(i));
+      border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
+        fill(weight, Stream{seed, 0, weights_[i].name},
+             [&](Index e, float value) { backend.put(weight, storage, e, value); });
+      });
     }
   }
 
@@ -60,16 +68,27 @@ class Engine final : public Executable {
                               : other < buffers_.size() ? buffers_[other].data()
                                                         : nullptr;
     Slot const& at = slot(weight);
-    for (std::size_t e = 0; e < values.size(); ++e)
-      values[e] = from ? backend_.get(parameter(weight), from + at.offset, static_cast<Index>(e)) : 0;
+    if (!from) {
+      std::ranges::fill(values, 0.0f);
+      return;
+    }
+    border_.read(from + at.offset, at.size, [&](float const* storage) {
+      for (std::size_t e = 0; e < values.size(); ++e)
+        values[e] = backend_.get(parameter(weight), storage, static_cast<Index>(e));
+    });
   }
   void write(int buffer, int weight, std::span<float const> values) override {
     check(weight, values.size());
-    float* const to = base(buffer) + slot(weight).offset;
-    for (std::size_t e = 0; e < values.size(); ++e)
-      backend_.put(parameter(weight), to, static_cast<Index>(e), values[e]);
+    Slot const& at = slot(weight);
+    border_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
+      for (std::size_t e = 0; e < values.size(); ++e)
+        backend_.put(parameter(weight), storage, static_cast<Index>(e), values[e]);
+    });
   }
-  void clear(int buffer) override { std::fill_n(base(buffer), parameters_.size(), 0.0f); }
+  void clear(int buffer) override {
+    base(buffer);
+    border_.clear(buffer == data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
+  }
   void set_frozen(int weight, bool frozen) override {
     frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
   }
@@ -96,7 +115,7 @@ class Engine final : public Executable {
     return infer(stream_, inputs, carried_.data());
   }
   void reset() override {
-    std::fill_n(carried_.data(), carried_.size(), 0.0f);
+    border_.clear(carried_);
     streams_ = 0;
   }
   std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
@@ -108,7 +127,8 @@ class Engine final : public Executable {
               "backward: the gradient must have as many values as the output");
     }
     for (std::size_t k = 0; k < output_gradients.size(); ++k)
-      seed_gradient(run, run.program.output(static_cast<int>(k)), output_gradients[k].data());
+      seed_gradient(run, run.program.output(static_cast<int>(k)),
+                    border_.bring(output_gradients[k], input_shapes_.size() + 1 + k));
     coldpress::backward(run, gradients(), Pass::inputs);
     passed_back_ = true;
     return take_input_gradients(run);
@@ -118,8 +138,8 @@ class Engine final : public Executable {
     coldpress::backward(resume(), gradients(), Pass::parameters);
   }
   void subtract_gradients() override {
-    subtract(parameters_.data(), base(gradient), inference_.program.slots(), inference_.program.parameter_count(),
-             frozen_.get());
+    subtract(backend_, parameters_.data(), base(gradient), inference_.program.slots(),
+             inference_.program.parameter_count(), frozen_.get());
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
@@ -134,13 +154,14 @@ class Engine final : public Executable {
     check_labels(program, inputs, targets);
     auto run = start(*trained_, inputs, step_ + 1);
     run.sums = trained_sums_.data();
-    run.inputs[inputs.size()] = targets.data();
+    run.inputs[inputs.size()] = border_.bring(targets, inputs.size());
+    border_.start_losses();
     losses_.clear();
     auto const each_loss = [&](int g, float value) {
       auto const node = static_cast<std::size_t>(program.group(g).loss);
       losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
     };
-    float const mean = std::visit(
+    float mean = std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
@@ -152,6 +173,10 @@ class Engine final : public Executable {
           return train_step(run, turn, fused ? nullptr : base(gradient), each_loss);
         },
         options.optimizer);
+    border_.settle_losses([&](std::span<float const> means) {
+      mean = 0;
+      for (std::size_t k = 0; k < losses_.size(); ++k) mean += losses_[k].second = means[k];
+    });
     ++step_;
     remember(run);
     forget();
@@ -159,19 +184,21 @@ class Engine final : public Executable {
     return mean;
   }
   std::span<Values const> evaluate(std::span<Values const> inputs) override {
-    if (!evaluation_) evaluation_ = std::make_unique<Space>(*graph_, backend_, PlanOptions{.losses = true}, seed_);
+    if (!evaluation_)
+      evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {});
     auto run = start(*evaluation_, inputs, 0);
     run.sums = evaluated_sums_.data();
     forget();
     compute(run);
+    border_.start_losses();
     loss_and_gradient(run, [](int, float) {});
     return remember(run);
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
     std::vector<std::pair<std::string, double>> all;
-    std::vector<double> const& sums = mode == Mode::training ? trained_sums_ : evaluated_sums_;
+    auto const& sums = border_.fetch(mode == Mode::training ? trained_sums_ : evaluated_sums_);
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       std::visit(
           [&](auto const& part) {
@@ -182,9 +209,7 @@ class Engine final : public Executable {
     }
     return all;
   }
-  void reset_statistics(Mode mode) override {
-    std::ranges::fill(mode == Mode::training ? trained_sums_ : evaluated_sums_, 0);
-  }
+  void reset_statistics(Mode mode) override { border_.clear(mode == Mode::training ? trained_sums_ : evaluated_sums_); }
   bool has_losses() const override { return graph_->has_losses(); }
   std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
   std::span<Values const> outputs() const override { return outputs_; }
@@ -196,9 +221,11 @@ class Engine final : public Executable {
  private:
   struct Space {
     Program program;
-    HeapMemory<float> memory, of_workers;
+    typename Border<Backend>::Memory memory;
+    HeapMemory<float> of_workers;
     template <class... Args>
-    explicit Space(Args&&... args) : program(std::forward<Args>(args)...) {}
+    explicit Space(Border<Backend> const& border, Args&&... args)
+        : program(std::forward<Args>(args)...), memory(border.memory()) {}
   };
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
@@ -291,8 +318,8 @@ class Engine final : public Executable {
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
     if (buffer == data) return parameters_.data();
-    if (static_cast<int>(buffers_.size()) < buffer) buffers_.resize(static_cast<std::size_t>(buffer));
-    HeapMemory<float>& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
+    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(border_.memory());
+    auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
     memory.reserve(parameters_.size());
     return memory.data();
   }
@@ -314,7 +341,7 @@ class Engine final : public Executable {
     if (trained_ && trained_for_ == objective) return;
     if (!objective && !graph_->has_losses()) throw ConfigError{"the network has no loss, and there is no objective"};
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph_->force_backward};
-    auto fresh = std::make_unique<Space>(*graph_, backend_, options, seed_, objective ? &*objective : nullptr);
+    auto fresh = std::make_unique<Space>(border_, *graph_, backend_, options, seed_, objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
     trained_ = std::move(fresh);
     trained_for_ = objective;
@@ -324,7 +351,8 @@ class Engine final : public Executable {
       check_targets(reader, in, input == graph_->inputs() ? targets : inputs[static_cast<std::size_t>(input)]);
     });
   }
-  EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step) {
+  /// `fresh`: the inputs are others than in the call before.
+  EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step, bool fresh = true) {
     Index const batch = samples(space.program, inputs), scratch = space.program.scratch();
     Index workspace = 0;
     bool const absurd =
@@ -336,19 +364,20 @@ class Engine final : public Executable {
     if constexpr (requires { backend.executor; })
       backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
-    for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = inputs[k].data();
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      run.inputs[k] = fresh ? border_.bring(inputs[k], k) : border_.brought(inputs[k], k);
     return run;
   }
   EngineRun resume() {
     require(!kept_.empty(), "backward: comes after forward in training mode");
-    return start(training_, kept_, step_);
+    return start(training_, kept_, step_, false);
   }
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
   GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < made_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
-      made_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
+      made_[k] = border_.fetch({y.data, static_cast<std::size_t>(y.rows * y.columns)}, k);
     }
     return outputs_ = made_;
   }
@@ -361,18 +390,20 @@ class Engine final : public Executable {
     for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
       Index const size = run.batch * input_shapes_[k].size();
-      input_gradients_[k] = {dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)};
+      input_gradients_[k] =
+          border_.fetch({dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)}, made_.size() + k);
     }
     return input_gradients_;
   }
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
+  Border<Backend> border_;
   std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
   std::vector<Shape> input_shapes_, output_shapes_;
-  HeapMemory<float> parameters_, carried_, zeros_;
+  typename Border<Backend>::Memory parameters_, carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
   std::array<Recording, 4> forward_;
   std::size_t oldest_ = 0;  // of these
@@ -380,9 +411,9 @@ class Engine final : public Executable {
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;
-  std::unique_ptr<bool[]> frozen_;                     // of each parameter
-  std::vector<double> trained_sums_, evaluated_sums_;  // of losses and statistics
-  std::vector<HeapMemory<float>> buffers_;             // gradients, then optimizer states
+  std::unique_ptr<bool[]> frozen_;                                // of each parameter
+  typename Border<Backend>::Sums trained_sums_, evaluated_sums_;  // of losses and statistics
+  std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
   std::unique_ptr<Space> trained_, evaluation_;
   std::optional<Objective> trained_for_;
   std::vector<std::pair<std::string, float>> losses_;  // of the last step

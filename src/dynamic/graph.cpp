@@ -485,6 +485,11 @@ bool Graph::has_strange_parameters() const {
   });
 }
 
+bool Graph::has_strangers() const {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](GraphLayer const& layer) { return std::holds_alternative<Stranger>(layer); });
+}
+
 std::vector<int> Graph::owners() const {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(owner.size()); ++i) {

@@ -25,7 +25,8 @@ struct Graph {
 
   int inputs() const;
   bool has_losses() const;
-  /// Whether any layer from outside the library has parameters.
+  /// Whether any layer is from outside the library, and whether such a one has parameters.
+  bool has_strangers() const;
   bool has_strange_parameters() const;
   /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
   std::vector<int> owners() const;

@@ -27,7 +27,10 @@ class Extents {
 /// "cpu:v3" -> "v3"; "cpu" -> "".
 std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
 
+bool is_cuda(std::string const& backend) { return backend == "cuda" || backend.rfind("cuda:", 0) == 0; }
+
 std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
+  if (is_cuda(backend.name())) return cuda_backends()(backend.name(), backend.options());
   return backend.name() == reference_name ? reference_backend()
                                           : cpu_backend(level_of(backend.name()), backend.options());
 }
@@ -48,7 +51,17 @@ Shape sample_shape(SharedTensor const& tensor) {
 
 }  // namespace
 
+BackendMaker& cuda_backends() {
+  static BackendMaker maker = nullptr;
+  return maker;
+}
+
 Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
+  if (is_cuda(name_)) {
+    if (!cuda_backends()) throw UnsupportedError{"'" + name_ + "': this program was not linked with coldpress::cuda"};
+    static_cast<void>(cuda_backends()(name_, options_));  // whether the device can be used
+    return;
+  }
   if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};
   std::shared_ptr<Executor>& executor = options_.executor;
   if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);

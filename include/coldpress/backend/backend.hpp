@@ -13,6 +13,13 @@ constexpr bool keeps_blocks = requires {
   requires Backend::keeps_blocks;
 };
 
+/// Whether a backend computes layers, losses and statistics whole, where their own functions are not to be called: what
+/// is in a device's memory.
+template <class Backend>
+constexpr bool takes_layers = requires {
+  requires std::remove_cvref_t<Backend>::takes_layers;
+};
+
 /// The second operand of a join: op joins what is computed with the value at the same place of `other`.
 template <class Op, class T>
 struct With {

@@ -13,12 +13,8 @@
 
 namespace coldpress {
 
-struct Grid : grid::Team {
-  using Scalar = float;
-  float* scratch = nullptr;  // as much as scratch_of(layer) asks for
-  int workers = 1;           // that scratch is for: Extent::workers
-
-  // Parameters in canonical order; rows start at multiples of 16 bytes.
+/// Where a GPU has parameters and rows: in canonical order, rows start at multiples of 16 bytes.
+struct GridLayout {
   static constexpr Index pitch(Index n) { return (n + 3) / 4 * 4; }
   static constexpr Index storage_size(Parameter const& parameter) { return (parameter.shape.size() + 3) / 4 * 4; }
   static constexpr float get(Parameter const&, float const* storage, Index element) { return storage[element]; }
@@ -37,6 +33,13 @@ struct Grid : grid::Team {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
   }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+};
+
+struct Grid : grid::Team, GridLayout {
+  using Scalar = float;
+  float* scratch = nullptr;  // as much as scratch_of(layer) asks for
+  int workers = 1;           // that scratch is for: Extent::workers
+  Index own_scratch = 0;     // of a worker
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
@@ -243,6 +246,13 @@ struct Grid : grid::Team {
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
     return static_cast<float>(total / static_cast<double>(Index{x.rows}));
   }
+  /// The mean of a loss over samples y, which it takes whole.
+  template <class LossType, class Y, class Target, class DY, class DT>
+  constexpr float sample_losses(LossType const& loss, Shape const& in, Y y, Target t, DY dy, DT dt) const {
+    double const total = sum_of(
+        y.rows, [&](Index i) { return loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr); });
+    return static_cast<float>(total / static_cast<double>(Index{y.rows}));
+  }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
   constexpr void recurrent(Recurrence<float> const& r, float const* weights) const {
     grid::recurrent(*this, r, weights, scratch);
@@ -326,7 +336,6 @@ struct Grid : grid::Team {
       f(i, i + 1, one);
     });
   }
-  Index own_scratch = 0;  // of a worker
 
  private:
   using Target_ = coldpress::Target;
@@ -334,7 +343,9 @@ struct Grid : grid::Team {
   /// A finished sum on its way to memory.
   template <class Y, class Chain, class Join>
   static constexpr void store(Y y, Then<Chain, float, Join> const& then, Index i, Index j, float v) {
-    if constexpr (!std::is_same_v<Join, NoJoin>) v = then.join.op.value(v, then.join.other[i * then.join.pitch + j]);
+    if constexpr (!std::is_same_v<Join, NoJoin>) {
+      if (then.join.other) v = then.join.op.value(v, then.join.other[i * then.join.pitch + j]);
+    }
     if (then.kept) then.kept[i * then.kept_pitch + j] = v;
     y.row(i)[j] = then.chain.value(v, At{i, j, then.step});
   }
@@ -342,8 +353,10 @@ struct Grid : grid::Team {
   template <class DX, class Chain>
   static constexpr void store(DX dx, Slope<Chain, float> const& slope, Index i, Index j, float v) {
     if constexpr (!is_no_chain<Chain>) {
-      float const x = slope.input ? slope.input[i * slope.input_pitch + j] : 0;
-      v *= slope.chain.gradient(x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+      if (!slope.empty()) {
+        float const x = slope.input ? slope.input[i * slope.input_pitch + j] : 0;
+        v *= slope.chain.gradient(x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+      }
     }
     dx.row(i)[j] = v;
   }

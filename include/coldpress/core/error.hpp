@@ -62,6 +62,10 @@ struct MismatchError : Error {
 struct FileError : Error {
   using Error::Error;
 };
+/// A device refused: it has not enough memory, or what it ran failed.
+struct DeviceError : Error {
+  using Error::Error;
+};
 /// The bytes of a file are not what its format says.
 struct FormatError : Error {
   using Error::Error;

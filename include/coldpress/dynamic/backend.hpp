@@ -22,8 +22,10 @@ struct BackendOptions {
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;
-/// "cpu:reference": plain xtensor and BLAS, on the calling thread. Throws UnsupportedError for a name it does not know
-/// or this CPU cannot run, and for threads where there can be none.
+/// "cpu:reference": plain xtensor and BLAS, on the calling thread. "cuda:0", "cuda:1", ...: a GPU, in programs that are
+/// linked with coldpress::cuda; "cuda" is the first. "cuda:emulated": the GPU's kernels as loops on the calling thread,
+/// for tests where there is no GPU. Throws UnsupportedError for a name it does not know or this machine cannot run, and
+/// for threads where there can be none.
 class Backend {
  public:
   Backend() : Backend("cpu") {}

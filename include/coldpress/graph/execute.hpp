@@ -286,6 +286,24 @@ T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt
     total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
   return total / static_cast<T>(Index{y.rows});
 }
+template <class Backend, class L, class Y, class Target, class DY, class T>
+T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+  if constexpr (takes_layers<Backend>) {
+    return backend.sample_losses(loss, in, y, t, dy, dt);
+  } else {
+    return sample_losses(loss, in, y, t, dy, dt);
+  }
+}
+/// A mean loss, among those of other minibatches.
+template <class Run, class T>
+void gather(Run const& run, double* sums, T mean) {
+  if constexpr (takes_layers<decltype(run.backend)>) {
+    run.backend.gather(sums, mean, run.batch);
+  } else {
+    sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
+    sums[1] += static_cast<double>(Index{run.batch});
+  }
+}
 }  // namespace detail
 
 /// Shows the samples to the statistics.
@@ -297,10 +315,14 @@ void observe(Run const& run) {
       double* const sums = run.sums_of(run.program.group(g).statistic);
       if (!sums) return;
       auto const x = run.values(g);
-      for (Index i = 0; i < run.batch; ++i) {
-        std::array<T const*, max_inputs> sample{};
-        for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
-        statistic.observe(in, sample.data(), sums);
+      if constexpr (takes_layers<decltype(run.backend)>) {
+        run.backend.observe(statistic, in, x, sums);
+      } else {
+        for (Index i = 0; i < run.batch; ++i) {
+          std::array<T const*, max_inputs> sample{};
+          for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
+          statistic.observe(in, sample.data(), sums);
+        }
       }
     });
   });
@@ -319,7 +341,12 @@ __attribute__((always_inline)) inline void forward(Run const& run) {
         g,
         [&](auto const& layer) __attribute__((always_inline)) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          layer.forward(run.backend, run.template forward_pass<L>(g, y, then));
+          auto const pass = run.template forward_pass<L>(g, y, then);
+          if constexpr (takes_layers<decltype(run.backend)>) {
+            run.backend.forward(layer, pass);
+          } else {
+            layer.forward(run.backend, pass);
+          }
           if constexpr (!fuses<L> && !then.nothing) {
             if (!then.empty()) run.backend.map(y, y, then);
           }
@@ -354,7 +381,7 @@ T loss_and_gradient(Run const& run, Each each) {
                 mean = run.backend.loss(loss, layer.normalization, x, run.value(g), t, dx);
               } else {
                 run.backend.normalize(layer.normalization, x, run.value(g));
-                mean = detail::sample_losses(loss, in, run.value(g), t, dx, dt);
+                mean = detail::sample_losses_by(run.backend, loss, in, run.value(g), t, dx, dt);
                 run.backend.normalize_gradient(layer.normalization, run.value(g), dx, dx);
               }
             }
@@ -363,7 +390,7 @@ T loss_and_gradient(Run const& run, Each each) {
             if constexpr (ElementLoss<L>) {
               mean = run.backend.loss(loss, Normalization::none, x, x, t, dx);
             } else {
-              mean = detail::sample_losses(loss, in, x, t, dx, dt);
+              mean = detail::sample_losses_by(run.backend, loss, in, x, t, dx, dt);
             }
           });
       if constexpr (ElementLoss<L> && has_target_gradient<L>) {
@@ -382,10 +409,7 @@ T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(node)) {
-        sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
-        sums[1] += static_cast<double>(Index{run.batch});
-      }
+      if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
     });
   });
   observe(run);
@@ -412,12 +436,32 @@ void for_each_passed(Run const& run, G g, F f) {
   run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
 }
 
+/// A layer's own functions, or those of a backend that takes layers whole.
+template <class Backend, class L, class Pass>
+void input_gradient(Backend const& backend, L const& layer, Pass const& pass) {
+  if constexpr (takes_layers<Backend>) {
+    backend.backward_input(layer, pass);
+  } else {
+    layer.backward_input(backend, pass);
+  }
+}
+template <class Backend, class L, class Pass>
+void parameter_gradients(Backend const& backend, L const& layer, Pass const& pass) {
+  if constexpr (takes_layers<Backend>) {
+    backend.backward_parameters(layer, pass);
+  } else {
+    layer.backward_parameters(backend, pass);
+  }
+}
+
 /// Through the layer at the head of a group: its input gradient before its parameters, which may change.
 template <class Run, class L, class G, class Sinks>
 void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
   bool const inputs = pass != Pass::parameters;
   auto const all = run.template backward_pass<L>(g, sinks);
-  if constexpr (requires { layer.backward(run.backend, all); }) {
+  if constexpr (takes_layers<decltype(run.backend)>) {
+    if (inputs) run.backend.backward(layer, all);
+  } else if constexpr (requires { layer.backward(run.backend, all); }) {
     if (inputs) layer.backward(run.backend, all);
   }
   if constexpr (!propagates<L>) {
@@ -425,7 +469,7 @@ void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass
     if (inputs) {
       for_each_passed(run, g, [&](auto k) {
         if (k != 0) return;
-        layer.backward_input(run.backend, all);
+        input_gradient(run.backend, layer, all);
         // Also without a chain: what lies beyond the columns becomes zero.
         if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
       });
@@ -434,13 +478,13 @@ void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass
     int const side = run.program.group(g).side;
     bool any = false;
     for_each_passed(run, g, [&](auto k) { any = any || k != side; });
-    if (any) layer.backward_input(run.backend, all);
+    if (any) input_gradient(run.backend, layer, all);
     for_each_passed(run, g, [&](auto k) {
       if (k != side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_slope(g, k));
     });
   }
   if constexpr (has_parameters<L>) {
-    if (pass != Pass::inputs) layer.backward_parameters(run.backend, all);
+    if (pass != Pass::inputs) parameter_gradients(run.backend, layer, all);
   }
 }
 }  // namespace detail

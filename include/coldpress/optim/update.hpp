@@ -130,11 +130,17 @@ class Turn {
 };
 
 /// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
-inline void subtract(float* parameters, float const* gradients, Slots slots, int count, bool const* frozen) {
+template <class Backend>
+void subtract(Backend const& backend, float* parameters, float const* gradients, Slots slots, int count,
+              bool const* frozen) {
   for (int i = 0; i < count; ++i) {
     Slot const& slot = slots.slots[i];
     if (slot.shared || frozen[i] || slots.parameters[i].is_statistic()) continue;
-    for (Index e = slot.offset; e < slot.offset + slot.size; ++e) parameters[e] -= gradients[e];
+    if constexpr (takes_layers<Backend>) {
+      backend.subtract(parameters + slot.offset, gradients + slot.offset, slot.size);
+    } else {
+      for (Index e = slot.offset; e < slot.offset + slot.size; ++e) parameters[e] -= gradients[e];
+    }
   }
 }
 

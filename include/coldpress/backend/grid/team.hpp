@@ -71,7 +71,7 @@ constexpr Index parts(Index count, Index size) { return (count + size - 1) / siz
 struct Team {
   float* shared = nullptr;           // of this block
   double* sums = nullptr;            // that all blocks see: sum_parts of them
-  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks, 0 at first; null: one pass needs none
+  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first; null: there is none
   bool alone = false;
 
   static constexpr Index sum_parts = 64;
@@ -142,17 +142,24 @@ struct Team {
   }
 
 #if defined __CUDA_ARCH__
-  /// A barrier of all blocks, which must be on the GPU at the same time: the last of each round lets the others go on.
+  /// A barrier of all blocks, which must be on the GPU at the same time: the last to come lets the others go on.
   __device__ void meet() const {
     __syncthreads();
     if (!tickets || gridDim.x == 1) return;
     if (threadIdx.x == 0) {
-      std::uint32_t ticket, now;
-      asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(tickets) : "memory");
-      std::uint32_t const end = (ticket / gridDim.x + 1) * gridDim.x;
-      do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets) : "memory");
-      } while (static_cast<std::int32_t>(now - end) < 0);
+      std::uint32_t round, now, before;
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(round) : "l"(tickets + 1) : "memory");
+      asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                   : "=r"(before)
+                   : "l"(tickets), "r"(gridDim.x - 1)
+                   : "memory");
+      if (before == gridDim.x - 1) {
+        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(tickets + 1) : "memory");
+      } else {
+        do {
+          asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(tickets + 1) : "memory");
+        } while (now == round);
+      }
     }
     __syncthreads();
   }

@@ -1,0 +1,48 @@
+// The backends "cuda:0", "cuda:1", ... and "cuda:emulated" of dynamic networks.
+#include "device_border.hpp"
+#include "engine.hpp"
+
+#include <charconv>
+
+namespace coldpress::dynamic {
+namespace {
+
+std::shared_ptr<cuda::Device> device_of(std::string const& name) {
+  if (name == "cuda:emulated") return cuda::emulated_device();
+  std::string const number = name == "cuda" ? "0" : name.substr(5);
+  int device = -1;
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
+  if (error != std::errc{} || end != number.data() + number.size() || device < 0)
+    throw UnsupportedError{"no backend '" + name + "'; there are cuda, cuda:NUMBER and cuda:emulated"};
+  return cuda::open_device(device);
+}
+
+class CudaBackend final : public AnyBackend {
+ public:
+  explicit CudaBackend(std::shared_ptr<cuda::Device> device) : primitives_(std::move(device)) {}
+  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
+    return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed);
+  }
+  /// Of outputs that are on the host already.
+  float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
+    return cpu_backend("", {})->loss(objective, y, shape, target, batch);
+  }
+
+ private:
+  cuda::RuntimeCuda primitives_;
+};
+
+std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& options) {
+  if (options.threads != 1 || options.executor)
+    throw UnsupportedError{"'" + name + "': a GPU's threads are its own; leave threads and executor as they are"};
+  if (options.bfloat16) throw UnsupportedError{"'" + name + "' has no weights in bfloat16"};
+  return std::make_unique<CudaBackend>(device_of(name));
+}
+
+}  // namespace
+
+/// The linker keeps this file because coldpress::cuda asks for the name.
+extern "C" bool coldpress_cuda_backend;
+bool coldpress_cuda_backend = (cuda_backends() = make, true);
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,202 @@
+// What kernels do: each body is called by all threads of a grid. They are made of types and numbers alone, so that nvcc
+// and g++ name them alike, and hold nothing but numbers and addresses in the device's memory.
+#pragma once
+
+#include "any_chain.hpp"
+
+#include <coldpress/backend/grid.hpp>
+#include <coldpress/graph/node.hpp>
+#include <coldpress/optim/optimizers.hpp>
+
+namespace coldpress::cuda {
+
+using In = Rows<float const>;
+using Out = Rows<float>;
+
+inline constexpr int max_parameters = 4;  // of a layer
+
+/// What a layer's parameters have: where they are, or where their gradients go.
+template <class T>
+struct OfParameters {
+  T list[max_parameters];
+  constexpr T const& operator[](int i) const { return list[i]; }
+};
+/// The shapes of a layer's inputs, held.
+struct InputShapes {
+  Shape list[max_inputs];
+  std::size_t count;
+  constexpr Shape const* data() const { return list; }
+  constexpr std::size_t size() const { return count; }
+  constexpr Shape const& operator[](std::size_t k) const { return list[k]; }
+};
+template <class L>
+using InputsOf = std::conditional_t<OneInput<L>, Shape, InputShapes>;
+template <class L>
+using ValuesOf = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inputs>>;
+
+/// A layer's forward, ...
+template <class L>
+struct Forward {
+  using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyThen, float>;
+  L layer;
+  Pass pass;
+  constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
+};
+/// ... and its backward functions.
+enum class Stage { common, input, parameters };
+template <class L, Stage stage>
+struct Backward {
+  using Pass = BackwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, Out, ValuesOf<L>, AnyChain,
+                            OfParameters<GradientSink<float>>, float>;
+  L layer;
+  Pass pass;
+  static constexpr bool exists = [] {
+    if constexpr (stage == Stage::common) return requires(L l, Grid g, Pass p) {
+        l.backward(g, p);
+      };
+    if constexpr (stage == Stage::input) return requires(L l, Grid g, Pass p) {
+        l.backward_input(g, p);
+      };
+    return has_parameters<L>;
+  }();
+  constexpr void operator()(Grid const& grid) const {
+    if constexpr (stage == Stage::common) layer.backward(grid, pass);
+    if constexpr (stage == Stage::input) layer.backward_input(grid, pass);
+    if constexpr (stage == Stage::parameters) layer.backward_parameters(grid, pass);
+  }
+};
+
+struct Map {
+  In x;
+  Out y;
+  AnyThen then;
+  constexpr void operator()(Grid const& grid) const { grid.map(x, y, then); }
+};
+struct MapGradient {
+  In dy;
+  Out dx;
+  AnySlope slope;
+  constexpr void operator()(Grid const& grid) const { grid.map_gradient(dy, dx, slope); }
+};
+struct AddGradient {
+  In dy;
+  Out dx;
+  AnySlope slope;
+  constexpr void operator()(Grid const& grid) const { grid.add_gradient(dy, dx, slope); }
+};
+template <class L>
+struct JoinGradient {
+  L layer;
+  bool second;
+  In dy, a, b;
+  Out dx;
+  AnySlope slope;
+  constexpr void operator()(Grid const& grid) const { grid.join_gradient(layer, second, dy, a, b, dx, slope); }
+};
+struct Normalize {
+  Normalization kind;
+  In x;
+  Out y;
+  constexpr void operator()(Grid const& grid) const { grid.normalize(kind, x, y); }
+};
+struct NormalizeGradient {
+  Normalization kind;
+  In y, dy;
+  Out dx;
+  constexpr void operator()(Grid const& grid) const { grid.normalize_gradient(kind, y, dy, dx); }
+};
+/// The mean loss goes to *mean.
+template <class L>
+struct LossOf {
+  L loss;
+  Normalization kind;
+  In x;
+  Out y;
+  In target;
+  Out dx;
+  float* mean;
+  constexpr void operator()(Grid const& grid) const {
+    float const value = grid.loss(loss, kind, x, y, target, dx);
+    grid.each(1, [&](Index) { *mean = value; });
+  }
+};
+template <class L>
+struct SampleLossOf {
+  L loss;
+  Shape in;
+  In y, target;
+  Out dy, dt;
+  float* mean;
+  constexpr void operator()(Grid const& grid) const {
+    float const value = grid.sample_losses(loss, in, y, target, dy, dt);
+    grid.each(1, [&](Index) { *mean = value; });
+  }
+};
+template <class L>
+struct TargetGradient {
+  L loss;
+  In y, target;
+  Out dt;
+  constexpr void operator()(Grid const& grid) const { grid.loss_target_gradient(loss, y, target, dt); }
+};
+/// A mean loss is gathered: the sum over samples, and how many they are.
+struct Gather {
+  float const* mean;
+  Index batch;
+  double* sums;
+  constexpr void operator()(Grid const& grid) const {
+    grid.each(1, [&](Index) {
+      sums[0] += static_cast<double>(*mean) * static_cast<double>(batch);
+      sums[1] += static_cast<double>(batch);
+    });
+  }
+};
+/// Samples are shown to a statistic, one after another.
+template <class S>
+struct Observe {
+  S statistic;
+  InputShapes in;
+  Out x[2];
+  double* sums;
+  constexpr void operator()(Grid const& grid) const {
+    grid.each(1, [&](Index) {
+      for (Index i = 0; i < x[0].rows; ++i) {
+        float const* const sample[2] = {x[0].row(i), in.count > 1 ? x[1].row(i) : nullptr};
+        statistic.observe(in, sample, sums);
+      }
+    });
+  }
+};
+template <class Sink>
+struct HandOver {
+  float const* gradient;
+  Index size;
+  Sink sink;
+  constexpr void operator()(Grid const& grid) const { grid.hand_over(gradient, size, sink); }
+};
+/// weights -= gradients
+struct Subtract {
+  float* weights;
+  float const* gradients;
+  Index size;
+  constexpr void operator()(Grid const& grid) const {
+    grid.each(size, [&](Index e) { weights[e] -= gradients[e]; });
+  }
+};
+struct Constrain {
+  Shape shape;
+  float* weight;
+  float most;
+  constexpr void operator()(Grid const& grid) const { grid.constrain(Parameter{.shape = shape}, weight, most); }
+};
+struct SquaredNorm {
+  float const* values;
+  Index size;
+  double* result;
+  constexpr void operator()(Grid const& grid) const {
+    double const value = grid.squared_norm(values, size);
+    grid.each(1, [&](Index) { *result = value; });
+  }
+};
+
+}  // namespace coldpress::cuda

@@ -1,0 +1,151 @@
+#include "device.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <unordered_map>
+
+namespace coldpress::cuda {
+
+void start(Device& device, void const* kernel, void** arguments);
+
+namespace {
+
+/// What a failed call of the runtime means to a user, and what helps.
+[[noreturn]] void refuse(std::string const& device, cudaError_t error, std::string const& action) {
+  std::string const why = std::string{cudaGetErrorName(error)} + ": " + cudaGetErrorString(error);
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorInitializationError:
+    case cudaErrorStubLibrary:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorInvalidDevice:
+      throw UnsupportedError{"'" + device + "': " + why};
+    default:
+      throw DeviceError{"'" + device + "': " + action + ": " + why};
+  }
+}
+
+std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int number) : number_(number), name_("cuda:" + std::to_string(number)) {
+    int count = 0, driver = 0, runtime = 0;
+    // Any error means that there is no device: the count is left as it was.
+    cudaError_t const found = cudaGetDeviceCount(&count);
+    cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime);
+    if (driver == 0)
+      throw UnsupportedError{"'" + name_ + "': no NVIDIA driver is loaded; install the one for CUDA " +
+                             version(runtime) + ", or choose the backend 'cpu'"};
+    if (driver < runtime && found != cudaSuccess)
+      throw UnsupportedError{"'" + name_ + "': the NVIDIA driver supports CUDA " + version(driver) +
+                             ", this program needs " + version(runtime) + "; update the driver"};
+    if (found != cudaSuccess) refuse(name_, found, "looking for devices");
+    if (number >= count)
+      throw UnsupportedError{"'" + name_ + "': there are " + std::to_string(count) + " GPUs, numbered from 0"};
+    use();
+    check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, number_), "reading properties");
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    stream_ = stream;
+    sums_ = static_cast<double*>(allocate(grid::Team::sum_parts * sizeof(double)));
+    tickets_ = static_cast<std::uint32_t*>(allocate(2 * sizeof(std::uint32_t)));
+  }
+  ~CudaDevice() override {
+    use();
+    cudaStreamSynchronize(stream());
+    if (sums_) cudaFree(sums_);
+    if (tickets_) cudaFree(tickets_);
+    cudaStreamDestroy(stream());
+  }
+  std::string const& name() const override { return name_; }
+  void* allocate(std::size_t bytes) override {
+    use();
+    void* memory = nullptr;
+    if (cudaError_t const error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // so that later calls do not report it again
+      std::size_t free = 0, total = 0;
+      cudaMemGetInfo(&free, &total);
+      throw DeviceError{"'" + name_ + "': " + mebibytes(bytes) + " are needed, " + mebibytes(free) + " of " +
+                        mebibytes(total) + " are free; take a smaller minibatch"};
+    } else {
+      check(error, "allocating memory");
+    }
+    check(cudaMemsetAsync(memory, 0, bytes, stream()), "clearing memory");
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    use();
+    cudaStreamSynchronize(stream());  // kernels may still use it
+    cudaFree(memory);
+  }
+  void upload(void* to, void const* from, std::size_t bytes) override {
+    use(), ++copies_.up;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to the device");
+  }
+  void download(void* to, void const* from, std::size_t bytes) override {
+    use(), ++copies_.down;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the device");
+    check(cudaStreamSynchronize(stream()), "running kernels");
+  }
+  void clear(void* to, std::size_t bytes) override {
+    use();
+    check(cudaMemsetAsync(to, 0, bytes, stream()), "clearing memory");
+  }
+  /// As many blocks as are on the device at the same time: they wait for each other.
+  void start(void const* kernel, void** arguments) {
+    use();
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks_of(kernel)));
+    config.blockDim = dim3(grid::threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream();
+    config.attrs = &cooperative, config.numAttrs = 1;
+    check(cudaLaunchKernelExC(&config, kernel, arguments), "starting a kernel");
+  }
+
+ private:
+  static constexpr std::size_t shared_bytes = grid::shared_values * sizeof(float);
+  static std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
+  cudaStream_t stream() const { return static_cast<cudaStream_t>(Device::stream()); }
+  void use() const noexcept { cudaSetDevice(number_); }
+  void check(cudaError_t error, char const* action) const {
+    if (error != cudaSuccess) refuse(name_, error, action);
+  }
+  int blocks_of(void const* kernel) {
+    auto const [at, is_new] = blocks_of_.try_emplace(kernel, 0);
+    if (is_new) {
+      int each = 0;
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, grid::threads, shared_bytes),
+            "looking at a kernel");
+      at->second = each * multiprocessors_;
+    }
+    return at->second;
+  }
+  int number_, multiprocessors_ = 0;
+  std::string name_;
+  std::unordered_map<void const*, int> blocks_of_;
+};
+
+}  // namespace
+
+void start(Device& device, void const* kernel, void** arguments) {
+  static_cast<CudaDevice&>(device).start(kernel, arguments);
+}
+
+std::shared_ptr<Device> open_device(int number) {
+  static std::mutex mutex;
+  static std::unordered_map<int, std::weak_ptr<Device>> open;
+  std::lock_guard const lock{mutex};
+  std::shared_ptr<Device> device = open[number].lock();
+  if (!device) open[number] = device = std::make_shared<CudaDevice>(number);
+  return device;
+}
+
+}  // namespace coldpress::cuda

@@ -1,0 +1,82 @@
+// A GPU, or the host in the place of one, which runs the same kernels as loops: for tests where there is no GPU.
+#pragma once
+
+#include <coldpress/backend/grid.hpp>
+
+#include <memory>
+#include <string>
+
+namespace coldpress::cuda {
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string const& name() const = 0;
+  /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  // In the order in which they are called, among each other and with kernels. Only download waits.
+  virtual void upload(void* to, void const* from, std::size_t bytes) = 0;
+  virtual void download(void* to, void const* from, std::size_t bytes) = 0;
+  virtual void clear(void* to, std::size_t bytes) = 0;
+
+  /// How often values went from the host to the device, and back.
+  struct Copies {
+    Index up = 0, down = 0;
+  };
+  Copies copies() const { return copies_; }
+
+  /// The host runs the kernels.
+  bool emulated() const { return !stream_; }
+  void* stream() const { return stream_; }
+  int blocks() const { return blocks_; }
+  /// The grid of a kernel, whose threads share some memory of the device.
+  Grid grid(float* scratch) const {
+    Grid grid;
+    grid.sums = sums_, grid.tickets = tickets_, grid.scratch = scratch;
+    return grid;
+  }
+
+ protected:
+  Copies copies_;
+  void* stream_ = nullptr;
+  int blocks_ = 1;
+  double* sums_ = nullptr;
+  std::uint32_t* tickets_ = nullptr;
+};
+
+/// The GPU of this number. Throws UnsupportedError where there is none that can be used, and says what to do.
+std::shared_ptr<Device> open_device(int number);
+std::shared_ptr<Device> emulated_device();
+
+/// Memory of a device, as HeapMemory is the host's: zeroed; grows, losing what it held; never shrinks.
+template <class T>
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  DeviceMemory(DeviceMemory&& other) noexcept
+      : device_(other.device_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
+  ~DeviceMemory() {
+    if (data_) device_->release(data_);
+  }
+  void reserve(Index size) {
+    if (size <= size_) return;
+    auto* const fresh = static_cast<T*>(device_->allocate(static_cast<std::size_t>(size) * sizeof(T)));
+    if (data_) device_->release(data_);
+    data_ = fresh, size_ = size;
+  }
+  T* data() const { return data_; }
+  Index size() const { return size_; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  T* data_ = nullptr;
+  Index size_ = 0;
+};
+
+/// Has all threads of the device's grid call the body. Defined for the bodies of bodies.hpp, in .cu files.
+template <class Body>
+void launch(Device& device, Grid const& grid, Body const& body);
+
+}  // namespace coldpress::cuda

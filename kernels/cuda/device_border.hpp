@@ -1,0 +1,84 @@
+// Between the host's memory and a device's.
+#pragma once
+
+#include "border.hpp"
+#include "runtime_cuda.hpp"
+
+#include <deque>
+
+namespace coldpress::dynamic {
+
+template <>
+class Border<cuda::RuntimeCuda> {
+ public:
+  explicit Border(cuda::RuntimeCuda const& backend) : device_(backend.device), results_(backend.results) {}
+
+  using Memory = cuda::DeviceMemory<float>;
+  Memory memory(Index size = 0) const {
+    Memory memory{device_};
+    memory.reserve(size);
+    return memory;
+  }
+  void clear(Memory& memory) const {
+    device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(float));
+  }
+  template <class F>
+  void read(float const* values, Index size, F f) const {
+    f(static_cast<float const*>(down(values, size, copy_)));
+  }
+  template <class F>
+  void change(float* values, Index size, F f) const {
+    f(down(values, size, copy_));
+    device_->upload(values, copy_.data(), copy_.size() * sizeof(float));
+  }
+  float const* bring(Values values, std::size_t place) {
+    if (values.empty()) return nullptr;
+    while (brought_.size() <= place) brought_.emplace_back(device_);
+    brought_[place].reserve(static_cast<Index>(values.size()));
+    device_->upload(brought_[place].data(), values.data(), values.size_bytes());
+    return brought_[place].data();
+  }
+  float const* brought(Values, std::size_t place) const {
+    return place < brought_.size() ? brought_[place].data() : nullptr;
+  }
+  Values fetch(Values values, std::size_t place) {
+    if (fetched_.size() <= place) fetched_.resize(place + 1);
+    down(values.data(), static_cast<Index>(values.size()), fetched_[place]);
+    return fetched_[place];
+  }
+
+  using Sums = cuda::DeviceMemory<double>;
+  Sums sums(int count) const {
+    Sums sums{device_};
+    sums.reserve(count);
+    return sums;
+  }
+  void clear(Sums& sums) const {
+    if (sums.data()) device_->clear(sums.data(), static_cast<std::size_t>(sums.size()) * sizeof(double));
+  }
+  std::vector<double> fetch(Sums const& sums) const {
+    std::vector<double> all(static_cast<std::size_t>(sums.size()));
+    if (!all.empty()) device_->download(all.data(), sums.data(), all.size() * sizeof(double));
+    return all;
+  }
+
+  void start_losses() const { results_->start(); }
+  template <class F>
+  void settle_losses(F f) const {
+    f(results_->fetch());
+  }
+
+ private:
+  float* down(float const* values, Index size, std::vector<float>& to) const {
+    to.resize(static_cast<std::size_t>(size));
+    if (size > 0) device_->download(to.data(), values, to.size() * sizeof(float));
+    return to.data();
+  }
+  std::shared_ptr<cuda::Device> device_;
+  std::shared_ptr<cuda::Results> results_;
+  std::deque<Memory> brought_;
+  std::vector<std::vector<float>> fetched_;
+  mutable std::vector<float> copy_;
+};
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,18 @@
+#include "launch.cuh"
+
+namespace coldpress::cuda {
+namespace {
+
+template <class... Layers>
+void instantiate(TypeList<Layers...>) {
+  auto const one = []<class L>(L*) {
+    if constexpr (ComputeLayer<L>) make<Forward<L>>();
+  };
+  (one(static_cast<Layers*>(nullptr)), ...);
+}
+
+}  // namespace
+
+void instantiate_forward() { instantiate(BuiltinLayers{}); }
+
+}  // namespace coldpress::cuda

@@ -1,0 +1,19 @@
+// What goes over values, whatever layer made them: operations, normalisations, and the optimizers' steps.
+#include "launch.cuh"
+
+namespace coldpress::cuda {
+namespace {
+
+template <class... Optimizers>
+void instantiate(TypeList<Optimizers...>) {
+  make<HandOver<UpdateSink<Optimizers, float>>...>();
+}
+
+}  // namespace
+
+void instantiate_values() {
+  make<Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract, Constrain, SquaredNorm>();
+  instantiate(BuiltinOptimizers{});
+}
+
+}  // namespace coldpress::cuda

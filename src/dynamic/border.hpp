@@ -1,0 +1,46 @@
+// Between the host's memory and that in which a backend computes. For most it is the same, and nothing is done.
+#pragma once
+
+#include <coldpress/core/memory.hpp>
+#include <coldpress/dynamic/executable.hpp>
+
+#include <vector>
+
+namespace coldpress::dynamic {
+
+template <class Backend>
+class Border {
+ public:
+  explicit Border(Backend const&) {}
+
+  using Memory = HeapMemory<float>;
+  Memory memory(Index size = 0) const { return Memory(size); }
+  void clear(Memory& memory) const { freestanding::fill_n(memory.data(), memory.size(), 0.0f); }
+  /// f(values) for values that the backend has: to be read, or changed.
+  template <class F>
+  void read(float const* values, Index, F f) const {
+    f(values);
+  }
+  template <class F>
+  void change(float* values, Index, F f) const {
+    f(values);
+  }
+  /// The host's values, for the backend to read until others are brought to the same place; and those brought last.
+  float const* bring(Values values, std::size_t) { return values.data(); }
+  float const* brought(Values values, std::size_t) const { return values.data(); }
+  /// The backend's values, for the host to read until others are fetched from the same place.
+  Values fetch(Values values, std::size_t) { return values; }
+
+  /// What losses and statistics gather.
+  using Sums = std::vector<double>;
+  Sums sums(int count) const { return Sums(static_cast<std::size_t>(count)); }
+  void clear(Sums& sums) const { freestanding::fill_n(sums.data(), static_cast<Index>(sums.size()), 0.0); }
+  Sums const& fetch(Sums const& sums) const { return sums; }
+
+  /// Before the losses of a step, and after: the means, where they were not known in the step.
+  void start_losses() const {}
+  template <class F>
+  void settle_losses(F) const {}
+};
+
+}  // namespace coldpress::dynamic

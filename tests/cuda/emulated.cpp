@@ -1,0 +1,59 @@
+// The GPU's kernels as loops on the host: what a network computes with them is the reference's, within the bound, and
+// does not depend on the order of the threads.
+#include "dynamic/random_network.hpp"
+
+#include <coldpress/backend/grid.hpp>
+#include <coldpress/dynamic/describe.hpp>
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+}  // namespace
+
+TEST_CASE("random networks are within the bound of the reference") {
+  double worst = 0;
+  Random random{2025};
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = random.integer(1, 9);
+    Trace const exact{"cpu:reference", network, seed, batch}, tried{"cuda:emulated", network, seed, batch};
+    double const by = distance(tried, exact, network, batch);
+    INFO("network " << seed << ", batch " << batch << '\n' << dynamic::describe(network.config()));
+    CHECK(by <= 1);
+    worst = by <= worst ? worst : by;
+  }
+  CHECK(worst > 0);
+}
+
+TEST_CASE("the order of threads changes no bit") {
+  Random random{2026};
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RandomNetwork const network{random};
+    Trace const forward{"cuda:emulated", network, seed, 5};
+    for (auto const order : {grid::Order::backward, grid::Order::shuffled}) {
+      grid::order() = order;
+      Trace const other{"cuda:emulated", network, seed, 5};
+      grid::order() = grid::Order::forward;
+      INFO("network " << seed << '\n' << dynamic::describe(network.config()));
+      for (auto member : {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses,
+                          &Trace::trained})
+        CHECK(same_bits(forward.*member, other.*member));
+    }
+  }
+}
+
+TEST_CASE("a machine without a GPU says what is missing") {
+  try {
+    Backend const backend{"cuda:0"};
+    SUCCEED("there is a GPU");
+  } catch (UnsupportedError const& error) {
+    INFO(error.what());
+    CHECK(says(error, "cuda:0"));
+    CHECK((says(error, "driver") || says(error, "GPUs")));
+  }
+  CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda:one"}; }), "cuda:NUMBER"));
+  CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda", {.threads = 2}}; }), "threads"));
+  CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda", {.bfloat16 = true}}; }), "bfloat16"));
+}
