@@ -11,7 +11,7 @@ namespace coldpress::cuda {
 void start(Device& device, void const* kernel, void** arguments);
 
 template <class Body>
-__global__ void __launch_bounds__(grid::threads) run(Grid grid, Body const body) {
+__global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
   extern __shared__ float shared[];
   grid.shared = shared;
   body(grid);
