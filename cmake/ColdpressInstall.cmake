@@ -17,3 +17,6 @@ configure_package_config_file(cmake/coldpressConfig.cmake.in coldpressConfig.cma
 write_basic_package_version_file(coldpressConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/coldpressConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/coldpressConfigVersion.cmake"
   DESTINATION "${package_dir}")
+if(TARGET coldpress_cuda_libs)
+  install(FILES cmake/FindcuDNN.cmake cmake/NvidiaHints.cmake DESTINATION "${package_dir}")
+endif()
