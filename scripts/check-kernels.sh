@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Compiles the GPU's kernels with nvcc, which needs no GPU, and looks at what came out: how long each file took, that no
+# kernel of those that take most of a network's time keeps registers in memory, and that the host starts the very kernels
+# that the GPU has (nvcc 13 writes some template arguments down in two ways, and such a kernel never starts).
+# Usage: scripts/check-kernels.sh [ARCHITECTURE ...]     default: sm_90
+set -euo pipefail
+cd "$(dirname "$0")/../kernels/cuda"
+
+[ $# -gt 0 ] || set -- sm_90
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+flags=(-std=c++20 --expt-relaxed-constexpr -O3 -fmad=false -I ../../include -I . -diag-suppress "554,1675"
+  -Xcompiler "-Wno-psabi,-ffp-contract=off,-O0")
+# Normalisations and single losses are a small part of any step.
+hot='Linear|Convolution|Rnn|[^l]Pooling|cuda::Map|AddGradient|Update'
+failed=0
+
+printf '%-8s %-18s %8s %8s %10s %8s\n' GPU file seconds kernels registers spilling
+for architecture in "$@"; do
+  for source in *.cu; do
+    name=${source%.cu}
+    TIMEFORMAT='%U'
+    seconds=$({ time nvcc "${flags[@]}" -arch="$architecture" -Xptxas -v -c "$source" -o "$folder/$name.o" \
+      2>"$folder/$name.log"; } 2>&1) || { cat "$folder/$name.log" >&2; exit 1; }
+    awk '/Compiling entry/ { kernel = $7 } /bytes spill/ { spills = $5 + $9 }
+         /Used [0-9]+ registers/ { print kernel, $5, spills }' "$folder/$name.log" | tr -d "'" | c++filt >"$folder/$name.txt"
+    printf '%-8s %-18s %8.1f %8d %10d %8d\n' "$architecture" "$name" "$seconds" "$(wc -l <"$folder/$name.txt")" \
+      "$(awk '{ if ($(NF - 1) > most) most = $(NF - 1) } END { print most + 0 }' "$folder/$name.txt")" \
+      "$(awk '$NF > 0' "$folder/$name.txt" | wc -l)"
+    if awk '$NF > 0' "$folder/$name.txt" | grep -E "$hot"; then
+      echo "these kernels keep registers in memory" >&2
+      failed=1
+    fi
+    awk '/Compiling entry/ { print $7 }' "$folder/$name.log" | tr -d "'" | sort -u >"$folder/device"
+    nm "$folder/$name.o" | awk '/_ZN9coldpress4cudaL3runI/ { sub(/\.cold$/, "", $3); sub(/cudaL3run/, "cuda3run", $3); print $3 }' |
+      sort -u >"$folder/host"
+    if [ ! -s "$folder/device" ] || ! cmp -s "$folder/device" "$folder/host"; then
+      echo "$source: the kernels that the host starts are not those of the GPU:" >&2
+      diff "$folder/device" "$folder/host" >&2 || true
+      failed=1
+    fi
+  done
+done
+exit "$failed"

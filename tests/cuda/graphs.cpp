@@ -1,0 +1,154 @@
+// Networks with branches, joins, losses and statistics, by the GPU's kernels as loops on the host.
+#include "dynamic/random_case.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include "persist/files.hpp"
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+Net network_of(LayerConfig const& config, std::string const& backend) {
+  return Net::from_config(Backend{backend}, config, {}, 11);
+}
+
+}  // namespace
+
+TEST_CASE("random graphs are within the bound of the reference, in passes and in training") {
+  int trainings = 0;
+  for (int number = 0; number < 120; ++number) {
+    RandomConfig random{static_cast<std::uint64_t>(number), number % 3 == 0 ? 40 : 8, number % 2 == 1};
+    LayerConfig const config = random.config();
+    Index const batch = 1 + number % 5;
+    INFO("network " << number);
+    Case here{random, network_of(config, "cuda:emulated"), batch},
+        there{random, network_of(config, "cpu:reference"), batch};
+    double const count = static_cast<double>(std::get<SequentialConfig>(config.layer_type).layers.size()),
+                 terms = static_cast<double>(std::max(random.widest(), batch)) * count * count;  // errors add up
+    Made const made = here.pass(), reference = there.pass();
+    CHECK(excess_of(made.outputs, reference.outputs, terms) <= 1);
+    CHECK(excess_of(made.inputs, reference.inputs, terms) <= 1);
+    for (auto const& [name, values] : made.weights) CHECK(excess_of(values, reference.weights.at(name), terms) <= 1);
+    if (random.losses() == 0 || here.net.learnable_weights_names().empty()) continue;
+    for (Case* one : {&here, &there}) one->net.executable().set_step(0);
+    auto const steps = trained(here, number % 4 == 1), exact = trained(there, number % 4 == 1);
+    for (auto const& [name, values] : exact) CHECK(excess_of(steps.at(name), values, terms) <= 1);
+    ++trainings;
+  }
+  CHECK(trainings > 20);
+}
+
+namespace {
+
+/// A network for a loss of labels, or of values, with a statistic where there are labels.
+template <class L>
+void check_loss(L loss, Index outputs) {
+  INFO(std::string{L::name});
+  LayerConfig network = sequential(
+      {{"first", Linear{9}}, {"tanh", TanH{}}, {"last", Linear{outputs}}, {"scores", LogSoftmax{}}}, Shape{6});
+  Shape const target = loss.target_shape({outputs});
+  Random random{5};
+  SharedTensor const x = noise({7, 6}, 1);
+  SharedTensor t = noise({7, target.size()}, 2);
+  if constexpr (L::target == Target::label) {
+    for (float& label : t.read_write()) label = static_cast<float>(random.integer(0, loss.classes({outputs}) - 1));
+  } else {
+    for (float& value : t.read_write()) value = std::abs(value) + 0.1f;
+  }
+  auto const steps = [&](std::string const& backend) {
+    SolverConfig config{.base_lr = 0.01f};
+    config.objective = LayerConfig{"loss", loss};
+    Trainer solver{network_of(network, backend), config};
+    Floats made;
+    for (int step = 0; step < 3; ++step) solver.train_minibatch(x, t), made.push_back(solver.loss());
+    Floats const weights = weights_of(solver.network());
+    made.insert(made.end(), weights.begin(), weights.end());
+    return made;
+  };
+  CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 400) <= 1);
+}
+
+}  // namespace
+
+TEST_CASE("every loss trains as on the reference") {
+  int count = 0;
+  for_each_type(BuiltinLosses{}, [&]<class L>() {
+    L loss{};
+    if constexpr (requires { loss.num_classes; }) loss.num_classes = 4;
+    check_loss(loss, 4);
+    ++count;
+  });
+  CHECK(count >= 10);
+}
+
+TEST_CASE("every optimizer trains as on the reference") {
+  LayerConfig const network = sequential({{"first", Linear{9}}, {"relu", ReLU{}}, {"last", Linear{3}}}, Shape{6});
+  SharedTensor const x = noise({7, 6}, 1), t = noise({7, 3}, 2);
+  for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
+    auto const steps = [&](std::string const& backend) {
+      SolverConfig config{.weight_decay = 0.01f};
+      config.solver = Optimizer{};
+      config.objective = LayerConfig{"loss", MeanSquaredError{}};
+      Trainer solver{network_of(network, backend), config};
+      for (int step = 0; step < 5; ++step) solver.train_minibatch(x, t);
+      return weights_of(solver.network());
+    };
+    INFO(std::string{Optimizer::name});
+    CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 100) <= 1);
+  });
+}
+
+TEST_CASE("frozen weights stay, bounds hold, and gradients of several minibatches are one update's") {
+  LayerConfig network = sequential({{"first", Linear{.output_size = 9, .weight = {.max_norm = {0.5f, 2}}}},
+                                    {"batch", BatchNormalization{}},
+                                    {"last", Linear{3}}},
+                                   Shape{6});
+  auto const steps = [&](std::string const& backend) {
+    SolverConfig config{.base_lr = 0.1f};
+    config.accumulate = 2;
+    config.objective = LayerConfig{"loss", MeanSquaredError{}};
+    Trainer solver{network_of(network, backend), config};
+    solver.freeze("last");
+    for (std::uint64_t step = 0; step < 6; ++step) solver.train_minibatch(noise({7, 6}, step), noise({7, 3}, step + 9));
+    return weights_of(solver.network());
+  };
+  CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 1000) <= 1);
+}
+
+TEST_CASE("streams go on where they were") {
+  for (auto const& layer :
+       std::vector<dynamic::LayerType>{Rnn{.hidden_size = 5}, Rnn{.hidden_size = 4, .rnn_type = RnnType::gru},
+                                       Convolution{.num_output = 3, .filter_shape = 3, .dilation = 2}}) {
+    auto const net_of = [&](Index steps) {
+      Net net = network_of(sequential({{"first", layer}, {"last", TanH{}}}, Shape{steps, 2}), "cuda:emulated");
+      net.set_mode(Mode::inference);
+      return net;
+    };
+    SharedTensor const x = noise({1, 8, 2}, 4);
+    Net whole_net = net_of(8), net = net_of(2);
+    Floats const whole = values_of(whole_net.forward(x)), values = values_of(x);
+    Floats parts;
+    for (std::size_t part = 0; part < 4; ++part) {
+      dynamic::Values const y = net.step(std::span{values}.subspan(part * 4, 4));
+      parts.insert(parts.end(), y.begin(), y.end());
+    }
+    CHECK(excess_of(parts, whole, 20) <= 1);
+  }
+}
+
+TEST_CASE("what is trained on one backend goes on on another, by a file") {
+  LayerConfig const network = sequential({{"first", Convolution{.num_output = 4, .filter_shape = 3}},
+                                          {"pool", Pooling{.filter_shape = 2, .stride = 2}},
+                                          {"rnn", Reshape{{3, 12}}},
+                                          {"lstm", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
+                                          {"last", Linear{3}}},
+                                         Shape{1, 8, 8});
+  SharedTensor const x = noise({4, 1, 8, 8}, 3);
+  Net here = network_of(network, "cuda:emulated");
+  Net there = persist::layer_of(Backend{"cpu:reference"},
+                                persist::parse(persist::text_of(persist::serialize(persist::model_of(here)))), {}, 5);
+  CHECK(same_bits(weights_of(here), weights_of(there)));
+  CHECK(excess_of(values_of(here.forward(x)), values_of(there.forward(x)), 200) <= 1);
+}
