@@ -8,7 +8,7 @@
 namespace bench {
 
 void run_dynamic(Options const& options) {
-  auto const backend = dynamic::Backend{"cpu", {.threads = options.threads}};
+  auto const backend = dynamic::Backend{options.backend, {.threads = options.threads}};
   auto const run = [&]<class W>() {
     auto const config = dynamic::to_config<typename W::Net, W::shape>();
     auto const x = inputs<W>();

@@ -1,6 +1,6 @@
-// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic]: times a workload and prints one line.
-// A workload it does not know prints nothing. --latency CALLS: the distribution of single calls instead. --limits: what
-// one core of this machine can do.
+// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic] [--backend NAME]: times a workload and
+// prints one line. The backend is the dynamic path's. A workload it does not know prints nothing. --latency CALLS: the
+// distribution of single calls instead. --limits: what one core of this machine can do.
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
@@ -27,9 +27,12 @@ int main(int argc, char** argv) {
       options.calls = std::atol(argv[i + 1]);
     } else if (known && key == "--path") {
       options.path = argv[i + 1];
+    } else if (known && key == "--backend") {
+      options.backend = argv[i + 1];
     } else {
       std::fprintf(stderr,
-                   "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic] [--latency CALLS]\n"
+                   "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic] [--backend NAME] "
+                   "[--latency CALLS]\n"
                    "       %s --limits\n",
                    argv[0], argv[0]);
       return 2;

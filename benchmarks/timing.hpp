@@ -14,6 +14,7 @@ namespace bench {
 struct Options {
   std::string workload;  // empty: all
   std::string path = "static";
+  std::string backend = "cpu";  // of the dynamic path
   int threads = 1;
   double seconds = 1;
   long calls = 0;  // above 0: each call is timed by itself, so many of them

@@ -1,4 +1,5 @@
-// Networks with branches, joins, losses and statistics, by the GPU's kernels as loops on the host.
+// Networks with branches, joins, losses and statistics, streams and files, by the GPU's kernels.
+#include "cuda/devices.hpp"
 #include "dynamic/random_case.hpp"
 
 #include <coldpress/persist.hpp>
@@ -17,14 +18,14 @@ Net network_of(LayerConfig const& config, std::string const& backend) {
 }  // namespace
 
 TEST_CASE("random graphs are within the bound of the reference, in passes and in training") {
+  std::string const device = GENERATE(from_range(devices()));
   int trainings = 0;
   for (int number = 0; number < 120; ++number) {
     RandomConfig random{static_cast<std::uint64_t>(number), number % 3 == 0 ? 40 : 8, number % 2 == 1};
     LayerConfig const config = random.config();
     Index const batch = 1 + number % 5;
     INFO("network " << number);
-    Case here{random, network_of(config, "cuda:emulated"), batch},
-        there{random, network_of(config, "cpu:reference"), batch};
+    Case here{random, network_of(config, device), batch}, there{random, network_of(config, "cpu:reference"), batch};
     double const count = static_cast<double>(std::get<SequentialConfig>(config.layer_type).layers.size()),
                  terms = static_cast<double>(std::max(random.widest(), batch)) * count * count;  // errors add up
     Made const made = here.pass(), reference = there.pass();
@@ -44,7 +45,7 @@ namespace {
 
 /// A network for a loss of labels, or of values, with a statistic where there are labels.
 template <class L>
-void check_loss(L loss, Index outputs) {
+void check_loss(std::string const& device, L loss, Index outputs) {
   INFO(std::string{L::name});
   LayerConfig network = sequential(
       {{"first", Linear{9}}, {"tanh", TanH{}}, {"last", Linear{outputs}}, {"scores", LogSoftmax{}}}, Shape{6});
@@ -67,23 +68,25 @@ void check_loss(L loss, Index outputs) {
     made.insert(made.end(), weights.begin(), weights.end());
     return made;
   };
-  CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 400) <= 1);
+  CHECK(excess_of(steps(device), steps("cpu:reference"), 400) <= 1);
 }
 
 }  // namespace
 
 TEST_CASE("every loss trains as on the reference") {
+  std::string const device = GENERATE(from_range(devices()));
   int count = 0;
   for_each_type(BuiltinLosses{}, [&]<class L>() {
     L loss{};
     if constexpr (requires { loss.num_classes; }) loss.num_classes = 4;
-    check_loss(loss, 4);
+    check_loss(device, loss, 4);
     ++count;
   });
   CHECK(count >= 10);
 }
 
 TEST_CASE("every optimizer trains as on the reference") {
+  std::string const device = GENERATE(from_range(devices()));
   LayerConfig const network = sequential({{"first", Linear{9}}, {"relu", ReLU{}}, {"last", Linear{3}}}, Shape{6});
   SharedTensor const x = noise({7, 6}, 1), t = noise({7, 3}, 2);
   for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
@@ -96,11 +99,12 @@ TEST_CASE("every optimizer trains as on the reference") {
       return weights_of(solver.network());
     };
     INFO(std::string{Optimizer::name});
-    CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 100) <= 1);
+    CHECK(excess_of(steps(device), steps("cpu:reference"), 100) <= 1);
   });
 }
 
 TEST_CASE("frozen weights stay, bounds hold, and gradients of several minibatches are one update's") {
+  std::string const device = GENERATE(from_range(devices()));
   LayerConfig network = sequential({{"first", Linear{.output_size = 9, .weight = {.max_norm = {0.5f, 2}}}},
                                     {"batch", BatchNormalization{}},
                                     {"last", Linear{3}}},
@@ -114,15 +118,16 @@ TEST_CASE("frozen weights stay, bounds hold, and gradients of several minibatche
     for (std::uint64_t step = 0; step < 6; ++step) solver.train_minibatch(noise({7, 6}, step), noise({7, 3}, step + 9));
     return weights_of(solver.network());
   };
-  CHECK(excess_of(steps("cuda:emulated"), steps("cpu:reference"), 1000) <= 1);
+  CHECK(excess_of(steps(device), steps("cpu:reference"), 1000) <= 1);
 }
 
 TEST_CASE("streams go on where they were") {
+  std::string const device = GENERATE(from_range(devices()));
   for (auto const& layer :
        std::vector<dynamic::LayerType>{Rnn{.hidden_size = 5}, Rnn{.hidden_size = 4, .rnn_type = RnnType::gru},
                                        Convolution{.num_output = 3, .filter_shape = 3, .dilation = 2}}) {
     auto const net_of = [&](Index steps) {
-      Net net = network_of(sequential({{"first", layer}, {"last", TanH{}}}, Shape{steps, 2}), "cuda:emulated");
+      Net net = network_of(sequential({{"first", layer}, {"last", TanH{}}}, Shape{steps, 2}), device);
       net.set_mode(Mode::inference);
       return net;
     };
@@ -139,6 +144,7 @@ TEST_CASE("streams go on where they were") {
 }
 
 TEST_CASE("what is trained on one backend goes on on another, by a file") {
+  std::string const device = GENERATE(from_range(devices()));
   LayerConfig const network = sequential({{"first", Convolution{.num_output = 4, .filter_shape = 3}},
                                           {"pool", Pooling{.filter_shape = 2, .stride = 2}},
                                           {"rnn", Reshape{{3, 12}}},
@@ -146,7 +152,7 @@ TEST_CASE("what is trained on one backend goes on on another, by a file") {
                                           {"last", Linear{3}}},
                                          Shape{1, 8, 8});
   SharedTensor const x = noise({4, 1, 8, 8}, 3);
-  Net here = network_of(network, "cuda:emulated");
+  Net here = network_of(network, device);
   Net there = persist::layer_of(Backend{"cpu:reference"},
                                 persist::parse(persist::text_of(persist::serialize(persist::model_of(here)))), {}, 5);
   CHECK(same_bits(weights_of(here), weights_of(there)));
