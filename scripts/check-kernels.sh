@@ -15,6 +15,17 @@ flags=(-std=c++20 --expt-relaxed-constexpr -O3 -fmad=false -I ../../include -I .
 hot='Linear|Convolution|Rnn|[^l]Pooling|cuda::Map|AddGradient|Update'
 failed=0
 
+# What is neither constexpr nor says COLDPRESS_DEVICE is for nvcc code of the host alone: where a kernel calls it, the kernel
+# silently does nothing. Reports and names are asked for on the host.
+include=../../include/coldpress
+if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_]+\(.*\{' \
+  $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
+  $include/backend/grid/*.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
+  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played'; then
+  echo "these functions are not for a GPU" >&2
+  failed=1
+fi
+
 printf '%-8s %-18s %8s %8s %10s %8s\n' GPU file seconds kernels registers spilling
 for architecture in "$@"; do
   for source in *.cu; do

@@ -99,12 +99,27 @@ struct AnyJoin {
 using AnyThen = Then<AnyChain, float, With<AnyJoin, float>>;
 using AnySlope = Slope<AnyChain, float>;
 
-// On the host such operations are pointed to (core/pointwise.hpp): an operation's `value` tells which it is.
+// On the host such operations are pointed to (core/pointwise.hpp): an operation's `value` tells which it is. It really
+// is that: linkers may fold functions of the same code.
 namespace detail {
 template <class L>
-void value_of(void const*, float*, ErasedOp::Block, At) {}
+void value_of(void const* op, float* x, ErasedOp::Block block, At at) {
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; ++j) {
+      float& value = x[i * block.pitch + j];
+      value = static_cast<decltype(L{}.op(0)) const*>(op)->value(value, At{at.row + i, at.column + j, at.step});
+    }
+  }
+}
 template <class L>
-void value_of_join(void const*, float*, float const*, Index, Index, ErasedOp::Block) {}
+void value_of_join(void const* op, float* x, float const* other, Index pitch, Index, ErasedOp::Block block) {
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; ++j) {
+      float& value = x[i * block.pitch + j];
+      value = static_cast<decltype(L{}.join()) const*>(op)->value(value, other[i * pitch + j]);
+    }
+  }
+}
 }  // namespace detail
 template <class L>
 constexpr ErasedOp erased_op_of() {
@@ -115,9 +130,11 @@ constexpr ErasedJoin erased_join_of() {
   return {nullptr, detail::value_of_join<L>};
 }
 inline AnyChain chain_of(ErasedChain const& erased) {
+  require(erased.length <= max_chain_length, "network: a chain of more than 8 operations");
   AnyChain chain{};
   chain.length = erased.length;
   for (int n = 0; n < erased.length; ++n) {
+    chain.ops[n].layer = -1;
     detail::for_each_numbered(BuiltinLayers{}, [&]<class L>(auto number, L*) {
       if constexpr (PointwiseLayer<L>) {
         if (erased.ops[n].value != detail::value_of<L>) return;
@@ -125,6 +142,7 @@ inline AnyChain chain_of(ErasedChain const& erased) {
         __builtin_memcpy(chain.ops[n].bytes, erased.ops[n].op, sizeof(decltype(L{}.op(0))));
       }
     });
+    if (chain.ops[n].layer < 0) throw UnsupportedError{"network: an operation is none of a GPU's"};
   }
   return chain;
 }

@@ -7,8 +7,6 @@
 
 namespace coldpress::cuda {
 
-void start(Device& device, void const* kernel, void** arguments);
-
 namespace {
 
 /// What a failed call of the runtime means to a user, and what helps.
@@ -47,20 +45,30 @@ class CudaDevice final : public Device {
     if (number >= count)
       throw UnsupportedError{"'" + name_ + "': there are " + std::to_string(count) + " GPUs, numbered from 0"};
     use();
-    check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, number_), "reading properties");
+    auto const read = [&](cudaDeviceAttr attribute) {
+      int value = 0;
+      check(cudaDeviceGetAttribute(&value, attribute, number_), "reading properties");
+      return value;
+    };
+    multiprocessors_ = read(cudaDevAttrMultiProcessorCount);
+    int const major = read(cudaDevAttrComputeCapabilityMajor), minor = read(cudaDevAttrComputeCapabilityMinor);
+    if (major < 8)
+      throw UnsupportedError{"'" + name_ + "': its compute capability is " + std::to_string(major) + "." +
+                             std::to_string(minor) + ", and 8.0 or later is needed; choose the backend 'cpu'"};
+    if (read(cudaDevAttrCooperativeLaunch) == 0)
+      throw UnsupportedError{"'" + name_ + "': its blocks cannot wait for each other; choose the backend 'cpu'"};
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
     stream_ = stream;
-    sums_ = static_cast<double*>(allocate(grid::Team::sum_parts * sizeof(double)));
-    tickets_ = static_cast<std::uint32_t*>(allocate(2 * sizeof(std::uint32_t)));
+    try {
+      sums_ = static_cast<double*>(allocate(grid::Team::sum_parts * sizeof(double)));
+      tickets_ = static_cast<std::uint32_t*>(allocate(2 * sizeof(std::uint32_t)));
+    } catch (...) {
+      close();
+      throw;
+    }
   }
-  ~CudaDevice() override {
-    use();
-    cudaStreamSynchronize(stream());
-    if (sums_) cudaFree(sums_);
-    if (tickets_) cudaFree(tickets_);
-    cudaStreamDestroy(stream());
-  }
+  ~CudaDevice() override { close(); }
   std::string const& name() const override { return name_; }
   void* allocate(std::size_t bytes) override {
     use();
@@ -74,7 +82,10 @@ class CudaDevice final : public Device {
     } else {
       check(error, "allocating memory");
     }
-    check(cudaMemsetAsync(memory, 0, bytes, stream()), "clearing memory");
+    if (cudaError_t const error = cudaMemsetAsync(memory, 0, bytes, stream()); error != cudaSuccess) {
+      cudaFree(memory);
+      check(error, "clearing memory");
+    }
     return memory;
   }
   void release(void* memory) noexcept override {
@@ -118,18 +129,23 @@ class CudaDevice final : public Device {
   void check(cudaError_t error, char const* action) const {
     if (error != cudaSuccess) refuse(name_, error, action);
   }
+  void close() noexcept {
+    use();
+    cudaStreamSynchronize(stream());
+    cudaFree(sums_), cudaFree(tickets_);
+    cudaStreamDestroy(stream());
+  }
   int blocks_of(void const* kernel) {
-    auto const [at, is_new] = blocks_of_.try_emplace(kernel, 0);
-    if (is_new) {
-      int each = 0;
-      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, grid::threads, shared_bytes),
-            "looking at a kernel");
-      at->second = each * multiprocessors_;
-    }
-    return at->second;
+    std::lock_guard const lock{mutex_};  // networks in several threads share a device
+    if (auto const at = blocks_of_.find(kernel); at != blocks_of_.end()) return at->second;
+    int each = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, grid::threads, shared_bytes),
+          "looking at a kernel");
+    return blocks_of_[kernel] = each * multiprocessors_;
   }
   int number_, multiprocessors_ = 0;
   std::string name_;
+  std::mutex mutex_;
   std::unordered_map<void const*, int> blocks_of_;
 };
 

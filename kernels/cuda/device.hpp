@@ -3,8 +3,10 @@
 
 #include <coldpress/backend/grid.hpp>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace coldpress::cuda {
 
@@ -22,25 +24,23 @@ class Device {
 
   /// How often values went from the host to the device, and back.
   struct Copies {
-    Index up = 0, down = 0;
+    std::atomic<Index> up = 0, down = 0;
   };
-  Copies copies() const { return copies_; }
+  Copies const& copies() const { return copies_; }
 
   /// The host runs the kernels.
   bool emulated() const { return !stream_; }
   void* stream() const { return stream_; }
-  int blocks() const { return blocks_; }
   /// The grid of a kernel, whose threads share some memory of the device.
-  Grid grid(float* scratch) const {
+  Grid grid() const {
     Grid grid;
-    grid.sums = sums_, grid.tickets = tickets_, grid.scratch = scratch;
+    grid.sums = sums_, grid.tickets = tickets_;
     return grid;
   }
 
  protected:
   Copies copies_;
   void* stream_ = nullptr;
-  int blocks_ = 1;
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
 };
@@ -74,6 +74,10 @@ class DeviceMemory {
   T* data_ = nullptr;
   Index size_ = 0;
 };
+
+/// Has a kernel of a GPU done, with as many blocks as can be on it at once. `arguments`: addresses of a Grid, whose
+/// shared memory the kernel itself knows, and of the body.
+void start(Device& device, void const* kernel, void** arguments);
 
 /// Has all threads of the device's grid call the body. Defined for the bodies of bodies.hpp, in .cu files.
 template <class Body>

@@ -20,7 +20,7 @@ class Border<cuda::RuntimeCuda> {
     return memory;
   }
   void clear(Memory& memory) const {
-    device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(float));
+    if (memory.data()) device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(float));
   }
   template <class F>
   void read(float const* values, Index size, F f) const {

@@ -6,10 +6,6 @@
 
 namespace coldpress::cuda {
 
-/// Has a kernel of the device done, with as many blocks as can be on it at once. `arguments`: addresses of a Grid,
-/// whose shared memory the kernel itself knows, and of the body.
-void start(Device& device, void const* kernel, void** arguments);
-
 template <class Body>
 __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
   extern __shared__ float shared[];

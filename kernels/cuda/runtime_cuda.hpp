@@ -48,6 +48,8 @@ struct RuntimeCuda : GridLayout {
   std::shared_ptr<Device> device;
   std::shared_ptr<Results> results;
   float* scratch = nullptr;
+  int workers = 1;  // as Grid's
+  Index own_scratch = 0;
 
   explicit RuntimeCuda(std::shared_ptr<Device> by) : device(by), results(std::make_shared<Results>(by)) {}
 
@@ -165,7 +167,9 @@ struct RuntimeCuda : GridLayout {
   }
   template <class Body>
   void run(Body const& body) const {
-    launch(*device, device->grid(scratch), body);
+    Grid grid = device->grid();
+    grid.scratch = scratch, grid.workers = workers, grid.own_scratch = own_scratch;
+    launch(*device, grid, body);
   }
   template <class L, class In>
   static InputsOf<L> inputs_of(In const& in) {

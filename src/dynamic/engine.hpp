@@ -167,10 +167,12 @@ class Engine final : public Executable {
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen_.get()};
-          progress = turn.after();
           bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
                              fuses_update_of<Backend, Optimizer>;
-          return train_step(run, turn, fused ? nullptr : base(gradient), each_loss);
+          float* const gradients =
+              fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
+          progress = turn.after();
+          return train_step(run, turn, gradients, each_loss);
         },
         options.optimizer);
     border_.settle_losses([&](std::span<float const> means) {
@@ -353,14 +355,24 @@ class Engine final : public Executable {
   }
   /// `fresh`: the inputs are others than in the call before.
   EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step, bool fresh = true) {
-    Index const batch = samples(space.program, inputs), scratch = space.program.scratch();
+    Index const batch = samples(space.program, inputs), own = space.program.worker_scratch();
+    // A GPU has many workers: as many as some memory is enough for.
+    int const workers = !takes_layers<Backend> ? 1
+                        : own == 0             ? 1 << 30
+                                               : static_cast<int>(std::clamp<Index>((1 << 24) / own, 1, 4096));
+    Index const scratch = space.program.scratch() + (own == 0 ? 0 : (workers - 1) * own);
     Index workspace = 0;
     bool const absurd =
         __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
     require(!absurd, "network: no memory holds a batch of this size");
+    if constexpr (takes_layers<Backend>) {
+      require(workspace <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
+      if (fresh) forget();  // what was brought for an earlier call goes
+    }
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    if constexpr (takes_layers<Backend>) backend.workers = workers, backend.own_scratch = own;
     if constexpr (requires { backend.executor; })
       backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};

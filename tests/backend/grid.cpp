@@ -70,6 +70,22 @@ TEST_CASE("recurrent layers") {
                        .output = RnnOutput::layers}>,
         Shape{5, 4}>();
 }
+TEST_CASE("scratch of recurrent layers is enough for each of their products") {
+  for (Index hidden = 1; hidden < 300; hidden += 7) {
+    for (Index inputs = 1; inputs < 300; inputs += 8) {
+      for (Index gates : {1, 3, 4}) {
+        RecurrentWeights const w{gates, inputs, hidden, 2, 2};
+        Index const scratch = Grid::recurrent_scratch(w, {.training = true, .input_gradient = true});
+        for (Index columns : {inputs, 2 * hidden, hidden}) {
+          for (Index terms : {1, 100, 5000, 1000000}) {
+            Index const rows = gates * hidden, splits = grid::Products::wanted_splits(1, rows, columns, terms);
+            REQUIRE((splits == 1 || splits * rows * columns <= scratch));
+          }
+        }
+      }
+    }
+  }
+}
 TEST_CASE("normalisations") {
   check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{3, 4, 4}>();
   check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{5}>({5, 33});  // of two values little is left

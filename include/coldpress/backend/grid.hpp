@@ -25,9 +25,11 @@ struct GridLayout {
     return grid::split_scratch(1, outputs, inputs);
   }
   static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
-    Index const rows = w.gates * w.hidden, inputs = freestanding::larger(w.inputs(0), w.inputs(w.parts() - 1)),
-                columns = freestanding::larger(inputs, w.hidden);
-    return freestanding::larger(rows * w.hidden, extent.training ? grid::split_scratch(1, rows, columns) : 0);
+    Index const rows = w.gates * w.hidden;
+    Index most = rows * w.hidden;
+    for (Index columns : {w.inputs(0), w.inputs(w.parts() - 1), w.hidden})  // more columns may need less: fewer splits
+      most = freestanding::larger(most, extent.training ? grid::split_scratch(1, rows, columns) : 0);
+    return most;
   }
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
@@ -38,8 +40,8 @@ struct GridLayout {
 struct Grid : grid::Team, GridLayout {
   using Scalar = float;
   float* scratch = nullptr;  // as much as scratch_of(layer) asks for
-  int workers = 1;           // that scratch is for: Extent::workers
-  Index own_scratch = 0;     // of a worker
+  int workers = 1;           // threads at most that go through a range each by itself: Extent::workers
+  Index own_scratch = 0;     // of each of these
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
@@ -332,7 +334,7 @@ struct Grid : grid::Team, GridLayout {
     each_of(workers, count, [&](Index i, int worker) {
       Grid one = *this;
       one.alone = true;
-      if (workers > 1) one.scratch += worker * own_scratch;
+      one.scratch += worker * own_scratch;
       f(i, i + 1, one);
     });
   }

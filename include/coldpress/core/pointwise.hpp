@@ -27,7 +27,7 @@ struct Math {
     T const e = freestanding::exp(-freestanding::fabs(x));
     return (x < 0 ? e : T{1}) / (1 + e);
   }
-  static T expm1(T x) { return freestanding::expm1(x); }
+  static constexpr T expm1(T x) { return freestanding::expm1(x); }
   static constexpr T log(T x) { return freestanding::log(x); }
   /// log(1 + e^x)
   static constexpr T softplus(T x) {

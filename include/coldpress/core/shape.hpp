@@ -10,7 +10,8 @@ namespace coldpress {
 
 using Index = std::ptrdiff_t;
 
-/// Throws ShapeError. Not inlined: what is checked mostly holds.
+/// Throws ShapeError. Not inlined: what is checked mostly holds. Host code alone: on a GPU, which runs only what the
+/// host has checked, it does not return.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { throw ShapeError{sentence}; }
 
 /// Stops the compiler where a constant breaks a rule, and throws ShapeError where a run-time value does.

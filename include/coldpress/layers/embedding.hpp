@@ -56,7 +56,10 @@ struct Embedding {
     using T = typename decltype(pass.dy)::Scalar;
     T* const gradient = backend.scratch;
     Index const numbers = pass.x.rows * pass.x.columns;
-    each_range(backend, features, Context::value_cost * numbers, [&](Index first, Index last, auto const&) {
+    constexpr Index at_once = 16;  // features: whole cache lines
+    Index const cost = Context::value_cost * at_once * (numbers + vocabulary);
+    each_range(backend, (features + at_once - 1) / at_once, cost, [&](Index begin, Index end, auto const&) {
+      Index const first = begin * at_once, last = freestanding::smaller(end * at_once, features);
       for (Index word = 0; word < vocabulary; ++word)
         for (Index f = first; f < last; ++f) gradient[word * features + f] = T{};
       for (Index n = 0; n < pass.x.rows; ++n) {

@@ -71,7 +71,7 @@ constexpr Index parts(Index count, Index size) { return (count + size - 1) / siz
 struct Team {
   float* shared = nullptr;           // of this block
   double* sums = nullptr;            // that all blocks see: sum_parts of them
-  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first; null: there is none
+  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first
   bool alone = false;
 
   static constexpr Index sum_parts = 64;
@@ -91,7 +91,7 @@ struct Team {
     for (Index n = 0; n < count; ++n) f(played(n, count));
 #endif
   }
-  /// The same by `workers` threads at most: f(i, worker).
+  /// The same by `workers` threads and no more: f(i, worker).
   template <class F>
   constexpr void each_of(int workers, Index count, F const& f) const {
 #if defined __CUDA_ARCH__
@@ -102,13 +102,13 @@ struct Team {
     }
     meet();
 #else
-    static_cast<void>(workers);
-    each(count, [&](Index i) { f(i, 0); });
+    each(count, [&](Index i) { f(i, static_cast<int>(i % workers)); });
 #endif
   }
   /// f(block, i) for each i below the count by a whole block, and a barrier.
   template <class F>
   constexpr void each_block(Index count, F const& f) const {
+    if (alone) __builtin_trap();  // the other threads of the block are elsewhere
 #if defined __CUDA_ARCH__
     for (Index i = blockIdx.x; i < count; i += gridDim.x) f(Block{shared}, i);
     meet();
@@ -145,7 +145,8 @@ struct Team {
   /// A barrier of all blocks, which must be on the GPU at the same time: the last to come lets the others go on.
   __device__ void meet() const {
     __syncthreads();
-    if (!tickets || gridDim.x == 1) return;
+    if (gridDim.x == 1) return;
+    if (!tickets) __trap();
     if (threadIdx.x == 0) {
       std::uint32_t round, now, before;
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(round) : "l"(tickets + 1) : "memory");
