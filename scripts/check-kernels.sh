@@ -18,7 +18,7 @@ failed=0
 # What is neither constexpr nor says COLDPRESS_DEVICE is for nvcc code of the host alone: where a kernel calls it, the kernel
 # silently does nothing. Reports and names are asked for on the host.
 include=../../include/coldpress
-if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_]+\(.*\{' \
+if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' \
   $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
   $include/backend/grid/*.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
   grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played'; then
