@@ -42,6 +42,35 @@ TEST_CASE("random networks are within the bound of the reference") {
   CHECK(worst > 0);
 }
 
+TEST_CASE("a small network has every kind of kernel") {
+  LayerConfig const config = sequential({{"conv", Convolution{.num_output = 5, .filter_shape = 3}},
+                                         {"relu", ReLU{}},
+                                         {"pool", Pooling{.filter_shape = 2, .stride = 2}},
+                                         {"batch", BatchNormalization{}},
+                                         {"steps", Reshape{{5, 9}}},
+                                         {"lstm", Rnn{.hidden_size = 6, .output = RnnOutput::last_step}},
+                                         {"drop", Dropout{.probability = 0.3f}},
+                                         {"last", Linear{4}},
+                                         {"scores", LogSoftmax{}}},
+                                        Shape{1, 8, 8});
+  auto const steps = [&](std::string const& device) {
+    SolverConfig options{.base_lr = 0.01f, .momentum = 0.9f};
+    options.objective = LayerConfig{"loss", NegativeLogLikelihood{4}};
+    options.clip_gradients = 0.5f;
+    Trainer solver{Net::from_config(Backend{device}, config, {}, 3), options};
+    Floats made;
+    for (std::uint64_t step = 0; step < 2; ++step) {
+      solver.train_minibatch(noise({6, 1, 8, 8}, step), tensor({6}, {0, 1, 2, 3, 1, 2}));
+      made.push_back(solver.loss());
+    }
+    Floats const weights = weights_of(solver.network());
+    made.insert(made.end(), weights.begin(), weights.end());
+    return made;
+  };
+  Floats const exact = steps("cpu:reference");
+  for (std::string const& device : devices()) CHECK(excess(steps(device), copy_of<double>(exact), 3000, 1) <= 1);
+}
+
 TEST_CASE("the order of threads changes no bit") {
   Random random{2026};
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
