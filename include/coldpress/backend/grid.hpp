@@ -27,8 +27,10 @@ struct GridLayout {
   static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
     Index const rows = w.gates * w.hidden;
     Index most = rows * w.hidden;
-    for (Index columns : {w.inputs(0), w.inputs(w.parts() - 1), w.hidden})  // more columns may need less: fewer splits
-      most = freestanding::larger(most, extent.training ? grid::split_scratch(1, rows, columns) : 0);
+    for (Index columns :
+         {w.inputs(0), w.inputs(w.parts() - 1), w.hidden}) {  // more columns may need less: fewer splits
+      if (extent.training && columns > 0) most = freestanding::larger(most, grid::split_scratch(1, rows, columns));
+    }
     return most;
   }
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
