@@ -6,9 +6,10 @@
 #include "workloads.hpp"
 
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
     bench::print_limits();
     return 0;
@@ -48,4 +49,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: no path '%s'; there are static and dynamic\n", argv[0], options.path.c_str());
     return 2;
   }
+} catch (std::exception const& error) {
+  std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+  return 1;
 }

@@ -2,8 +2,9 @@
 # Everything that only a GPU can show, in one go of less than ten minutes: the tests of the kernels on it, NVIDIA's sanitizers
 # on a small network, and times beside PyTorch's where that is installed.
 # Usage: scripts/gpu-check.sh OUT [PROGRAMS]     writes OUT/results.json, OUT/summary.md and the logs
-#        scripts/gpu-check.sh --build PROGRAMS   builds the programs for sm_90, to be taken to a machine that has only a driver
-# PROGRAMS is a folder made by --build; without it, or where its programs do not start, they are built here. Clocks are read,
+#        scripts/gpu-check.sh --build PROGRAMS   builds the programs for sm_90, to be taken to a machine that has only a driver;
+#                                                also as PROGRAMS.tar.gz
+# PROGRAMS is a folder made by --build, or its archive; without it, or where its programs do not start, they are built here. Clocks are read,
 # never set. The exit status is the number of checks that failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,21 +20,32 @@ build() {  # FOLDER
     find build/gpu-check -type f -name "$program" -exec cp {} "$1/" \;
     strip "$1/$program"
   done
+  tar -czf "$1.tar.gz" -C "$1" .
 }
 
 if [ "${1-}" = --build ]; then
   build "$2"
   exit
 fi
-[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,8p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 folder=${2-}
+if [ -f "$folder" ]; then
+  mkdir -p "$out/programs"
+  tar -xzf "$folder" -C "$out/programs"
+  folder=$out/programs
+fi
 if [ -z "$folder" ] || ! "$folder/coldpress-bench" --workload none >"$out/build.log" 2>&1; then
   folder=build/gpu-check/programs
   build "$folder" >>"$out/build.log" 2>&1 || { echo "gpu-check: the build failed, see $out/build.log" >&2; exit 1; }
 fi
 folder=$(cd "$folder" && pwd)
+
+if ! "$folder/coldpress-bench" --path dynamic --backend cuda:0 --workload none 2>"$out/gpu.log"; then
+  echo "gpu-check: $(tail -1 "$out/gpu.log")" >&2
+  exit 1
+fi
 
 failed=0
 results=()  # of JSON
