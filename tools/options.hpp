@@ -24,7 +24,8 @@ constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn 
 constexpr char const* threads_help = "Threads that compute, with the same results; 0: one for each core";
 constexpr char const* bfloat16_help =
     "Keep the matrices of dense layers in half the bytes, rounded to 8 bits of precision";
-constexpr char const* backend_help = "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
+constexpr char const* backend_help =
+    "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.
 inline void check_distinct(std::vector<std::string> const& written, std::vector<std::string> const& read) {

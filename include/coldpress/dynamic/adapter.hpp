@@ -88,7 +88,8 @@ class Adapted final : public Executable {
     std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data());
   }
   void subtract_gradients() override {
-    subtract(typename Net::Backend{}, base(data), gradients_.data(), Net::Training::slots(), Net::Graph::parameter_count, frozen_.data());
+    subtract(typename Net::Backend{}, base(data), gradients_.data(), Net::Training::slots(),
+             Net::Graph::parameter_count, frozen_.data());
   }
 
   float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
