@@ -3,7 +3,7 @@
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/dynamic/custom.hpp>
-#include <coldpress/graph/execute.hpp>
+#include <coldpress/graph/run.hpp>
 
 #include <memory>
 #include <typeindex>

@@ -1,0 +1,256 @@
+// One pass of a minibatch through a network: where every value, gradient and parameter of a plan is. What is done with
+// them is in execute.hpp.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/graph/plan.hpp>
+
+#include <array>
+
+namespace coldpress {
+
+/// The parameters of one layer in a flat buffer: p[i] is where parameter i starts.
+template <class T>
+struct ParameterView {
+  T* base;
+  Slot const* slots;
+  T* operator[](int i) const { return base + slots[i].offset; }
+};
+
+/// Sinks of the parameters of one layer, or of all: `slots` begins with the first.
+template <class T>
+struct GradientSinks {
+  GradientSink<T> whole;  // of the whole buffer
+  Slots slots;
+  GradientSinks of(Slots layer) const { return {whole, layer}; }
+  GradientSink<T> operator[](int i) const {
+    GradientSink<T> sink = whole.at(slots.slots[i].offset);
+    sink.add = sink.add || slots.slots[i].adds;
+    return sink;
+  }
+};
+template <class Optimizer, class T>
+struct UpdateSinks {
+  UpdateSink<Optimizer, T> whole;  // of the whole buffer
+  Slots slots;
+  bool const* frozen;  // by number of the owner; null: none
+  float observation;   // the factor of what statistics are handed
+  UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
+  UpdateSink<Optimizer, T> operator[](int i) const {
+    Parameter const& parameter = slots.parameters[i];
+    UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
+    sink.optimizer.learning_rate *= parameter.lr_mult;
+    sink.decay *= parameter.decay_mult;
+    if constexpr (requires { sink.optimizer.weight_decay; }) sink.optimizer.weight_decay *= parameter.decay_mult;
+    if (parameter.regularizer == Regularizer::l2) sink.regularization = Regularization::l2;
+    if (parameter.regularizer == Regularizer::l1) sink.regularization = Regularization::l1;
+    if (parameter.is_statistic()) sink.average = parameter.average, sink.scale = observation;
+    sink.frozen = parameter.lr_mult == 0 || (frozen && frozen[slots.slots[i].owner]);
+    return sink;
+  }
+};
+
+/// Those of a layer without parameters: its backward is the same code whatever happens to the parameters of others.
+struct NoSinks {};
+
+namespace detail {
+
+template <class L, class Sinks>
+auto sinks_of(Sinks const& sinks, Slots layer) {
+  if constexpr (has_parameters<L>) {
+    return sinks.of(layer);
+  } else {
+    return NoSinks{};
+  }
+}
+
+/// The slope, or none where more is to be added before it applies. `apply` is a constant in a static program.
+template <class Chain, class T, class Apply>
+auto applied(Slope<Chain, T> slope, Apply apply) {
+  if constexpr (std::is_same_v<Apply, std::false_type>) {
+    return Slope<coldpress::Chain<>, T>{};
+  } else {
+    if constexpr (requires { slope.chain.length = 0; }) {
+      if (!apply) slope.chain.length = 0;
+    }
+    return slope;
+  }
+}
+
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+          class Windows = NoWindows>
+auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
+                   std::uint64_t step, Windows windows = {}) {
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,    x,     p,      y,   dy,   dx,
+                                                                     slope, sinks, memory, key, step, windows};
+}
+
+}  // namespace detail
+
+/// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
+///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
+///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
+///   seed_finishes(g); pools(g), pooled_last(g), windows(g); head(g, some, none), join(g, some, none), join_with(g,
+///   backend, other), chain(g, seed), loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g),
+///   head_inputs(g), head_key(g, seed); bounds_weights(). In a static program g, k and flags are constants.
+template <class Program, class Backend, class Count>
+struct Run {
+  using T = typename Backend::Scalar;
+  Program const& program;
+  Backend backend;
+  T const* parameters;
+  T* workspace;
+  std::array<T const*, Program::inputs_capacity> inputs;
+  [[no_unique_address]] Count batch;
+  std::uint64_t seed;
+  std::uint64_t step;      // 0: inference
+  T* state = nullptr;      // where the network streams
+  double* sums = nullptr;  // where losses and statistics are gathered
+
+  /// Of a node; null where none are gathered.
+  double* sums_of(int node) const {
+    int const first = program.sums(node);
+    return sums && first >= 0 ? sums + first : nullptr;
+  }
+  T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
+
+  /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
+  template <class G>
+  auto rows(G g, T* data, Index pitch) const {
+    auto columns = program.columns(g);
+    auto blocked = program.blocked(g);
+    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+  }
+  /// What group g makes, or input k of the network.
+  template <class G>
+  auto value(G g) const {
+    if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
+    Buffer const& buffer = program.group(g).value;
+    return rows(g, at(buffer), buffer.pitch);
+  }
+  /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
+  template <class G>
+  auto gradient(G g) const {
+    Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
+    return rows(g, at(buffer), buffer.pitch);
+  }
+  /// What is left to do with the sums of group g's head, or with what it reads.
+  template <class G>
+  auto then(G g) const {
+    Group const& group = program.group(g);
+    auto const chain = program.chain(g, seed);
+    auto const join = program.join_with(g, backend, [&](auto edge) {
+      auto const other = value(program.input(g, edge));
+      return With<NoJoin, T>{{}, other.data, other.pitch, other.columns};
+    });
+    return Then<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
+        chain, step, at(group.kept), group.kept.pitch, join};
+  }
+  /// The slope of group g's chain; none for the network's input.
+  template <class G>
+  auto slope(G g) const {
+    auto const chain = program.chain(g, seed);
+    using Result = Slope<std::remove_const_t<decltype(chain)>, T>;
+    if (g < 0) return Result{.chain = chain};
+    Group const& group = program.group(g);
+    T const* input = at(group.kept);
+    Index pitch = group.kept.pitch;
+    if (group.head < 0 && group.join < 0 && group.chain_needs_input) {  // then the chain's input is the group's
+      auto const x = value(program.input(g, first_edge));
+      input = x.data, pitch = x.pitch;
+    }
+    return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
+  }
+  /// Where group g leaves the gradient of what edge k reads, and with which slope: with none where others add to it.
+  template <class G, class K>
+  auto target(G g, K k) const {
+    auto rows = gradient(program.input(g, k));
+    Buffer const& addend = program.group(g).edges[k].addend;
+    if (addend.used()) rows.data = at(addend), rows.pitch = addend.pitch;
+    return rows;
+  }
+  template <class G, class K>
+  auto target_slope(G g, K k) const {
+    return detail::applied(slope(program.input(g, k)), program.applies(g, k));
+  }
+  /// The gradient that target(g, k) took, to the others: with the slope, if it is the last.
+  template <class G, class K>
+  void add(G g, K k) const {
+    auto const adds = program.adds(g, k);
+    if constexpr (!std::is_same_v<decltype(adds), std::false_type const>) {
+      auto const from = program.input(g, k);
+      if (adds)
+        backend.add_gradient(target(g, k), gradient(from), detail::applied(slope(from), program.finishes(g, k)));
+    }
+  }
+  template <class G>
+  auto parameters_of(G g) const {
+    return ParameterView<T const>{parameters, program.slots(g).slots};
+  }
+  /// Of a layer of several inputs: what it reads, and where their gradients go.
+  template <class G>
+  auto values(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
+    });
+    return all;
+  }
+  template <class G>
+  auto targets(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs && program.group(g).edges[k].passes_gradient) all[static_cast<std::size_t>(k)] = target(g, k);
+    });
+    return all;
+  }
+  /// Of the pooling that is one pass with layer L, where there can be one.
+  template <class L, class G>
+  auto windows(G g) const {
+    constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
+    if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
+      return NoWindows{};
+    } else {
+      auto const last = program.pooled_last(g);
+      return Windows<T, std::remove_const_t<decltype(last)>>{program.windows(g), at(program.group(g).memory), last};
+    }
+  }
+  template <class L, class G, class Y, class Then>
+  auto forward_pass(G g, Y y, Then const& then) const {
+    Group const& group = program.group(g);
+    auto const carried = [&] {
+      if constexpr (std::is_same_v<decltype(program.carries(g)), std::false_type>) {
+        return nullptr;
+      } else {
+        return state ? state + group.state * batch : nullptr;
+      }
+    }();
+    auto const made = [&](auto in, auto x) {
+      auto const pooled = windows<L>(g);
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, Then, T, decltype(carried),
+                         std::remove_const_t<decltype(pooled)>>{
+          in, x, parameters_of(g), y, then, at(group.memory), carried, program.head_key(g, seed), step, pooled};
+    };
+    if constexpr (OneInput<L>) {
+      return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));
+    } else {
+      return made(program.head_inputs(g), values(g));
+    }
+  }
+  template <class L, class G, class Sinks>
+  auto backward_pass(G g, Sinks const& sinks) const {
+    T* const memory = at(program.group(g).memory);
+    std::uint64_t const key = program.head_key(g, seed);
+    if constexpr (OneInput<L>) {
+      return detail::backward_pass(program.head_inputs(g)[0], value(program.input(g, first_edge)), parameters_of(g),
+                                   value(g), gradient(g), target(g, first_edge), target_slope(g, first_edge), sinks,
+                                   memory, key, step, windows<L>(g));
+    } else {
+      return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
+                                   targets(g), Slope<Chain<>, T>{}, sinks, memory, key, step);
+    }
+  }
+  static constexpr std::integral_constant<int, 0> first_edge{};
+};
+
+}  // namespace coldpress
