@@ -1,4 +1,4 @@
-#include "device.hpp"
+#include <coldpress/backend/cuda/device.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bodies.hpp"
-#include "device.hpp"
+#include <coldpress/backend/cuda/device.hpp>
 
 namespace coldpress::cuda {
 

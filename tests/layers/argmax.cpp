@@ -21,8 +21,8 @@ TEST_CASE("no gradient passes, and what comes after is trained all the same") {
   net.forward_training(x, workspace);
   CHECK(net.backward(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, workspace).size() == 0);
   std::vector<float> before(15), bias(2);
-  Net::read(workspace.gradients().data(), 0, before);
-  Net::read(workspace.gradients().data(), 3, bias);
+  net.read(workspace.gradients().data(), 0, before);
+  net.read(workspace.gradients().data(), 3, bias);
   CHECK(before == std::vector<float>(15, 0.0f));
   CHECK(bias == std::vector<float>{16, 20});
 }

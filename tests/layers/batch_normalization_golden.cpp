@@ -17,7 +17,7 @@ constexpr int weight = 0, bias = 1, running_mean = 2, running_variance = 3;
 template <class Net>
 std::vector<typename Net::T> read(typename Net::T const* buffer, int i) {
   std::vector<typename Net::T> values(static_cast<std::size_t>(Net::weight_shape(i).size()));
-  Net::read(buffer, i, values);
+  Net{}.read(buffer, i, values);
   return values;
 }
 

@@ -40,7 +40,7 @@ void check_with(GoldenCase const& golden) {
   if (in.count > 1) check(workspace.input_gradient(1).values, "db");
   for (int i = 0; i < Net::weight_count; ++i) {
     std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
-    Net::read(workspace.gradients().data(), i, gradient);
+    net.read(workspace.gradients().data(), i, gradient);
     check(gradient, "d" + std::to_string(i));
   }
 }

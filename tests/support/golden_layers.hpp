@@ -36,7 +36,7 @@ void check_golden_with(GoldenCase const& golden) {
   if (dx.size() > 0) check(dx.values, "dx");
   for (int i = 0; i < Net::weight_count; ++i) {
     std::vector<T> gradient(static_cast<std::size_t>(Net::weight_shape(i).size()));
-    Net::read(workspace.gradients().data(), i, gradient);
+    net.read(workspace.gradients().data(), i, gradient);
     check(gradient, i == 0 ? "dweight" : "dbias");
   }
 }

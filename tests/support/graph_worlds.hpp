@@ -47,7 +47,7 @@ GraphPass graph_pass(Net const& net, std::array<std::span<float const>, n> const
   }
   for (int i = 0; i < Net::weight_count; ++i) {
     made.weights.emplace_back(static_cast<std::size_t>(Net::weight_shape(i).size()));
-    Net::read(workspace.gradients().data(), i, made.weights.back());
+    net.read(workspace.gradients().data(), i, made.weights.back());
   }
   return made;
 }

@@ -71,7 +71,7 @@ void check_worlds() {
       layer->executable().backward_parameters();
       for (int i = 0; i < Net::weight_count; ++i) {
         std::vector<float> ours(static_cast<std::size_t>(Net::weight_shape(i).size())), theirs = ours;
-        Net::read(workspace.gradients().data(), i, ours);
+        net.read(workspace.gradients().data(), i, ours);
         layer->executable().read(dynamic::Executable::gradient, i, theirs);
         REQUIRE(same_bits(ours, theirs));
       }

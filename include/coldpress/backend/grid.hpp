@@ -37,6 +37,11 @@ struct GridLayout {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
   }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+  /// Threads that go through a range each by itself, with so much scratch of its own: as many as some memory is enough
+  /// for.
+  static constexpr int workers_for(Index own) {
+    return own == 0 ? 1 << 30 : static_cast<int>(freestanding::within<Index>((1 << 24) / own, 1, 4096));
+  }
 };
 
 struct Grid : grid::Team, GridLayout {

@@ -46,6 +46,10 @@ struct ClassWeights {
       : factors{first, static_cast<float>(more)...}, count(1 + static_cast<int>(sizeof...(More))) {
     static_assert(sizeof...(More) < max, "class_weights: at most 32 classes can be weighed");
   }
+  /// From the members, as nvcc writes a value down.
+  constexpr ClassWeights(float const (&all)[max], int given) : count(given) {
+    for (int c = 0; c < max; ++c) factors[c] = all[c];
+  }
   bool operator==(ClassWeights const&) const = default;
 
   /// Throws ShapeError unless these can be the factors of so many classes.

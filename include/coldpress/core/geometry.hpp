@@ -17,6 +17,8 @@ struct PerAxis {
   constexpr PerAxis(Index all = 0) : values{all, all, all}, count(1) {}
   constexpr PerAxis(Index first, Index second) : PerAxis(first, second, second, 2) {}
   constexpr PerAxis(Index first, Index second, Index third) : PerAxis(first, second, third, 3) {}
+  /// From the members, as nvcc writes a value down.
+  constexpr PerAxis(Index const (&all)[max_axes], int given) : values{all[0], all[1], all[2]}, count(given) {}
 
   constexpr Index operator[](int axis) const { return values[axis]; }
   bool operator==(PerAxis const&) const = default;

@@ -38,10 +38,10 @@ class Adapted final : public Executable {
   std::span<Shape const> output_shapes() const override { return shapes_of_outputs; }
   std::vector<Weight> const& weights() const override { return weights_; }
   void read(int buffer, int weight, std::span<float> values) const override {
-    Net::read(const_cast<Adapted*>(this)->base(buffer), weight, values);
+    net_.read(const_cast<Adapted*>(this)->base(buffer), weight, values);
   }
   void write(int buffer, int weight, std::span<float const> values) override {
-    Net::write(base(buffer), weight, values);
+    net_.write(base(buffer), weight, values);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
   void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }

@@ -9,9 +9,18 @@
 namespace coldpress {
 
 namespace detail {
+/// f() by one of all who are in a pass together.
+template <class Backend, class F>
+constexpr void once(Backend const& backend, F f) {
+  if constexpr (requires { backend.once(f); }) {
+    backend.once(f);
+  } else {
+    f();
+  }
+}
 /// f() where g passes a gradient to edge k; in a static program not compiled where it does not.
 template <class Run, class G, class K, class F>
-void where_passed(Run const& run, G g, K k, F f) {
+constexpr void where_passed(Run const& run, G g, K k, F f) {
   auto const passed = run.program.passes_gradient(g, k);
   if constexpr (!std::is_same_v<decltype(passed), std::false_type const>) {
     if (passed) f();
@@ -20,7 +29,7 @@ void where_passed(Run const& run, G g, K k, F f) {
 
 /// Through edge k of a group that joins.
 template <class Run, class L, class G, class K>
-void join_gradient(Run const& run, L const& layer, G g, K k) {
+constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
   auto const b = run.value(run.program.input(g, run.program.side(g)));
   auto const hand_over = [&](auto a) {
     run.backend.join_gradient(layer, k == run.program.side(g), run.gradient(g), a, b, run.target(g, k),
@@ -35,15 +44,15 @@ void join_gradient(Run const& run, L const& layer, G g, K k) {
 
 /// The mean of a loss over samples y, which it takes whole.
 template <class L, class Y, class Target, class DY, class T>
-T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
   T total{};
   for (Index i = 0; i < y.rows; ++i)
     total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
   return total / static_cast<T>(Index{y.rows});
 }
 template <class Backend, class L, class Y, class Target, class DY, class T>
-T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
-  if constexpr (takes_layers<Backend>) {
+constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+  if constexpr (requires { backend.sample_losses(loss, in, y, t, dy, dt); }) {
     return backend.sample_losses(loss, in, y, t, dy, dt);
   } else {
     return sample_losses(loss, in, y, t, dy, dt);
@@ -51,19 +60,21 @@ T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, 
 }
 /// A mean loss, among those of other minibatches.
 template <class Run, class T>
-void gather(Run const& run, double* sums, T mean) {
+constexpr void gather(Run const& run, double* sums, T mean) {
   if constexpr (takes_layers<decltype(run.backend)>) {
     run.backend.gather(sums, mean, run.batch);
   } else {
-    sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
-    sums[1] += static_cast<double>(Index{run.batch});
+    once(run.backend, [&] {
+      sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
+      sums[1] += static_cast<double>(Index{run.batch});
+    });
   }
 }
 }  // namespace detail
 
 /// Shows the samples to the statistics.
 template <class Run>
-void observe(Run const& run) {
+constexpr void observe(Run const& run) {
   using T = typename Run::T;
   run.program.for_each_group([&](auto g) {
     run.program.statistic(g, [&](auto const& statistic, Shapes in) {
@@ -73,11 +84,13 @@ void observe(Run const& run) {
       if constexpr (takes_layers<decltype(run.backend)>) {
         run.backend.observe(statistic, in, x, sums);
       } else {
-        for (Index i = 0; i < run.batch; ++i) {
-          std::array<T const*, max_inputs> sample{};
-          for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
-          statistic.observe(in, sample.data(), sums);
-        }
+        detail::once(run.backend, [&] {
+          for (Index i = 0; i < run.batch; ++i) {
+            std::array<T const*, max_inputs> sample{};
+            for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
+            statistic.observe(in, sample.data(), sums);
+          }
+        });
       }
     });
   });
@@ -86,7 +99,7 @@ void observe(Run const& run) {
 /// Computes every group's value; those that end in a loss are left to loss_and_gradient. Inlined down to the kernels:
 /// what is passed on through memory takes longer than a small layer.
 template <class Run>
-__attribute__((always_inline)) inline void forward(Run const& run) {
+__attribute__((always_inline)) constexpr void forward(Run const& run) {
   run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
     Group const& group = run.program.group(g);
     if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
@@ -113,7 +126,7 @@ __attribute__((always_inline)) inline void forward(Run const& run) {
 /// The losses of the minibatch (their means), each given to each(g, mean), and the gradients of their sums with respect
 /// to what they compare; then the statistics. Returns the sum of the losses.
 template <class Run, class Each, class T = typename Run::T>
-T loss_and_gradient(Run const& run, Each each) {
+constexpr T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
   T total{};
   run.program.for_each_group([&](auto g) {
@@ -173,7 +186,7 @@ T loss_and_gradient(Run const& run, Each each) {
 
 /// Takes the gradient of an output from the user: the first step of a backward pass without a loss.
 template <class Run, class Output, class T = typename Run::T>
-void seed_gradient(Run const& run, Output output, T const* dy) {
+constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
   if (!(output < 0 ? run.program.plan().input_gradients[-1 - output].used() : run.program.group(output).needs_gradient))
     return;
   auto const columns = run.program.columns(output);
@@ -187,13 +200,13 @@ enum class Pass { both, inputs, parameters };
 
 namespace detail {
 template <class Run, class G, class F>
-void for_each_passed(Run const& run, G g, F f) {
+constexpr void for_each_passed(Run const& run, G g, F f) {
   run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
 }
 
 /// A layer's own functions, or those of a backend that takes layers whole.
 template <class Backend, class L, class Pass>
-void input_gradient(Backend const& backend, L const& layer, Pass const& pass) {
+constexpr void input_gradient(Backend const& backend, L const& layer, Pass const& pass) {
   if constexpr (takes_layers<Backend>) {
     backend.backward_input(layer, pass);
   } else {
@@ -201,7 +214,7 @@ void input_gradient(Backend const& backend, L const& layer, Pass const& pass) {
   }
 }
 template <class Backend, class L, class Pass>
-void parameter_gradients(Backend const& backend, L const& layer, Pass const& pass) {
+constexpr void parameter_gradients(Backend const& backend, L const& layer, Pass const& pass) {
   if constexpr (takes_layers<Backend>) {
     backend.backward_parameters(layer, pass);
   } else {
@@ -211,7 +224,7 @@ void parameter_gradients(Backend const& backend, L const& layer, Pass const& pas
 
 /// Through the layer at the head of a group: its input gradient before its parameters, which may change.
 template <class Run, class L, class G, class Sinks>
-void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
+constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
   bool const inputs = pass != Pass::parameters;
   auto const all = run.template backward_pass<L>(g, sinks);
   if constexpr (takes_layers<decltype(run.backend)>) {
@@ -247,7 +260,7 @@ void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass
 /// Passes gradients from the last group to the first. Sinks: of all parameters. What nobody needs is not computed, and
 /// in a static network not even compiled.
 template <class Run, class Sinks>
-void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
+constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {
     Group const& group = run.program.group(g);
     if (group.loss >= 0 || !group.needs_gradient) return;

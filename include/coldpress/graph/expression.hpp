@@ -111,6 +111,10 @@ struct Inputs {
   Shape shapes[max_network_inputs] = {};
   int count = 0;
   constexpr Inputs(Shape const& shape) : shapes{shape}, count(1) {}
+  /// From the members, as nvcc writes a value down.
+  constexpr Inputs(Shape const (&all)[max_network_inputs], int given) : count(given) {
+    for (int k = 0; k < max_network_inputs; ++k) shapes[k] = all[k];
+  }
   template <class... More>
   requires(sizeof...(More) > 0 && (std::is_same_v<More, Shape> && ...)) constexpr Inputs(Shape const& first,
                                                                                          More const&... more)

@@ -1,15 +1,23 @@
 // A network whose type is its description: parameters, and how to run them.
 #pragma once
 
-#include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/storage.hpp>
+#include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
-#include <coldpress/core/memory.hpp>
-#include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/labels.hpp>
+#include <coldpress/graph/passes.hpp>
 #include <coldpress/graph/samples.hpp>
 #include <coldpress/graph/static_program.hpp>
 #include <coldpress/graph/tally.hpp>
 #include <coldpress/optim/filler.hpp>
+
+#if defined __CUDACC__
+namespace coldpress {
+struct Cpu;  // nvcc knows no vectors as g++ has them
+}
+#else
+#include <coldpress/backend/cpu.hpp>
+#endif
 
 namespace coldpress {
 
@@ -34,7 +42,8 @@ class Network {
   static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // here, and names and parameters here
 
  public:
-  using Backend = BackendType;
+  using Backend = typename ComputingOf<BackendType>::type;
+  using Storage = coldpress::Storage<BackendType>;
   using T = typename Backend::Scalar;
   using Graph = StaticGraph<Net, in>;
   using Batch = BatchSize;
@@ -74,15 +83,17 @@ class Network {
   /// What evaluate needs, and what its statistics have gathered.
   class Evaluation;
 
-  /// Parameters from the layers' fillers and the seed.
-  explicit Network(std::uint64_t seed = 0) : seed_(seed) {
+  /// Parameters from the layers' fillers and the seed. `storage`: where the network is; of a GPU, on which.
+  explicit Network(std::uint64_t seed = 0, Storage const& storage = {}) : storage_(storage), seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      fill<fillers>(
-          weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
-            Backend::put(weight(i), parameters_.data() + offset(i), e, static_cast<T>(value));
-          });
+      storage_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
+        fill<fillers>(
+            weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
+              Backend::put(weight(i), at, e, static_cast<T>(value));
+            });
+      });
     }
   }
 
@@ -142,7 +153,7 @@ class Network {
     check_borrowed(samples);
     auto run = start(Inference{}, samples.spans(), workspace, 0);
     run.state = state.at(run.batch);
-    coldpress::forward(run);
+    storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
   /// The next step starts a new sequence.
@@ -170,7 +181,7 @@ class Network {
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
-    coldpress::forward(run);
+    storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
   /// From the gradients of the outputs, of several a std::tuple, to that of the first input, which is returned; others
@@ -186,16 +197,17 @@ class Network {
       require(static_cast<Index>(spans[static_cast<std::size_t>(k)].size()) == run.batch * shape_of_output(k).size(),
               "backward: the gradient must have as many values as the output");
     }
-    for_each_output(
-        [&](auto k) { seed_gradient(run, Training::output(k), spans[static_cast<std::size_t>(int{k})].data()); });
-    coldpress::backward(run, GradientSinks<T>{{workspace.gradients_.data()}, run.program.slots()});
+    std::array<T const*, output_count> seeds{};
+    for (std::size_t k = 0; k < seeds.size(); ++k)
+      seeds[k] = workspace.border_.bring(spans[k], input_count + static_cast<int>(k));
+    storage_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
           {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
     }
     workspace.step_ = 0;  // gradients are now where values were
-    return workspace.input_gradients_[0];
+    return workspace.input_gradient(0);
   }
   /// Room for `batch` samples: nothing is allocated in forward up to that many.
   void reserve(Index batch) { workspace_.reserve(batch); }
@@ -234,23 +246,26 @@ class Network {
   void write_weight(int i, std::span<T const> values) { write(parameters_.data(), i, values); }
 
   /// The same for any buffer that is laid out as the parameters are: gradients, the state of an optimizer.
-  static void read(T const* buffer, int i, std::span<T> values) {
+  void read(T const* buffer, int i, std::span<T> values) const {
     check(i, values.size());
-    for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      values[static_cast<std::size_t>(e)] = Backend::get(weight(i), buffer + offset(i), e);
-    }
+    storage_.read(buffer + offset(i), stored_size(i), [&](T const* at) {
+      for (Index e = 0; e < weight_shape(i).size(); ++e)
+        values[static_cast<std::size_t>(e)] = Backend::get(weight(i), at, e);
+    });
   }
-  static void write(T* buffer, int i, std::span<T const> values) {
+  void write(T* buffer, int i, std::span<T const> values) const {
     check(i, values.size());
-    for (Index e = 0; e < weight_shape(i).size(); ++e) {
-      Backend::put(weight(i), buffer + offset(i), e, values[static_cast<std::size_t>(e)]);
-    }
+    storage_.change(buffer + offset(i), stored_size(i), [&](T* at) {
+      for (Index e = 0; e < weight_shape(i).size(); ++e)
+        Backend::put(weight(i), at, e, values[static_cast<std::size_t>(e)]);
+    });
   }
 
   /// All parameters as one flat buffer in the backend's layout, with its padding: for optimizers.
   static constexpr Index parameter_size = Inference::parameter_size;
   std::span<T> parameters() { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T const> parameters() const { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
+  Storage const& storage() const { return storage_; }
   /// Of Dropout's random streams, and of the initial values.
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
@@ -273,13 +288,17 @@ class Network {
     auto const batch = Batch::count(count / size);
     workspace.reserve(batch);
     Backend backend{};
-    if constexpr (Program::memory.scratch > 0) backend.scratch = workspace.scratch();
+    if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
     if constexpr (requires { backend.executor; }) workspace.employ(backend);
+    if constexpr (requires { backend.own_scratch; }) {
+      backend.own_scratch = Program::memory.worker_scratch;
+      backend.workers = Backend::workers_for(backend.own_scratch);
+    }
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
     for (std::size_t k = 0; k < freestanding::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
-      run.inputs[k] = samples[k].data();
+      run.inputs[k] = workspace.border_.bring(samples[k], static_cast<int>(k));
     return run;
   }
   /// f(k) for each output, k a constant.
@@ -296,7 +315,7 @@ class Network {
                   "forward: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
     auto const run = start(Inference{}, samples.spans(), workspace, 0);
-    coldpress::forward(run);
+    storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
   template <class Inputs>
@@ -305,8 +324,7 @@ class Network {
     check_labels<Graph>(samples.spans());
     auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
     run.sums = evaluation.sums();
-    coldpress::forward(run);
-    loss_and_gradient(run, [](auto, T) {});
+    storage_.play(EvaluationOf{}, run);
     return evaluation.remember(run);
   }
   template <class Samples>
@@ -333,16 +351,22 @@ class Network {
     return all;
   }();
   static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
+  static constexpr Index stored_size(int i) { return Inference::memory.slots[Graph::weights[i]].size; }
   static void check(int i, std::size_t size) {
     require(i >= 0 && i < weight_count, "network: no weight of this number");
     require(static_cast<Index>(size) == weight_shape(i).size(),
             "network: a weight must be given as many values as its shape has");
   }
-  Memory<T, Batch, parameter_size> parameters_;
-  struct Nothing {};
-  Workspace workspace_;
-  State state_;
-  [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_;
+  template <Index size>
+  using Memory = typename Storage::template Memory<T, Batch, size>;
+  struct Nothing {
+    explicit Nothing(Storage const&) {}
+  };
+  [[no_unique_address]] Storage storage_;
+  Memory<parameter_size> parameters_ = storage_.template memory<Memory<parameter_size>>();
+  Workspace workspace_{storage_};
+  State state_{storage_};
+  [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_{storage_};
   std::uint64_t seed_;
 };
 
@@ -350,8 +374,9 @@ class Network {
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
+  explicit State(Storage const& storage = {}) : storage_(storage) {}
   void reset() {
-    freestanding::fill_n(values_.data(), values_.size(), T{});
+    storage_.clear(values_);
     batch_ = 0;
   }
 
@@ -363,7 +388,9 @@ class Network<Net, in, BatchSize, BackendType>::State {
     batch_ = batch;
     return values_.data();
   }
-  Memory<T, BatchSize, Inference::plan().state * BatchSize::capacity> values_;
+  using Values = Memory<Inference::plan().state * BatchSize::capacity>;
+  [[no_unique_address]] Storage storage_;
+  Values values_ = storage_.template memory<Values>();
   Index batch_ = 0;
 };
 
@@ -372,9 +399,10 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 template <class Program>
 class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
-  void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::memory.scratch); }
-  T* values() { return values_.data() + Program::memory.scratch; }
-  T const* values() const { return values_.data() + Program::memory.scratch; }
+  explicit BasicWorkspace(Storage const& storage = {}) : border_(storage), values_(storage.template memory<Values>()) {}
+  void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
+  T* values() { return values_.data() + Program::scratch_size; }
+  T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
   /// Who does its passes; null: the calling thread alone. Borrowed, and several workspaces may have the same. Scratch
   /// of its workers, where layers need some, is on the heap.
@@ -390,40 +418,66 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// Where the outputs of a run are; returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
-    auto const output = [&](auto k) {
-      auto const y = run.value(run.program.output(k));
-      return Samples<T>{{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
-    };
-    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = output(k); });
-    return output(std::integral_constant<int, 0>{});  // read back, it would wait for its parts to be in memory
+    note(run);
+    // Read back, it would wait for its parts to be in memory.
+    return fetched(made(run, std::integral_constant<int, 0>{}), 0);
+  }
+  /// The same, with nothing fetched until it is read.
+  template <class Run>
+  void note(Run const& run) {
+    border_.forget();
+    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
   }
   /// Output k of the last run.
-  Samples<T> output(int k) const { return outputs_[static_cast<std::size_t>(k)]; }
+  Samples<T> output(int k) const { return fetched(outputs_[static_cast<std::size_t>(k)], k); }
+
+ protected:
+  Samples<T> fetched(Samples<T> const& samples, int place) const {
+    return {border_.fetch(samples.values, place), samples.batch};
+  }
 
  private:
+  friend Network;
+  template <class Run, class K>
+  static Samples<T> made(Run const& run, K k) {
+    auto const y = run.value(run.program.output(k));
+    return {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
+  }
+  using Values = Memory<Program::plan().workspace * BatchSize::capacity + Program::scratch_size>;
+  using Border = typename Storage::template Border<T, input_count + 1 + output_count>;
   std::array<Samples<T>, output_count> outputs_{};
-  Memory<T, BatchSize, Program::plan().workspace * BatchSize::capacity + Program::memory.scratch> values_;
+  [[no_unique_address]] Border border_;
+  Values values_;
   Executor* executor_ = nullptr;
   struct Nothing {};
   [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>
-class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>, public Tally<Graph> {};
+class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>,
+                                                             public Tally<Graph, Storage> {
+ public:
+  explicit Evaluation(Storage const& storage = {}) : BasicWorkspace<Evaluating>(storage), Tally<Graph, Storage>(storage) {}
+};
 
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {
  public:
-  TrainingWorkspace() { gradients_.reserve(parameter_size); }
+  explicit TrainingWorkspace(Storage const& storage = {})
+      : BasicWorkspace<Training>(storage), gradients_(storage.template memory<Memory<parameter_size>>()) {
+    gradients_.reserve(parameter_size);
+  }
   /// Gradients of all parameters, laid out as Network::parameters().
   std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
   /// That of input k; empty where none reaches it.
-  Samples<T> input_gradient(int k) const { return input_gradients_[static_cast<std::size_t>(k)]; }
+  Samples<T> input_gradient(int k) const {
+    return this->fetched(input_gradients_[static_cast<std::size_t>(k)], output_count + k);
+  }
 
  private:
   friend Network;
-  Memory<T, BatchSize, parameter_size> gradients_;
+  Memory<parameter_size> gradients_;
   std::array<std::span<T const>, input_count> inputs_{};
   std::array<Samples<T>, input_count> input_gradients_{};
   std::uint64_t step_ = 0;

@@ -14,7 +14,7 @@ template <class T>
 struct ParameterView {
   T* base;
   Slot const* slots;
-  T* operator[](int i) const { return base + slots[i].offset; }
+  constexpr T* operator[](int i) const { return base + slots[i].offset; }
 };
 
 /// Sinks of the parameters of one layer, or of all: `slots` begins with the first.
@@ -22,8 +22,8 @@ template <class T>
 struct GradientSinks {
   GradientSink<T> whole;  // of the whole buffer
   Slots slots;
-  GradientSinks of(Slots layer) const { return {whole, layer}; }
-  GradientSink<T> operator[](int i) const {
+  constexpr GradientSinks of(Slots layer) const { return {whole, layer}; }
+  constexpr GradientSink<T> operator[](int i) const {
     GradientSink<T> sink = whole.at(slots.slots[i].offset);
     sink.add = sink.add || slots.slots[i].adds;
     return sink;
@@ -36,7 +36,7 @@ struct UpdateSinks {
   bool const* frozen;  // by number of the owner; null: none
   float observation;   // the factor of what statistics are handed
   UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
-  UpdateSink<Optimizer, T> operator[](int i) const {
+  constexpr UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
     UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
     sink.optimizer.learning_rate *= parameter.lr_mult;
@@ -56,7 +56,7 @@ struct NoSinks {};
 namespace detail {
 
 template <class L, class Sinks>
-auto sinks_of(Sinks const& sinks, Slots layer) {
+constexpr auto sinks_of(Sinks const& sinks, Slots layer) {
   if constexpr (has_parameters<L>) {
     return sinks.of(layer);
   } else {
@@ -66,7 +66,7 @@ auto sinks_of(Sinks const& sinks, Slots layer) {
 
 /// The slope, or none where more is to be added before it applies. `apply` is a constant in a static program.
 template <class Chain, class T, class Apply>
-auto applied(Slope<Chain, T> slope, Apply apply) {
+constexpr auto applied(Slope<Chain, T> slope, Apply apply) {
   if constexpr (std::is_same_v<Apply, std::false_type>) {
     return Slope<coldpress::Chain<>, T>{};
   } else {
@@ -79,7 +79,7 @@ auto applied(Slope<Chain, T> slope, Apply apply) {
 
 template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
           class Windows = NoWindows>
-auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
+constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
                    std::uint64_t step, Windows windows = {}) {
   return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,    x,     p,      y,   dy,   dx,
                                                                      slope, sinks, memory, key, step, windows};
@@ -96,6 +96,7 @@ auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Si
 template <class Program, class Backend, class Count>
 struct Run {
   using T = typename Backend::Scalar;
+  using ProgramType = Program;
   Program const& program;
   Backend backend;
   T const* parameters;
@@ -108,35 +109,35 @@ struct Run {
   double* sums = nullptr;  // where losses and statistics are gathered
 
   /// Of a node; null where none are gathered.
-  double* sums_of(int node) const {
+  constexpr double* sums_of(int node) const {
     int const first = program.sums(node);
     return sums && first >= 0 ? sums + first : nullptr;
   }
-  T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
+  constexpr T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
   /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
   template <class G>
-  auto rows(G g, T* data, Index pitch) const {
+  constexpr auto rows(G g, T* data, Index pitch) const {
     auto columns = program.columns(g);
     auto blocked = program.blocked(g);
     return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
   }
   /// What group g makes, or input k of the network.
   template <class G>
-  auto value(G g) const {
+  constexpr auto value(G g) const {
     if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
     Buffer const& buffer = program.group(g).value;
     return rows(g, at(buffer), buffer.pitch);
   }
   /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
-  auto gradient(G g) const {
+  constexpr auto gradient(G g) const {
     Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
     return rows(g, at(buffer), buffer.pitch);
   }
   /// What is left to do with the sums of group g's head, or with what it reads.
   template <class G>
-  auto then(G g) const {
+  constexpr auto then(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
     auto const join = program.join_with(g, backend, [&](auto edge) {
@@ -148,7 +149,7 @@ struct Run {
   }
   /// The slope of group g's chain; none for the network's input.
   template <class G>
-  auto slope(G g) const {
+  constexpr auto slope(G g) const {
     auto const chain = program.chain(g, seed);
     using Result = Slope<std::remove_const_t<decltype(chain)>, T>;
     if (g < 0) return Result{.chain = chain};
@@ -163,19 +164,19 @@ struct Run {
   }
   /// Where group g leaves the gradient of what edge k reads, and with which slope: with none where others add to it.
   template <class G, class K>
-  auto target(G g, K k) const {
+  constexpr auto target(G g, K k) const {
     auto rows = gradient(program.input(g, k));
     Buffer const& addend = program.group(g).edges[k].addend;
     if (addend.used()) rows.data = at(addend), rows.pitch = addend.pitch;
     return rows;
   }
   template <class G, class K>
-  auto target_slope(G g, K k) const {
+  constexpr auto target_slope(G g, K k) const {
     return detail::applied(slope(program.input(g, k)), program.applies(g, k));
   }
   /// The gradient that target(g, k) took, to the others: with the slope, if it is the last.
   template <class G, class K>
-  void add(G g, K k) const {
+  constexpr void add(G g, K k) const {
     auto const adds = program.adds(g, k);
     if constexpr (!std::is_same_v<decltype(adds), std::false_type const>) {
       auto const from = program.input(g, k);
@@ -184,12 +185,12 @@ struct Run {
     }
   }
   template <class G>
-  auto parameters_of(G g) const {
+  constexpr auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.slots(g).slots};
   }
   /// Of a layer of several inputs: what it reads, and where their gradients go.
   template <class G>
-  auto values(G g) const {
+  constexpr auto values(G g) const {
     std::array<Rows<T>, max_inputs> all{};
     program.for_each_edge(g, [&](auto k) {
       if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
@@ -197,7 +198,7 @@ struct Run {
     return all;
   }
   template <class G>
-  auto targets(G g) const {
+  constexpr auto targets(G g) const {
     std::array<Rows<T>, max_inputs> all{};
     program.for_each_edge(g, [&](auto k) {
       if (k < max_inputs && program.group(g).edges[k].passes_gradient) all[static_cast<std::size_t>(k)] = target(g, k);
@@ -206,7 +207,7 @@ struct Run {
   }
   /// Of the pooling that is one pass with layer L, where there can be one.
   template <class L, class G>
-  auto windows(G g) const {
+  constexpr auto windows(G g) const {
     constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
     if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
       return NoWindows{};
@@ -216,7 +217,7 @@ struct Run {
     }
   }
   template <class L, class G, class Y, class Then>
-  auto forward_pass(G g, Y y, Then const& then) const {
+  constexpr auto forward_pass(G g, Y y, Then const& then) const {
     Group const& group = program.group(g);
     auto const carried = [&] {
       if constexpr (std::is_same_v<decltype(program.carries(g)), std::false_type>) {
@@ -238,7 +239,7 @@ struct Run {
     }
   }
   template <class L, class G, class Sinks>
-  auto backward_pass(G g, Sinks const& sinks) const {
+  constexpr auto backward_pass(G g, Sinks const& sinks) const {
     T* const memory = at(program.group(g).memory);
     std::uint64_t const key = program.head_key(g, seed);
     if constexpr (OneInput<L>) {

@@ -16,7 +16,7 @@ using OwnLosses = NoLoss;
 
 template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
 struct StaticProgram {
-  static constexpr bool has_loss = Loss<decltype(loss_value)>;
+  static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
   static constexpr int size = Graph::size + (has_loss ? 2 : 0);
 
   struct Planned {
@@ -80,7 +80,17 @@ struct StaticProgram {
     return m;
   }();
   static constexpr int parameter_count() { return Graph::parameter_count; }
+  static constexpr auto const& parameters = Graph::parameters.list;
+  static constexpr auto const& first_parameter = Graph::parameters.first;
   static constexpr Index parameter_size = memory.parameters;
+  /// Scratch before a workspace: of a backend whose workers are its own, with theirs.
+  static constexpr Index scratch_size = [] {
+    if constexpr (requires { Backend::workers_for(memory.worker_scratch); }) {
+      if (memory.worker_scratch > 0)
+        return memory.scratch + (Backend::workers_for(memory.worker_scratch) - 1) * memory.worker_scratch;
+    }
+    return memory.scratch;
+  }();
   /// Whether any weights have a bound (MaxNorm).
   static constexpr bool bounds_weights() {
     for (Parameter const& parameter : Graph::parameters.list) {
@@ -94,17 +104,17 @@ struct StaticProgram {
 
   /// Inlined, as is what stands at the head: forward keeps a Run in registers.
   template <class F>
-  __attribute__((always_inline)) static void for_each_group(F f) {
+  __attribute__((always_inline)) static constexpr void for_each_group(F f) {
     [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (f(Number<g>{}), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <class F>
-  static void for_each_group_reversed(F f) {
+  static constexpr void for_each_group_reversed(F f) {
     [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<planned.plan.groups - 1 - g>{}), ...); }
     (std::make_integer_sequence<int, planned.plan.groups>{});
   }
   template <int g, class F>
-  static void for_each_edge(Number<g>, F f) {
+  static constexpr void for_each_edge(Number<g>, F f) {
     [&]<int... k>(std::integer_sequence<int, k...>) { (f(Number<k>{}), ...); }
     (std::make_integer_sequence<int, group(g).edge_count>{});
   }
@@ -171,7 +181,7 @@ struct StaticProgram {
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>
-  __attribute__((always_inline)) static void head(Number<g>, Some some, None none) {
+  __attribute__((always_inline)) static constexpr void head(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].head >= 0) {
       some(Graph::template layer<planned.groups[g].head>);
     } else {
@@ -198,7 +208,7 @@ struct StaticProgram {
   }
   /// The same with the layer that joins another operand.
   template <int g, class Some, class None>
-  static void join(Number<g>, Some some, None none) {
+  static constexpr void join(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].join >= 0) {
       some(Graph::template layer<planned.groups[g].join>);
     } else {
@@ -207,7 +217,7 @@ struct StaticProgram {
   }
   /// The operation of the join with its other operand, other(edge).
   template <int g, class Backend2, class Other>
-  static auto join_with(Number<g>, Backend2 const&, Other other) {
+  static constexpr auto join_with(Number<g>, Backend2 const&, Other other) {
     if constexpr (planned.groups[g].join >= 0) {
       auto const with = other(side(Number<g>{}));
       auto const op = Graph::template layer<planned.groups[g].join>.join();
@@ -218,7 +228,7 @@ struct StaticProgram {
     }
   }
   template <int g>
-  static auto chain(Number<g>, std::uint64_t seed) {
+  static constexpr auto chain(Number<g>, std::uint64_t seed) {
     if constexpr (g < 0) {
       return Chain<>{};
     } else {
@@ -235,11 +245,11 @@ struct StaticProgram {
     return Graph::template input_shapes<planned.groups[g].head>;
   }
   template <int g>
-  static std::uint64_t head_key(Number<g>, std::uint64_t seed) {
+  static constexpr std::uint64_t head_key(Number<g>, std::uint64_t seed) {
     return key<planned.groups[g].head>(seed);
   }
   template <int g, class F>
-  static void loss(Number<g>, F f) {
+  static constexpr void loss(Number<g>, F f) {
     constexpr int node = group(g).loss;
     if constexpr (node >= Graph::size) {
       f(loss_value);
@@ -248,7 +258,7 @@ struct StaticProgram {
     }
   }
   template <int g, class F>
-  static void statistic(Number<g>, F f) {
+  static constexpr void statistic(Number<g>, F f) {
     if constexpr (group(g).statistic >= 0)
       f(Graph::template layer<group(g).statistic>, Shapes{Graph::template input_shapes<group(g).statistic>});
   }
@@ -263,7 +273,7 @@ struct StaticProgram {
  private:
   /// A backend may have an operation of its own in the place of a layer's.
   template <class Op>
-  static auto op_of(Op op) {
+  static constexpr auto op_of(Op op) {
     if constexpr (requires { Backend::op(op); }) {
       return Backend::op(op);
     } else {
@@ -274,7 +284,7 @@ struct StaticProgram {
   template <int k>
   static constexpr int input_node = k < Graph::inputs ? k : Graph::size;
   template <int node>
-  static std::uint64_t key(std::uint64_t seed) {
+  static constexpr std::uint64_t key(std::uint64_t seed) {
     return layer_key(Graph::template layer<node>, seed, Graph::names[node]);
   }
 };

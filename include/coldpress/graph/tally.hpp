@@ -1,6 +1,7 @@
 // What the losses and statistics of a static network gather from call to call.
 #pragma once
 
+#include <coldpress/backend/storage.hpp>
 #include <coldpress/graph/name.hpp>
 #include <coldpress/graph/node.hpp>
 
@@ -9,11 +10,12 @@
 
 namespace coldpress {
 
-template <class Graph>
+template <class Graph, class Storage>
 class Tally {
  public:
+  explicit Tally(Storage const& storage) : storage_(storage) {}
   double* sums() { return sums_.data(); }
-  void reset() { sums_.fill(0); }
+  void reset() { storage_.clear(sums_); }
   /// A statistic, or the mean of a loss, by its name in the network's function; NaN before the first sample.
   template <FixedString name>
   double report() const {
@@ -40,9 +42,15 @@ class Tally {
  private:
   template <int node>
   double report_at() const {
-    return report_of(Graph::template layer<node>, sums_.data() + Graph::nodes[node].sums);
+    double report = 0;
+    storage_.read(sums_.data(), Graph::sums, [&](double const* sums) {
+      report = report_of(Graph::template layer<node>, sums + Graph::nodes[node].sums);
+    });
+    return report;
   }
-  std::array<double, Graph::sums> sums_{};
+  using Sums = typename Storage::template Numbers<double, Graph::sums>;
+  [[no_unique_address]] Storage storage_;
+  Sums sums_ = storage_.template memory<Sums>();
 };
 
 }  // namespace coldpress

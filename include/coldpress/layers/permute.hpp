@@ -13,6 +13,10 @@ struct Axes {
   constexpr Axes() = default;
   template <class... More>
   constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
+  /// From the members, as nvcc writes a value down.
+  constexpr Axes(int const (&all)[max], int given) : count(given) {
+    for (int a = 0; a < max; ++a) order[a] = all[a];
+  }
   constexpr bool operator==(Axes const& other) const {
     bool same = count == other.count;
     for (int a = 0; a < count && same; ++a) same = order[a] == other.order[a];

@@ -13,7 +13,7 @@ namespace coldpress {
 namespace detail {
 template <class Net, auto loss>
 constexpr Shape target_shape() {
-  if constexpr (Loss<decltype(loss)>) {
+  if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
     Shape const target = loss.target_shape(Net::output_shape);
     require(target.size() > 0, "Solver: the loss has no target");
     return target;
@@ -28,8 +28,8 @@ constexpr Shape target_shape() {
 /// (learning rate).
 template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
-  static constexpr bool has_target = Loss<decltype(loss)>;
-  static_assert(has_target || std::is_same_v<decltype(loss), OwnLosses const>, "Solver: needs a loss, or OwnLosses{}");
+  static constexpr bool has_target = Loss<std::remove_cvref_t<decltype(loss)>>;
+  static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>, "Solver: needs a loss, or OwnLosses{}");
   static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // first of all, for a short error
   static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
 
@@ -46,7 +46,13 @@ class Solver {
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
-  explicit Solver(Net& net) : net_(net) {
+  explicit Solver(Net& net)
+      : net_(net),
+        workspace_(net.storage()),
+        state_(net.storage().template memory<State>()),
+        gradients_(net.storage().template memory<Gradients>()),
+        losses_(net.storage().template memory<Losses>()),
+        tally_(net.storage()) {
     state_.reserve(Optimizer::states * Net::parameter_size);
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
@@ -55,7 +61,7 @@ class Solver {
   /// losses before the update. Throws ShapeError, DataError; then nothing has changed. Gradients are divided by the
   /// samples they come from, or by minibatch_size where that is set, times the minibatches of an update.
   template <class X, class Y>
-  T train_minibatch(X const& x, Y const& y) requires has_target {
+  auto train_minibatch(X const& x, Y const& y) requires has_target {
     auto const samples = detail::all_samples<T>(x);
     SamplesOf<Y, T> const targets{y};
     auto const spans = samples.spans();
@@ -70,7 +76,7 @@ class Solver {
   }
   /// The same where the network's function has all losses, and its inputs what they compare.
   template <class X>
-  T train_minibatch(X const& x) requires(!has_target) {
+  auto train_minibatch(X const& x) requires(!has_target) {
     return train(detail::all_samples<T>(x).spans());
   }
 
@@ -91,7 +97,9 @@ class Solver {
       return -1;
     }();
     static_assert(node >= 0, "loss_value: the network has no loss of this name");
-    return losses_[node];
+    T value{};
+    net_.storage().read(losses_.data(), Program::size, [&](T const* losses) { value = losses[node]; });
+    return value;
   }
   /// A statistic of the network's function by its name, or the mean of a loss, over the samples of all steps since the
   /// last reset; NaN before the first.
@@ -137,7 +145,7 @@ class Solver {
 
  private:
   template <std::size_t n>
-  T train(std::array<std::span<T const>, n> const& inputs) {
+  auto train(std::array<std::span<T const>, n> const& inputs) {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
@@ -146,13 +154,11 @@ class Solver {
     run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, frozen_.data()};
-    T const mean = train_step(run, turn, kept_gradients(), [&](auto g, T value) {
-      constexpr int node = Program::group(g).loss;
-      if constexpr (node < Net::Graph::size) losses_[node] = value;
-    });
+    Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, nullptr};
+    auto const mean = net_.storage().play_for(losses_.data() + Program::size, StepOf{}, run, turn, frozen_,
+                                              kept_gradients(), losses_.data());
     progress_ = turn.after();
-    workspace_.remember(run);
+    workspace_.note(run);
     return mean;
   }
   void set_frozen(std::string_view name, bool frozen) {
@@ -175,11 +181,15 @@ class Solver {
   }
   Net& net_;
   Optimizer optimizer_ = optimizer_value;
+  using Storage = typename Net::Storage;
+  using State = typename Storage::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
+  using Gradients = typename Storage::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
+  using Losses = typename Storage::template Numbers<T, Program::size + 1>;  // by node, and their sum
   typename Net::template BasicWorkspace<Program> workspace_;
-  Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size> state_;
-  Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size> gradients_;
-  std::array<T, static_cast<std::size_t>(Net::Graph::size)> losses_{};  // by node
-  [[no_unique_address]] Tally<typename Net::Graph> tally_;
+  State state_;
+  Gradients gradients_;
+  Losses losses_;
+  [[no_unique_address]] Tally<typename Net::Graph, Storage> tally_;
   Progress progress_;
   std::array<bool, Net::Graph::parameter_count> frozen_{};
 };

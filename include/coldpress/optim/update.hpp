@@ -38,7 +38,7 @@ constexpr bool fuses_update(SolverOptions const& options) {
 
 /// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
 /// (Juice's order).
-inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
+COLDPRESS_DEVICE inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
   double const norm = freestanding::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
@@ -50,7 +50,7 @@ inline float gradient_scale(double squared_norm, float clip, Index minibatch_siz
 template <class Optimizer, class T>
 class Turn {
  public:
-  Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
+  constexpr Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
        Index batch, bool const* frozen)
       : sink_(sink),
         frozen_(frozen),
@@ -71,16 +71,16 @@ class Turn {
   }
 
   /// Sinks that update at once, where one minibatch is an update and nothing needs to be known of all gradients.
-  UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
+  constexpr UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
   /// Sinks into memory that holds the gradients of earlier minibatches.
-  GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
-  bool adds() const { return adds_; }
-  bool fuses() const { return fuses_ && !adds_; }
+  constexpr GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
+  constexpr bool adds() const { return adds_; }
+  constexpr bool fuses() const { return fuses_ && !adds_; }
 
   /// Where this minibatch is the last of the update: that, with the gradients in memory. `slots`: of all `count`
   /// parameters.
   template <class Backend>
-  void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
+  constexpr void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
     if (!updates_) return;
     auto sinks = update_sinks(slots);
     if (clip_ > 0) {
@@ -102,18 +102,19 @@ class Turn {
   }
   /// After the update: weights with a bound are scaled down to it.
   template <class Backend>
-  void constrain(Backend const& backend, Slots slots, int count) const {
+  constexpr void constrain(Backend const& backend, Slots slots, int count) const {
     for_each(update_sinks(slots), count, [&](int i, auto const& sink, Slot const&) {
       MaxNorm const& bound = slots.parameters[i].max_norm;
       if (bound.norm > 0 && number_ % static_cast<std::uint64_t>(bound.every) == 0)
         backend.constrain(slots.parameters[i], sink.weight, bound.norm);
     });
   }
-  Progress after() const { return after_; }
+  constexpr Progress after() const { return after_; }
+  constexpr void freeze(bool const* frozen) { frozen_ = frozen; }
 
  private:
   /// f(i, sink, slot) for each of all parameters that the update changes.
-  static void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
+  static constexpr void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
     for (int i = 0; i < count; ++i) {
       auto const sink = sinks[i];
       Slot const& slot = sinks.slots.slots[i];
@@ -131,7 +132,7 @@ class Turn {
 
 /// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
 template <class Backend>
-void subtract(Backend const& backend, float* parameters, float const* gradients, Slots slots, int count,
+constexpr void subtract(Backend const& backend, float* parameters, float const* gradients, Slots slots, int count,
               bool const* frozen) {
   for (int i = 0; i < count; ++i) {
     Slot const& slot = slots.slots[i];
@@ -157,7 +158,7 @@ constexpr bool fuses_update_of = [] {
 /// Forward, losses, backward and update of one minibatch. Returns the sum of the losses' means before the update; each
 /// is given to each(g, mean). `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
 template <class Run, class Optimizer, class Gradients, class Each, class T = typename Run::T>
-T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each each) {
+constexpr T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each each) {
   forward(run);
   T const loss = loss_and_gradient(run, each);
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
@@ -176,5 +177,26 @@ T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each 
   }
   return loss;
 }
+
+/// train_step as a value. losses[node] takes the mean of each loss, losses[size] their sum.
+struct StepOf {
+  static constexpr std::string_view name = "step";
+  template <class Run, class T>
+  struct Each {
+    Run const& run;
+    T* losses;
+    template <class G>
+    constexpr void operator()(G, T value) const {
+      constexpr int node = Run::ProgramType::group(G{}).loss;
+      detail::once(run.backend, [&] { losses[node] = value; });
+    }
+  };
+  template <class Run, class Optimizer, class T, class Frozen, class Gradients>
+  constexpr T operator()(Run const& run, Turn<Optimizer, T> turn, Frozen const& frozen, Gradients gradients,
+                         T* losses) const {
+    turn.freeze(frozen.data());
+    return train_step(run, turn, gradients, Each<Run, T>{run, losses});
+  }
+};
 
 }  // namespace coldpress

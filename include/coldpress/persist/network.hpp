@@ -91,7 +91,7 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
                         .waiting = static_cast<std::uint64_t>(progress.waiting)};
   for (int b = 0; b < states + (progress.waiting > 0); ++b) {
     auto tensors = tensors_of(
-        solver.network(), [&](Net const&, int i, auto values) { Net::read(buffer_of(solver, b).data(), i, values); });
+        solver.network(), [&](Net const& net, int i, auto values) { net.read(buffer_of(solver, b).data(), i, values); });
     for (NamedTensor& tensor : tensors) {
       tensor.name = buffer_name(b, states, tensor.name);
       checkpoint.optimizer_state.push_back(std::move(tensor));
@@ -120,7 +120,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
     for (int i = 0; i < Net::weight_count; ++i) {
       auto const& values = buffers[b][order[static_cast<std::size_t>(i)]];
       std::vector<typename Net::T> const converted(values.begin(), values.end());
-      Net::write(buffer_of(solver, static_cast<int>(b)).data(), i, converted);
+      solver.network().write(buffer_of(solver, static_cast<int>(b)).data(), i, converted);
     }
   }
   if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);

@@ -91,6 +91,15 @@ struct Team {
     for (Index n = 0; n < count; ++n) f(played(n, count));
 #endif
   }
+  /// f() by one thread: what it writes others may read after the next barrier.
+  template <class F>
+  constexpr void once(F const& f) const {
+#if defined __CUDA_ARCH__
+    if (blockIdx.x == 0 && threadIdx.x == 0) f();
+#else
+    f();
+#endif
+  }
   /// The same by `workers` threads and no more: f(i, worker).
   template <class F>
   constexpr void each_of(int workers, Index count, F const& f) const {

@@ -1,0 +1,127 @@
+// Static networks on a GPU: their values stay there, and each pass is one kernel.
+#pragma once
+
+#include <coldpress/backend/cuda/pass.hpp>
+#include <coldpress/backend/storage.hpp>
+
+#include <vector>
+
+namespace coldpress {
+
+/// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles.
+struct Cuda {
+  /// Where a network is to be, as its constructor's second argument; without one the first GPU. Throws UnsupportedError
+  /// where there is none of that number, and says why.
+  static Storage<Cuda> device(int number);
+  /// The same kernels as loops on the host, for tests.
+  static Storage<Cuda> emulated();
+};
+template <>
+struct ComputingOf<Cuda> {
+  using type = Grid;
+};
+
+template <>
+struct Storage<Cuda> {
+  explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device(0)) : device_(std::move(device)) {}
+  cuda::Device& device() const { return *device_; }
+
+  template <class T, class Batch, Index>
+  using Memory = cuda::DeviceMemory<T>;
+  template <class T, int count>
+  struct Numbers : cuda::DeviceMemory<T> {
+    explicit Numbers(std::shared_ptr<cuda::Device> const& device) : cuda::DeviceMemory<T>(device) {
+      if (count > 0) this->reserve(count);
+    }
+  };
+  template <class M>
+  M memory() const {
+    return M{device_};
+  }
+  template <class M>
+  void clear(M& memory) const {
+    if (memory.size() > 0) device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(*memory.data()));
+  }
+  template <class T, class F>
+  void read(T const* values, Index size, F f) const {
+    f(static_cast<T const*>(fetch(*device_, values, size).data()));
+  }
+  template <class T, class F>
+  void change(T* values, Index size, F f) const {
+    std::vector<T> copy = fetch(*device_, values, size);
+    f(copy.data());
+    if (size > 0) device_->upload(values, copy.data(), copy.size() * sizeof(T));
+  }
+
+  /// Inputs are brought before each pass; outputs are fetched when they are first read.
+  template <class T, int count>
+  class Border {
+   public:
+    explicit Border(Storage const& storage) : device_(storage.device_) {
+      for (int k = 0; k < count; ++k) brought_.emplace_back(device_);
+    }
+    T const* bring(std::span<T const> values, int place) {
+      if (values.empty()) return nullptr;
+      auto& memory = brought_[static_cast<std::size_t>(place)];
+      memory.reserve(static_cast<Index>(values.size()));
+      device_->upload(memory.data(), values.data(), values.size_bytes());
+      return memory.data();
+    }
+    std::span<T const> fetch(std::span<T const> values, int place) const {
+      if (values.empty()) return {};
+      auto& fetched = fetched_[static_cast<std::size_t>(place)];
+      if (fetched.size() != values.size()) fetched = Storage::fetch(*device_, values.data(), static_cast<Index>(values.size()));
+      return fetched;
+    }
+    void forget() {
+      for (auto& fetched : fetched_) fetched.clear();
+    }
+
+   private:
+    std::shared_ptr<cuda::Device> device_;
+    std::vector<cuda::DeviceMemory<T>> brought_;
+    mutable std::vector<T> fetched_[static_cast<std::size_t>(count)];
+  };
+
+  template <class What, class Run, class... More>
+  void play(What, Run const& run, More const&... more) const {
+    start<What, void>(nullptr, run, more...);
+  }
+  /// The number that the last such pass left, fetched where it is read as one.
+  template <class T>
+  struct Number {
+    std::shared_ptr<cuda::Device> device;
+    T const* at;
+    operator T() const { return fetch(*device, at, 1)[0]; }
+  };
+  template <class T, class What, class Run, class... More>
+  Number<T> play_for(T* result, What, Run const& run, More const&... more) const {
+    start<What>(result, run, more...);
+    return {device_, result};
+  }
+
+ private:
+  template <class What, class Result, class Run, class... More>
+  void start(Result* result, Run const& run, More const&... more) const {
+    using Program = std::remove_cvref_t<decltype(run.program)>;
+    using P = cuda::Pass<What, Program, std::remove_const_t<decltype(run.batch)>>;
+    cuda::Addresses<P::inputs> at{run.parameters, run.workspace, {}, run.batch, run.seed, run.step, run.state, run.sums};
+    for (std::size_t k = 0; k < run.inputs.size(); ++k) at.inputs_[k] = run.inputs[k];
+    Grid grid = device_->grid();
+    grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
+    using Body = cuda::PassBody<typename cuda::Name<P>::type, P::inputs, Result, cuda::Pack<More...>>;
+    cuda::start(*device_, grid, Body{at, result, cuda::pack(more...)});
+  }
+  template <class T>
+  static std::vector<T> fetch(cuda::Device& device, T const* values, Index size) {
+    std::vector<T> copy(static_cast<std::size_t>(size));
+    if (size > 0) device.download(copy.data(), values, copy.size() * sizeof(T));
+    return copy;
+  }
+  std::shared_ptr<cuda::Device> device_;
+};
+
+inline Storage<Cuda> Cuda::device(int number) { return Storage<Cuda>{cuda::open_device(number)}; }
+inline Storage<Cuda> Cuda::emulated() { return Storage<Cuda>{cuda::emulated_device()}; }
+
+}  // namespace coldpress
