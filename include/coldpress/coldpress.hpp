@@ -5,7 +5,6 @@
 // First, so that a compiler's error about a shape begins with a short path.
 #include <coldpress/core/shape.hpp>
 
-#include <coldpress/backend/cpu.hpp>
 #include <coldpress/graph/blocks.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/layers.hpp>

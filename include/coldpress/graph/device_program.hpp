@@ -32,8 +32,24 @@ struct DeviceProgram : Program {
   }
   template <int g>
   static constexpr auto head_inputs(Number<g>) {
-    constexpr auto constant = Program::head_inputs(Number<g>{});
-    return constant;
+    constexpr auto shapes = Program::Net::template input_shapes<Program::group(g).head>;
+    return shapes;
+  }
+  template <int g, class F>
+  static constexpr void statistic(Number<g>, F f) {
+    constexpr int node = Program::group(g).statistic;
+    if constexpr (node >= 0) {
+      constexpr auto shapes = Program::Net::template input_shapes<node>;
+      Program::statistic(Number<g>{}, [&](auto const& statistic, Shapes) { f(statistic, Shapes{shapes}); });
+    }
+  }
+  static constexpr int sums(int node) {
+    constexpr auto all = [] {
+      std::array<int, Program::size> sums{};
+      for (int i = 0; i < Program::size; ++i) sums[static_cast<std::size_t>(i)] = Program::sums(i);
+      return sums;
+    }();
+    return node < 0 ? -1 : all[static_cast<std::size_t>(node)];
   }
 };
 

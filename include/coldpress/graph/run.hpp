@@ -35,7 +35,7 @@ struct UpdateSinks {
   Slots slots;
   bool const* frozen;  // by number of the owner; null: none
   float observation;   // the factor of what statistics are handed
-  UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
+  constexpr UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
   constexpr UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
     UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);

@@ -16,6 +16,7 @@ using OwnLosses = NoLoss;
 
 template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
 struct StaticProgram {
+  using Net = Graph;
   static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
   static constexpr int size = Graph::size + (has_loss ? 2 : 0);
 
@@ -179,11 +180,17 @@ struct StaticProgram {
     return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
+  /// By value: code for a GPU has constants, but none of the host's tables.
+  template <int node>
+  static constexpr auto layer() {
+    constexpr auto constant = Graph::template layer<node>;
+    return constant;
+  }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>
   __attribute__((always_inline)) static constexpr void head(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].head >= 0) {
-      some(Graph::template layer<planned.groups[g].head>);
+      some(layer<planned.groups[g].head>());
     } else {
       none();
     }
@@ -210,7 +217,7 @@ struct StaticProgram {
   template <int g, class Some, class None>
   static constexpr void join(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].join >= 0) {
-      some(Graph::template layer<planned.groups[g].join>);
+      some(layer<planned.groups[g].join>());
     } else {
       none();
     }
@@ -220,7 +227,7 @@ struct StaticProgram {
   static constexpr auto join_with(Number<g>, Backend2 const&, Other other) {
     if constexpr (planned.groups[g].join >= 0) {
       auto const with = other(side(Number<g>{}));
-      auto const op = Graph::template layer<planned.groups[g].join>.join();
+      auto const op = layer<planned.groups[g].join>().join();
       return With<std::remove_const_t<decltype(op)>, typename Backend2::Scalar>{op, with.other, with.pitch,
                                                                                 with.columns};
     } else {
@@ -234,7 +241,7 @@ struct StaticProgram {
     } else {
       return [&]<int... n>(std::integer_sequence<int, n...>) {
         return chain_of(
-            op_of(Graph::template layer<planned.groups[g].chain[n]>.op(key<planned.groups[g].chain[n]>(seed)))...);
+            op_of(layer<planned.groups[g].chain[n]>().op(key<planned.groups[g].chain[n]>(seed)))...);
       }
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
@@ -252,22 +259,24 @@ struct StaticProgram {
   static constexpr void loss(Number<g>, F f) {
     constexpr int node = group(g).loss;
     if constexpr (node >= Graph::size) {
-      f(loss_value);
+      constexpr auto outside = loss_value;
+      f(outside);
     } else if constexpr (node >= 0) {
-      f(Graph::template layer<node>);
+      f(layer<node>());
     }
   }
   template <int g, class F>
   static constexpr void statistic(Number<g>, F f) {
     if constexpr (group(g).statistic >= 0)
-      f(Graph::template layer<group(g).statistic>, Shapes{Graph::template input_shapes<group(g).statistic>});
+      f(layer<group(g).statistic>(), Shapes{Graph::template input_shapes<group(g).statistic>});
   }
   /// Where the sums of node i start; -1: it has none.
   static constexpr int sums(int i) { return i < 0 ? -1 : planned.nodes[static_cast<std::size_t>(i)].sums; }
   /// The shape of what a loss compares.
   template <int g>
   static constexpr Shape loss_input(Number<g>) {
-    return planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
+    constexpr Shape shape = planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
+    return shape;
   }
 
  private:
@@ -285,7 +294,8 @@ struct StaticProgram {
   static constexpr int input_node = k < Graph::inputs ? k : Graph::size;
   template <int node>
   static constexpr std::uint64_t key(std::uint64_t seed) {
-    return layer_key(Graph::template layer<node>, seed, Graph::names[node]);
+    constexpr Name name = Graph::names[node];
+    return layer_key(layer<node>(), seed, name);
   }
 };
 

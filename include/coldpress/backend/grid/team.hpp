@@ -117,11 +117,12 @@ struct Team {
   /// f(block, i) for each i below the count by a whole block, and a barrier.
   template <class F>
   constexpr void each_block(Index count, F const& f) const {
-    if (alone) __builtin_trap();  // the other threads of the block are elsewhere
 #if defined __CUDA_ARCH__
+    if (alone) __trap();  // the other threads of the block are elsewhere
     for (Index i = blockIdx.x; i < count; i += gridDim.x) f(Block{shared}, i);
     meet();
 #else
+    if (alone) __builtin_trap();
     for (Index n = 0; n < count; ++n) {
       float memory[shared_values];
       for (float& value : memory) value = __builtin_nanf("");  // as a GPU leaves it: nothing may be read unwritten
