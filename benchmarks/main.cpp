@@ -1,13 +1,26 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic] [--backend NAME]: times a workload and
-// prints one line. The backend is the dynamic path's. A workload it does not know prints nothing. --latency CALLS: the
+// prints one line. The static path has the backends cpu and, with CUDA, cuda:N. A workload it does not know prints nothing. --latency CALLS: the
 // distribution of single calls instead. --limits: what one core of this machine can do.
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
 
+#include <coldpress/cuda.hpp>
+
 #include <cstdlib>
 #include <exception>
 #include <string_view>
+
+namespace {
+
+template <class Backend>
+void run_all_static(bench::Options const& options) {
+  bench::run_static<bench::Dense, Backend>(options);
+  bench::run_static<bench::Images, Backend>(options);
+  bench::run_static<bench::Sequences, Backend>(options);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) try {
   if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
@@ -39,14 +52,16 @@ int main(int argc, char** argv) try {
       return 2;
     }
   }
-  if (options.path == "static") {
-    bench::run_static<bench::Dense>(options);
-    bench::run_static<bench::Images>(options);
-    bench::run_static<bench::Sequences>(options);
+  if (options.path == "static" && options.backend == "cpu") {
+    run_all_static<coldpress::Cpu>(options);
+#if defined COLDPRESS_HAS_CUDA
+  } else if (options.path == "static") {
+    run_all_static<coldpress::Cuda>(options);
+#endif
   } else if (options.path == "dynamic") {
     bench::run_dynamic(options);
   } else {
-    std::fprintf(stderr, "%s: no path '%s'; there are static and dynamic\n", argv[0], options.path.c_str());
+    std::fprintf(stderr, "%s: no path '%s' with backend '%s'\n", argv[0], options.path.c_str(), options.backend.c_str());
     return 2;
   }
 } catch (std::exception const& error) {

@@ -6,7 +6,7 @@
 namespace bench {
 
 /// The workloads of a list as network types; a source each, since each has the compiler work out its networks.
-template <class Workloads>
+template <class Workloads, class Backend>
 void run_static(Options const& options);
 /// All workloads as configs, through the dynamic API.
 void run_dynamic(Options const& options);

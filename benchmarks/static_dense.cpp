@@ -1,3 +1,3 @@
 #include "static_path.hpp"
 
-template void bench::run_static<bench::Dense>(Options const&);
+template void bench::run_static<bench::Dense, coldpress::Cpu>(Options const&);

@@ -1,3 +1,3 @@
 #include "static_path.hpp"
 
-template void bench::run_static<bench::Images>(Options const&);
+template void bench::run_static<bench::Images, coldpress::Cpu>(Options const&);

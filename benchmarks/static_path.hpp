@@ -10,12 +10,22 @@
 
 namespace bench {
 
-template <class Workloads>
+template <class Backend>
+Storage<Backend> storage_of(Options const& options) {
+  if constexpr (requires { Backend::on(options.backend); }) {
+    return Backend::on(options.backend);
+  } else {
+    return {};
+  }
+}
+
+template <class Workloads, class Backend>
 void run_static(Options const& options) {
   ThreadPool threads{options.threads};
+  auto const storage = storage_of<Backend>(options);
   run_each<Workloads>(options, [&]<class W>() {
-    using Net = Network<typename W::Net, W::shape, Batch<W::batch>>;
-    auto const net = std::make_unique<Net>(7);
+    using Net = Network<typename W::Net, W::shape, Batch<W::batch>, Backend>;
+    auto const net = std::make_unique<Net>(7, storage);
     if (options.threads > 1) net->run_on(&threads);
     auto const x = inputs<W>();
     if constexpr (Trains<W>) {

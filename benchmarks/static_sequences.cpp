@@ -1,3 +1,3 @@
 #include "static_path.hpp"
 
-template void bench::run_static<bench::Sequences>(Options const&);
+template void bench::run_static<bench::Sequences, coldpress::Cpu>(Options const&);

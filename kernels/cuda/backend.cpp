@@ -2,20 +2,8 @@
 #include "device_border.hpp"
 #include "engine.hpp"
 
-#include <charconv>
-
 namespace coldpress::dynamic {
 namespace {
-
-std::shared_ptr<cuda::Device> device_of(std::string const& name) {
-  if (name == "cuda:emulated") return cuda::emulated_device();
-  std::string const number = name == "cuda" ? "0" : name.substr(5);
-  int device = -1;
-  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
-  if (error != std::errc{} || end != number.data() + number.size() || device < 0)
-    throw UnsupportedError{"no backend '" + name + "'; there are cuda, cuda:NUMBER and cuda:emulated"};
-  return cuda::open_device(device);
-}
 
 class CudaBackend final : public AnyBackend {
  public:
@@ -36,7 +24,7 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
   if (options.threads != 1 || options.executor)
     throw UnsupportedError{"'" + name + "': a GPU's threads are its own; leave threads and executor as they are"};
   if (options.bfloat16) throw UnsupportedError{"'" + name + "' has no weights in bfloat16"};
-  return std::make_unique<CudaBackend>(device_of(name));
+  return std::make_unique<CudaBackend>(cuda::open_device(name));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <charconv>
 #include <mutex>
 #include <unordered_map>
 
@@ -155,13 +156,23 @@ void start(Device& device, void const* kernel, void** arguments) {
   static_cast<CudaDevice&>(device).start(kernel, arguments);
 }
 
-std::shared_ptr<Device> open_device(int number) {
+std::shared_ptr<Device> open_gpu(int number) {
   static std::mutex mutex;
   static std::unordered_map<int, std::weak_ptr<Device>> open;
   std::lock_guard const lock{mutex};
   std::shared_ptr<Device> device = open[number].lock();
   if (!device) open[number] = device = std::make_shared<CudaDevice>(number);
   return device;
+}
+
+std::shared_ptr<Device> open_device(std::string const& name) {
+  if (name == "cuda:emulated") return emulated_device();
+  std::string const number = name == "cuda" ? "0" : name.starts_with("cuda:") ? name.substr(5) : "";
+  int device = -1;
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
+  if (error != std::errc{} || end != number.data() + number.size() || device < 0)
+    throw UnsupportedError{"no backend '" + name + "'; there are cuda, cuda:NUMBER and cuda:emulated"};
+  return open_gpu(device);
 }
 
 }  // namespace coldpress::cuda

@@ -1,4 +1,5 @@
-// Where a static network keeps its values, and who goes through it. For most backends: the host's memory, and the caller.
+// Where a static network keeps its values, and who goes through it. For most backends: the host's memory, and the
+// caller.
 #pragma once
 
 #include <coldpress/core/memory.hpp>
@@ -28,7 +29,8 @@ struct Storage {
   }
   template <class M>
   static void clear(M& memory) {
-    freestanding::fill_n(memory.data(), static_cast<Index>(memory.size()), std::remove_reference_t<decltype(*memory.data())>{});
+    freestanding::fill_n(memory.data(), static_cast<Index>(memory.size()),
+                         std::remove_reference_t<decltype(*memory.data())>{});
   }
   /// f(values) for values in memory: to be read, or changed.
   template <class T, class F>

@@ -6,14 +6,13 @@
 
 namespace coldpress {
 
-/// A StaticProgram whose tables are its own: code for a GPU has constants, but none of the host's static tables, and
-/// nvcc turns what reads them into a trap. What the program calls of itself is constant before nvcc looks at it.
-template <class Program>
+/// A StaticProgram that reads no table of the host's: code for a GPU has constants, but nvcc turns what reads static
+/// tables into a trap. Those of parameters are Tables::slots(); the others are small, and copied where they are read.
+/// What the program calls of itself is constant before nvcc looks at it.
+template <class Program, class Tables>
 struct DeviceProgram : Program {
   template <int g>
   using Number = typename Program::template Number<g>;
-  decltype(Program::memory.slots) slots_ = Program::memory.slots;
-  std::array<Parameter, Program::parameter_count()> parameters_ = Program::parameters;
 
   template <int g>
   static constexpr Group group(Number<g>) {
@@ -24,11 +23,12 @@ struct DeviceProgram : Program {
     constexpr PlanSize constant = Program::plan();
     return constant;
   }
-  constexpr Slots slots() const { return {slots_.data(), parameters_.data()}; }
+  static constexpr Slots slots() { return Tables::slots(); }
   template <int g>
-  constexpr Slots slots(Number<g>) const {
+  static constexpr Slots slots(Number<g>) {
     constexpr int head = Program::group(g).head, first = head < 0 ? 0 : Program::first_parameter[head];
-    return {slots_.data() + first, parameters_.data() + first};
+    Slots const all = slots();
+    return {all.slots + first, all.parameters + first};
   }
   template <int g>
   static constexpr auto head_inputs(Number<g>) {
@@ -66,6 +66,7 @@ constexpr Fingerprint fingerprint_of(StaticProgram<Graph, Backend, options, loss
   (std::make_integer_sequence<int, Graph::size - Graph::inputs>{});
   print.add(Graph::outputs).add(Graph::parameters.owner);
   print.add(options.training).add(options.losses).add(options.input_gradient).add(options.keep_gradients);
+  print.add(options.blocks);
   if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) print.add(loss.name).add(loss);
   return print;
 }

@@ -67,7 +67,9 @@ class Network {
   template <class Program>
   class BasicWorkspace;
   /// Of samples, that a minibatch may have.
-  static constexpr Index blocks = BatchSize::capacity == 0 ? PTRDIFF_MAX : BatchSize::capacity / block_size;
+  static constexpr Index blocks = !keeps_blocks<Backend>    ? 0
+                                  : BatchSize::capacity == 0 ? PTRDIFF_MAX
+                                                             : BatchSize::capacity / block_size;
   using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
   using Training =
       StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
@@ -457,7 +459,8 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>,
                                                              public Tally<Graph, Storage> {
  public:
-  explicit Evaluation(Storage const& storage = {}) : BasicWorkspace<Evaluating>(storage), Tally<Graph, Storage>(storage) {}
+  explicit Evaluation(Storage const& storage = {})
+      : BasicWorkspace<Evaluating>(storage), Tally<Graph, Storage>(storage) {}
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>

@@ -79,8 +79,8 @@ constexpr auto applied(Slope<Chain, T> slope, Apply apply) {
 
 template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
           class Windows = NoWindows>
-constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory, std::uint64_t key,
-                   std::uint64_t step, Windows windows = {}) {
+constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T> slope, Sinks sinks, T* memory,
+                             std::uint64_t key, std::uint64_t step, Windows windows = {}) {
   return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,    x,     p,      y,   dy,   dx,
                                                                      slope, sinks, memory, key, step, windows};
 }

@@ -240,8 +240,7 @@ struct StaticProgram {
       return Chain<>{};
     } else {
       return [&]<int... n>(std::integer_sequence<int, n...>) {
-        return chain_of(
-            op_of(layer<planned.groups[g].chain[n]>().op(key<planned.groups[g].chain[n]>(seed)))...);
+        return chain_of(op_of(layer<planned.groups[g].chain[n]>().op(key<planned.groups[g].chain[n]>(seed)))...);
       }
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }

@@ -29,7 +29,8 @@ constexpr Shape target_shape() {
 template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
   static constexpr bool has_target = Loss<std::remove_cvref_t<decltype(loss)>>;
-  static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>, "Solver: needs a loss, or OwnLosses{}");
+  static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>,
+                "Solver: needs a loss, or OwnLosses{}");
   static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // first of all, for a short error
   static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
 

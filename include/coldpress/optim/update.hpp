@@ -50,8 +50,8 @@ COLDPRESS_DEVICE inline float gradient_scale(double squared_norm, float clip, In
 template <class Optimizer, class T>
 class Turn {
  public:
-  constexpr Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size, Progress const& progress,
-       Index batch, bool const* frozen)
+  constexpr Turn(UpdateSink<Optimizer, T> sink, SolverOptions const& options, Index minibatch_size,
+                 Progress const& progress, Index batch, bool const* frozen)
       : sink_(sink),
         frozen_(frozen),
         clip_(options.clip_gradients),
@@ -133,7 +133,7 @@ class Turn {
 /// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
 template <class Backend>
 constexpr void subtract(Backend const& backend, float* parameters, float const* gradients, Slots slots, int count,
-              bool const* frozen) {
+                        bool const* frozen) {
   for (int i = 0; i < count; ++i) {
     Slot const& slot = slots.slots[i];
     if (slot.shared || frozen[i] || slots.parameters[i].is_statistic()) continue;

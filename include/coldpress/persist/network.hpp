@@ -90,8 +90,9 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
                         .iteration = progress.minibatches,
                         .waiting = static_cast<std::uint64_t>(progress.waiting)};
   for (int b = 0; b < states + (progress.waiting > 0); ++b) {
-    auto tensors = tensors_of(
-        solver.network(), [&](Net const& net, int i, auto values) { net.read(buffer_of(solver, b).data(), i, values); });
+    auto tensors = tensors_of(solver.network(), [&](Net const& net, int i, auto values) {
+      net.read(buffer_of(solver, b).data(), i, values);
+    });
     for (NamedTensor& tensor : tensors) {
       tensor.name = buffer_name(b, states, tensor.name);
       checkpoint.optimizer_state.push_back(std::move(tensor));

@@ -45,8 +45,10 @@ class Device {
   std::uint32_t* tickets_ = nullptr;
 };
 
-/// The GPU of this number. Throws UnsupportedError where there is none that can be used, and says what to do.
-std::shared_ptr<Device> open_device(int number);
+/// "cuda", which is the first GPU, "cuda:NUMBER", or "cuda:emulated". Throws UnsupportedError where there is no such
+/// device, or none that can be used, and says what to do.
+std::shared_ptr<Device> open_device(std::string const& name);
+std::shared_ptr<Device> open_gpu(int number);
 std::shared_ptr<Device> emulated_device();
 
 /// Memory of a device, as HeapMemory is the host's: zeroed; grows, losing what it held; never shrinks.

@@ -25,7 +25,8 @@ void start(Device& device, Grid const& grid, Body const& body) {
 template <class Body>
 void start(Device& device, Grid const& grid, Body const& body) {
   if (device.emulated()) return body(grid);
-  throw UnsupportedError{"'" + device.name() + "': this network was not compiled by nvcc; do so, or use coldpress::dynamic"};
+  throw UnsupportedError{"'" + device.name() +
+                         "': this network was not compiled by nvcc; do so, or use coldpress::dynamic"};
 }
 #endif
 

@@ -1,5 +1,5 @@
-// A pass of a static network as one kernel: forward, or a whole training step. Its plan, layers and shapes are constants
-// in the kernel; its arguments are addresses and numbers.
+// A pass of a static network as one kernel: forward, or a whole training step. Its plan, layers and shapes are
+// constants in the kernel; its arguments are addresses and numbers.
 #pragma once
 
 #include <coldpress/backend/cuda/kernel.hpp>
@@ -15,7 +15,6 @@ struct Addresses {
   float const* parameters;
   float* workspace;
   float const* inputs_[inputs];
-  Index batch;
   std::uint64_t seed, step;
   float* state;
   double* sums;
@@ -44,64 +43,71 @@ constexpr Pack<First, More...> pack(First const& first, More const&... more) {
   return {first, pack(more...)};
 }
 
-/// What is done with which plan, and for how many samples: Fixed<n>, or Index.
-template <class What, class Program, class Count>
-struct Pass {
-  static constexpr int inputs = Program::inputs_capacity;
-
-  static constexpr auto run(Grid const& grid, Addresses<inputs> const& at, auto const& more) {
-    DeviceProgram<Program> const program{};
-    Run<DeviceProgram<Program>, Grid, Count> run{program, grid,    at.parameters, at.workspace, {}, count(at.batch),
-                                                 at.seed, at.step, at.state,      at.sums};
-    for (std::size_t k = 0; k < inputs; ++k) run.inputs[k] = at.inputs_[k];
-    return more.apply([&](auto const&... arguments) { return What{}(run, arguments...); });
-  }
-  static constexpr Fingerprint fingerprint() {
-    Fingerprint print = fingerprint_of(static_cast<Program const*>(nullptr));
-    if constexpr (requires { Count::value; }) print.word(Count::value);
-    return print.add(What::name);
-  }
-
- private:
-  static constexpr Count count(Index batch) {
-    if constexpr (requires { Count::value; }) {
-      return {};
-    } else {
-      return batch;
-    }
-  }
-};
-
+#if defined __CUDACC__
+#pragma nv_diag_suppress 1301
+#endif
+#if !defined __clang__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
-#pragma nv_diag_suppress 1301
-/// The name of a pass in that of its kernel: nvcc writes layers that are template arguments down in ways of its own, and
-/// such a kernel is never found. The pass is bound to its number where it is first asked for; two passes of the same
-/// number are two definitions, and do not compile.
+#endif
+/// The name of a program in that of its kernels: nvcc writes layers that are template arguments down in ways of its
+/// own, and such a kernel is never found. The program is bound to its number where it is first asked for; two programs
+/// of the same number are two definitions, and do not compile.
 template <std::uint64_t number>
 struct Named {
-  friend constexpr auto pass_of(Named);
+  friend constexpr auto program_of(Named);
 };
-template <class P, std::uint64_t number = P::fingerprint().number>
+template <class Program, std::uint64_t number = fingerprint_of(static_cast<Program const*>(nullptr)).number>
 struct Name {
-  friend constexpr auto pass_of(Named<number>) { return P{}; }
+  friend constexpr auto program_of(Named<number>) { return Program{}; }
   using type = Named<number>;
 };
-#pragma nv_diag_default 1301
+#if !defined __clang__
 #pragma GCC diagnostic pop
+#endif
+#if defined __CUDACC__
+#pragma nv_diag_default 1301
 
-/// A pass as a kernel's body.
-template <class PassName, int inputs, class Result, class More>
+template <class Program>
+__device__ Slots device_tables() {
+  static constexpr auto slots = Program::memory.slots;
+  static constexpr auto parameters = Program::Net::recorded.parameters;
+  return {slots.data(), parameters.data()};
+}
+#endif
+
+/// A program's tables of parameters: the device's own, and on the host the host's.
+template <class ProgramName>
+struct Tables {
+  using Program = decltype(program_of(ProgramName{}));
+  static constexpr Slots slots() {
+#if defined __CUDA_ARCH__
+    return device_tables<Program>();
+#else
+    return Program::slots();
+#endif
+  }
+};
+
+/// A kernel's body: what is done with a program, for how many samples (Fixed<n>, or Index).
+template <class ProgramName, class What, class Count, int inputs, class Result, class More>
 struct PassBody {
   Addresses<inputs> at;
+  [[no_unique_address]] Count batch;
   Result* result;
   More more;
+
   constexpr void operator()(Grid const& grid) const {
-    using P = decltype(pass_of(PassName{}));
+    using Program = DeviceProgram<decltype(program_of(ProgramName{})), Tables<ProgramName>>;
+    Program const program{};
+    Run<Program, Grid, Count> run{program, grid,    at.parameters, at.workspace, {},
+                                  batch,   at.seed, at.step,       at.state,     at.sums};
+    for (std::size_t k = 0; k < inputs; ++k) run.inputs[k] = at.inputs_[k];
+    auto const pass = [&](auto const&... arguments) { return What{}(run, arguments...); };
     if constexpr (std::is_void_v<Result>) {
-      P::run(grid, at, more);
+      more.apply(pass);
     } else {
-      Result const value = P::run(grid, at, more);
+      Result const value = more.apply(pass);
       grid.once([&] { *result = value; });
     }
   }

@@ -10,11 +10,10 @@ namespace coldpress {
 
 /// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles.
 struct Cuda {
-  /// Where a network is to be, as its constructor's second argument; without one the first GPU. Throws UnsupportedError
-  /// where there is none of that number, and says why.
-  static Storage<Cuda> device(int number);
-  /// The same kernels as loops on the host, for tests.
-  static Storage<Cuda> emulated();
+  /// Where a network is to be, as its constructor's second argument: "cuda:1"; without one the first GPU. On
+  /// "cuda:emulated" the kernels are loops on the host, for tests. Throws UnsupportedError where there is no such
+  /// device, and says why.
+  static Storage<Cuda> on(std::string const& name);
 };
 template <>
 struct ComputingOf<Cuda> {
@@ -23,7 +22,7 @@ struct ComputingOf<Cuda> {
 
 template <>
 struct Storage<Cuda> {
-  explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device(0)) : device_(std::move(device)) {}
+  explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device("cuda:0")) : device_(std::move(device)) {}
   cuda::Device& device() const { return *device_; }
 
   template <class T, class Batch, Index>
@@ -40,7 +39,8 @@ struct Storage<Cuda> {
   }
   template <class M>
   void clear(M& memory) const {
-    if (memory.size() > 0) device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(*memory.data()));
+    if (memory.size() > 0)
+      device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(*memory.data()));
   }
   template <class T, class F>
   void read(T const* values, Index size, F f) const {
@@ -70,7 +70,8 @@ struct Storage<Cuda> {
     std::span<T const> fetch(std::span<T const> values, int place) const {
       if (values.empty()) return {};
       auto& fetched = fetched_[static_cast<std::size_t>(place)];
-      if (fetched.size() != values.size()) fetched = Storage::fetch(*device_, values.data(), static_cast<Index>(values.size()));
+      if (fetched.size() != values.size())
+        fetched = Storage::fetch(*device_, values.data(), static_cast<Index>(values.size()));
       return fetched;
     }
     void forget() {
@@ -104,13 +105,15 @@ struct Storage<Cuda> {
   template <class What, class Result, class Run, class... More>
   void start(Result* result, Run const& run, More const&... more) const {
     using Program = std::remove_cvref_t<decltype(run.program)>;
-    using P = cuda::Pass<What, Program, std::remove_const_t<decltype(run.batch)>>;
-    cuda::Addresses<P::inputs> at{run.parameters, run.workspace, {}, run.batch, run.seed, run.step, run.state, run.sums};
+    using Count = std::remove_const_t<decltype(run.batch)>;
+    constexpr int inputs = Program::inputs_capacity;
+    cuda::Addresses<inputs> at{run.parameters, run.workspace, {}, run.seed, run.step, run.state, run.sums};
     for (std::size_t k = 0; k < run.inputs.size(); ++k) at.inputs_[k] = run.inputs[k];
     Grid grid = device_->grid();
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
-    using Body = cuda::PassBody<typename cuda::Name<P>::type, P::inputs, Result, cuda::Pack<More...>>;
-    cuda::start(*device_, grid, Body{at, result, cuda::pack(more...)});
+    using Name = typename cuda::Name<Program>::type;
+    using Body = cuda::PassBody<Name, What, Count, inputs, Result, cuda::Pack<More...>>;
+    cuda::start(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
   }
   template <class T>
   static std::vector<T> fetch(cuda::Device& device, T const* values, Index size) {
@@ -121,7 +124,6 @@ struct Storage<Cuda> {
   std::shared_ptr<cuda::Device> device_;
 };
 
-inline Storage<Cuda> Cuda::device(int number) { return Storage<Cuda>{cuda::open_device(number)}; }
-inline Storage<Cuda> Cuda::emulated() { return Storage<Cuda>{cuda::emulated_device()}; }
+inline Storage<Cuda> Cuda::on(std::string const& name) { return Storage<Cuda>{cuda::open_device(name)}; }
 
 }  // namespace coldpress

@@ -1,0 +1,33 @@
+# Looks for nvcc and the CUDA toolkit: COLDPRESS_HAS_CUDA. Included by the whole project, since a language belongs to the
+# folder that enables it.
+
+# The GPUs that it has code for. For others of 9.0 or later the driver compiles what is there for 9.0 or 12.0.
+set(COLDPRESS_CUDA_ARCHITECTURES 80-real 90 120 CACHE STRING "GPU architectures, as CMAKE_CUDA_ARCHITECTURES")
+
+set(why "")
+set(COLDPRESS_HAS_CUDA FALSE)
+if(COLDPRESS_CUDA STREQUAL "OFF" OR NOT TARGET coldpress_dynamic)
+  return()
+endif()
+find_package(CUDAToolkit QUIET)
+include(CheckLanguage)
+set(CMAKE_CUDA_ARCHITECTURES ${COLDPRESS_CUDA_ARCHITECTURES})
+if(NOT CUDAToolkit_FOUND)
+  set(why "no CUDA toolkit was found")
+elseif(CUDAToolkit_VERSION VERSION_LESS 13.0)
+  set(why "the CUDA toolkit found is ${CUDAToolkit_VERSION}, and 13.0 or newer is needed")
+elseif(NOT CMAKE_CUDA_COMPILER)
+  check_language(CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(why "there is no nvcc; put it on PATH, or name it with -D CMAKE_CUDA_COMPILER=FILE")
+  endif()
+endif()
+if(why)
+  if(COLDPRESS_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "coldpress: COLDPRESS_CUDA is ON, but ${why}")
+  endif()
+  message(STATUS "coldpress: ${why}; coldpress::cuda is left out")
+  return()
+endif()
+enable_language(CUDA)
+set(COLDPRESS_HAS_CUDA TRUE)
