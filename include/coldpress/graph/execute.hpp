@@ -9,11 +9,20 @@
 namespace coldpress {
 
 namespace detail {
-/// f() by one of all who are in a pass together.
+/// f() by one of all who are in a pass together; the others go on. For what reads no value of the pass.
 template <class Backend, class F>
 constexpr void once(Backend const& backend, F f) {
   if constexpr (requires { backend.once(f); }) {
     backend.once(f);
+  } else {
+    f();
+  }
+}
+/// The same while the others wait: what is read may be written over afterwards.
+template <class Backend, class F>
+constexpr void once_meanwhile(Backend const& backend, F f) {
+  if constexpr (requires { backend.once(f); }) {
+    backend.each(1, [&](Index) { f(); });
   } else {
     f();
   }
@@ -84,7 +93,7 @@ constexpr void observe(Run const& run) {
       if constexpr (takes_layers<decltype(run.backend)>) {
         run.backend.observe(statistic, in, x, sums);
       } else {
-        detail::once(run.backend, [&] {
+        detail::once_meanwhile(run.backend, [&] {
           for (Index i = 0; i < run.batch; ++i) {
             std::array<T const*, max_inputs> sample{};
             for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);

@@ -111,8 +111,7 @@ struct Storage<Cuda> {
     for (std::size_t k = 0; k < run.inputs.size(); ++k) at.inputs_[k] = run.inputs[k];
     Grid grid = device_->grid();
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
-    using Name = typename cuda::Name<Program>::type;
-    using Body = cuda::PassBody<Name, What, Count, inputs, Result, cuda::Pack<More...>>;
+    using Body = cuda::PassBody<typename cuda::Name<Program>::type, What, Count, inputs, Result, cuda::Pack<More...>>;
     cuda::start(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
   }
   template <class T>
