@@ -4,6 +4,7 @@
 #include "border.hpp"
 #include "runtime_cuda.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace coldpress::dynamic {
@@ -11,7 +12,8 @@ namespace coldpress::dynamic {
 template <>
 class Border<cuda::RuntimeCuda> {
  public:
-  explicit Border(cuda::RuntimeCuda const& backend) : device_(backend.device), results_(backend.results) {}
+  explicit Border(cuda::RuntimeCuda const& backend)
+      : device_(backend.device), results_(backend.results), flags_(backend.device) {}
 
   using Memory = cuda::DeviceMemory<float>;
   Memory memory(Index size = 0) const {
@@ -34,13 +36,28 @@ class Border<cuda::RuntimeCuda> {
   float const* bring(Values values, std::size_t place) {
     if (values.empty()) return nullptr;
     while (brought_.size() <= place) brought_.emplace_back(device_);
-    brought_[place].reserve(static_cast<Index>(values.size()));
-    device_->upload(brought_[place].data(), values.data(), values.size_bytes());
-    return brought_[place].data();
+    Inlet& inlet = brought_[place];
+    inlet.last = device_->turn();
+    auto const size = static_cast<Index>(values.size());
+    auto& pinned = inlet.pinned[inlet.last];
+    auto& memory = inlet.memory[inlet.last];
+    pinned.reserve(size), memory.reserve(size);
+    std::memcpy(pinned.data(), values.data(), values.size_bytes());
+    device_->upload_ahead(memory.data(), pinned.data(), values.size_bytes());
+    return memory.data();
   }
   float const* brought(Values, std::size_t place) const {
-    return place < brought_.size() ? brought_[place].data() : nullptr;
+    return place < brought_.size() ? brought_[place].memory[brought_[place].last].data() : nullptr;
   }
+  bool const* flags(bool const* flags, Index count) {
+    if (flags_.size() != count || !std::equal(flags, flags + count, held_flags_.begin())) {
+      flags_.reserve(count);
+      device_->upload(flags_.data(), flags, static_cast<std::size_t>(count));
+      held_flags_.assign(flags, flags + count);
+    }
+    return flags_.data();
+  }
+  void submit() const { device_->submit(); }
   Values fetch(Values values, std::size_t place) {
     if (fetched_.size() <= place) fetched_.resize(place + 1);
     down(values.data(), static_cast<Index>(values.size()), fetched_[place]);
@@ -69,6 +86,15 @@ class Border<cuda::RuntimeCuda> {
   }
 
  private:
+  /// Where what is brought for one pass waits while the pass before still reads its own.
+  struct Inlet {
+    explicit Inlet(std::shared_ptr<cuda::Device> const& device)
+        : pinned{cuda::PinnedMemory<float>{device}, cuda::PinnedMemory<float>{device}},
+          memory{Memory{device}, Memory{device}} {}
+    cuda::PinnedMemory<float> pinned[2];
+    Memory memory[2];
+    int last = 0;
+  };
   float* down(float const* values, Index size, std::vector<float>& to) const {
     to.resize(static_cast<std::size_t>(size));
     if (size > 0) device_->download(to.data(), values, to.size() * sizeof(float));
@@ -76,7 +102,9 @@ class Border<cuda::RuntimeCuda> {
   }
   std::shared_ptr<cuda::Device> device_;
   std::shared_ptr<cuda::Results> results_;
-  std::deque<Memory> brought_;
+  std::deque<Inlet> brought_;
+  cuda::DeviceMemory<bool> flags_;
+  std::vector<bool> held_flags_;
   std::vector<std::vector<float>> fetched_;
   mutable std::vector<float> copy_;
 };

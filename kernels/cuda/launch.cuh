@@ -13,11 +13,38 @@ __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const bo
   body(grid);
 }
 
+/// The same by a host.
+template <class Body>
+void loops(void const* arguments) {
+  auto const& [grid, body] = *static_cast<Arguments<Body> const*>(arguments);
+  body(grid);
+}
+/// How many blocks a body has work for.
+template <class Body>
+Index blocks_for(Grid const& grid, Body const& body) {
+  if constexpr (requires { body.blocks(); }) {
+    return body.blocks();
+  } else {
+    struct Asking {
+      Asking() { grid::asked_blocks() = &blocks; }
+      ~Asking() { grid::asked_blocks() = nullptr; }
+      Index blocks = 1;
+    } const asking;
+    body(grid);
+    return asking.blocks;
+  }
+}
+
 template <class Body>
 void launch(Device& device, Grid const& grid, Body const& body) {
-  if (device.emulated()) return body(grid);
-  void* arguments[] = {const_cast<Grid*>(&grid), const_cast<Body*>(&body)};
-  start(device, reinterpret_cast<void const*>(run<Body>), arguments);
+  static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
+  Arguments<Body> arguments{grid, body};
+  Call call{};
+  call.kernel = reinterpret_cast<void const*>(run<Body>), call.loops = loops<Body>;
+  call.blocks = static_cast<int>(freestanding::smaller(blocks_for(grid, body), all_blocks));
+  call.body = static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
+  call.size = sizeof arguments;
+  device.gather(call, &arguments);
 }
 
 /// Makes launch for these bodies: nothing here calls it, but other files do.

@@ -36,7 +36,7 @@ struct UpdateSinks {
   bool const* frozen;  // by number of the owner; null: none
   float observation;   // the factor of what statistics are handed
   UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
-  UpdateSink<Optimizer, T> operator[](int i) const {
+  constexpr UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
     UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
     sink.optimizer.learning_rate *= parameter.lr_mult;

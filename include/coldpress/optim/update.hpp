@@ -38,7 +38,7 @@ constexpr bool fuses_update(SolverOptions const& options) {
 
 /// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
 /// (Juice's order).
-inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
+COLDPRESS_DEVICE inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
   double const norm = freestanding::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
@@ -71,7 +71,7 @@ class Turn {
   }
 
   /// Sinks that update at once, where one minibatch is an update and nothing needs to be known of all gradients.
-  UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
+  constexpr UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
   /// Sinks into memory that holds the gradients of earlier minibatches.
   GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
   bool adds() const { return adds_; }
@@ -80,29 +80,44 @@ class Turn {
   /// Where this minibatch is the last of the update: that, with the gradients in memory. `slots`: of all `count`
   /// parameters.
   template <class Backend>
-  void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
+  constexpr void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
     if (!updates_) return;
-    auto sinks = update_sinks(slots);
-    if (clip_ > 0) {
+    if constexpr (takes_layers<Backend>) {
+      backend.update(*this, gradients, slots, count);
+    } else {
       double norm = 0;
-      for_each(sinks, count, [&](int, auto const& sink, Slot const& slot) {
-        if (sink.average == 0) norm += backend.squared_norm(gradients + slot.offset, slot.size);
-      });
-      sinks.whole.scale = gradient_scale(norm, clip_, divisor_);
-    }
-    for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
-      if (sink.average > 0) {  // each use of it has observed
-        int uses = 0;
-        for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
-        sink.scale /= static_cast<float>(uses);
+      if (clips()) {
+        for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+          if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
+        });
       }
-      backend.hand_over(gradients + slot.offset, slot.size, sink);
-    });
-    constrain(backend, slots, count);
+      for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+        backend.hand_over(gradients + slot.offset, slot.size, sink(slots, count, i, norm));
+      });
+      constrain(backend, slots, count);
+    }
+  }
+  constexpr bool clips() const { return clip_ > 0; }
+  /// Whether the gradients of parameter i are among those that are clipped.
+  constexpr bool is_clipped(Slots slots, int i) const {
+    auto const sink = update_sinks(slots)[i];
+    return sink.average == 0 && !sink.frozen;
+  }
+  /// What takes the gradients of parameter i, where those that are clipped have this squared norm.
+  constexpr UpdateSink<Optimizer, T> sink(Slots slots, int count, int i, double squared_norm) const {
+    UpdateSinks<Optimizer, T> sinks = update_sinks(slots);
+    if (clips()) sinks.whole.scale = gradient_scale(squared_norm, clip_, divisor_);
+    UpdateSink<Optimizer, T> sink = sinks[i];
+    if (sink.average > 0) {  // each use of it has observed
+      int uses = 0;
+      for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
+      sink.scale /= static_cast<float>(uses);
+    }
+    return sink;
   }
   /// After the update: weights with a bound are scaled down to it.
   template <class Backend>
-  void constrain(Backend const& backend, Slots slots, int count) const {
+  constexpr void constrain(Backend const& backend, Slots slots, int count) const {
     for_each(update_sinks(slots), count, [&](int i, auto const& sink, Slot const&) {
       MaxNorm const& bound = slots.parameters[i].max_norm;
       if (bound.norm > 0 && number_ % static_cast<std::uint64_t>(bound.every) == 0)
@@ -113,7 +128,7 @@ class Turn {
 
  private:
   /// f(i, sink, slot) for each of all parameters that the update changes.
-  static void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
+  static constexpr void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
     for (int i = 0; i < count; ++i) {
       auto const sink = sinks[i];
       Slot const& slot = sinks.slots.slots[i];
