@@ -5,22 +5,9 @@
 #include "paths.hpp"
 #include "workloads.hpp"
 
-#include <coldpress/cuda.hpp>
-
 #include <cstdlib>
 #include <exception>
 #include <string_view>
-
-namespace {
-
-template <class Backend>
-void run_all_static(bench::Options const& options) {
-  bench::run_static<bench::Dense, Backend>(options);
-  bench::run_static<bench::Images, Backend>(options);
-  bench::run_static<bench::Sequences, Backend>(options);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) try {
   if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
@@ -53,10 +40,12 @@ int main(int argc, char** argv) try {
     }
   }
   if (options.path == "static" && options.backend == "cpu") {
-    run_all_static<coldpress::Cpu>(options);
+    bench::run_static<bench::Dense, coldpress::Cpu>(options);
+    bench::run_static<bench::Images, coldpress::Cpu>(options);
+    bench::run_static<bench::Sequences, coldpress::Cpu>(options);
 #if defined COLDPRESS_HAS_CUDA
   } else if (options.path == "static") {
-    run_all_static<coldpress::Cuda>(options);
+    bench::run_static_cuda(options);
 #endif
   } else if (options.path == "dynamic") {
     bench::run_dynamic(options);

@@ -8,6 +8,8 @@ namespace bench {
 /// The workloads of a list as network types; a source each, since each has the compiler work out its networks.
 template <class Workloads, class Backend>
 void run_static(Options const& options);
+/// All of them on a GPU.
+void run_static_cuda(Options const& options);
 /// All workloads as configs, through the dynamic API.
 void run_dynamic(Options const& options);
 

@@ -3,6 +3,8 @@
 
 #include "static_path.hpp"
 
-template void bench::run_static<bench::Dense, coldpress::Cuda>(Options const&);
-template void bench::run_static<bench::Images, coldpress::Cuda>(Options const&);
-template void bench::run_static<bench::Sequences, coldpress::Cuda>(Options const&);
+void bench::run_static_cuda(Options const& options) {
+  run_static<Dense, Cuda>(options);
+  run_static<Images, Cuda>(options);
+  run_static<Sequences, Cuda>(options);
+}

@@ -146,6 +146,18 @@ inline AnyChain chain_of(ErasedChain const& erased) {
   }
   return chain;
 }
+/// The step, where an operation draws random numbers; for the others it is no number that changes.
+inline std::uint64_t step_for(ErasedChain const& erased, std::uint64_t step) {
+  bool draws = false;
+  for (int n = 0; n < erased.length; ++n) {
+    detail::for_each_numbered(BuiltinLayers{}, [&]<class L>(auto, L*) {
+      if constexpr (PointwiseLayer<L>) {
+        if constexpr (requires { L{}.op(0).key; }) draws = draws || erased.ops[n].value == detail::value_of<L>;
+      }
+    });
+  }
+  return draws ? step : 0;
+}
 inline AnyThen then_of(Then<ErasedChain, float> const& then) {
   AnyJoin join{-1};
   detail::for_each_numbered(BuiltinLayers{}, [&]<class L>(auto number, L*) {
@@ -154,13 +166,14 @@ inline AnyThen then_of(Then<ErasedChain, float> const& then) {
     }
   });
   return {chain_of(then.chain),
-          then.step,
+          step_for(then.chain, then.step),
           then.kept,
           then.kept_pitch,
           {join, then.join.other, then.join.pitch, then.join.columns}};
 }
 inline AnySlope slope_of(Slope<ErasedChain, float> const& slope) {
-  return {chain_of(slope.chain), slope.step, slope.input, slope.input_pitch, slope.output, slope.output_pitch};
+  return {chain_of(slope.chain), step_for(slope.chain, slope.step), slope.input, slope.input_pitch, slope.output,
+          slope.output_pitch};
 }
 
 }  // namespace coldpress::cuda

@@ -7,6 +7,9 @@
 #include <coldpress/backend/grid.hpp>
 #include <coldpress/graph/node.hpp>
 #include <coldpress/optim/optimizers.hpp>
+#include <coldpress/optim/update.hpp>
+
+#include <limits>
 
 namespace coldpress::cuda {
 
@@ -40,6 +43,7 @@ struct Forward {
   using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyThen, float>;
   L layer;
   Pass pass;
+  constexpr Index blocks() const requires reads_outside_loops<L> { return all_blocks; }
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
 };
 /// ... and its backward functions.
@@ -59,6 +63,7 @@ struct Backward {
       };
     return has_parameters<L>;
   }();
+  constexpr Index blocks() const requires reads_outside_loops<L> { return all_blocks; }
   constexpr void operator()(Grid const& grid) const {
     if constexpr (stage == Stage::common) layer.backward(grid, pass);
     if constexpr (stage == Stage::input) layer.backward_input(grid, pass);
@@ -167,13 +172,6 @@ struct Observe {
     });
   }
 };
-template <class Sink>
-struct HandOver {
-  float const* gradient;
-  Index size;
-  Sink sink;
-  constexpr void operator()(Grid const& grid) const { grid.hand_over(gradient, size, sink); }
-};
 /// weights -= gradients
 struct Subtract {
   float* weights;
@@ -183,19 +181,75 @@ struct Subtract {
     grid.each(size, [&](Index e) { weights[e] -= gradients[e]; });
   }
 };
-struct Constrain {
-  Shape shape;
-  float* weight;
-  float most;
-  constexpr void operator()(Grid const& grid) const { grid.constrain(Parameter{.shape = shape}, weight, most); }
+/// A part of a parameter, which a block updates.
+struct Chunk {
+  static constexpr Index most = 2048;
+  int parameter;
+  Index first, size;  // in the flat buffers
 };
-struct SquaredNorm {
-  float const* values;
-  Index size;
-  double* result;
+/// The end of a step: all parameters are updated, clipped by the norm of all gradients where the turn says so. What is
+/// pointed to is in the device's memory, the flags of the turn too.
+template <class Optimizer>
+struct Update {
+  Turn<Optimizer, float> turn;
+  float const* gradients;
+  Slots slots;
+  int parameters;
+  Chunk const* chunks;
+  Index count;
+  double* norms;  // of each chunk
+  bool bounded;   // whether some parameter's norm is
+
+  constexpr Index blocks() const { return count; }
   constexpr void operator()(Grid const& grid) const {
-    double const value = grid.squared_norm(values, size);
-    grid.each(1, [&](Index) { *result = value; });
+    double norm = 0;
+    if (turn.clips()) {
+      grid.each_block(count, [&](grid::Block const& block, Index n) { squared_norm(block, n); });
+      norm = grid.sum_of(count, [&](Index n) { return norms[n]; });
+    }
+    grid.each_block(count, [&](grid::Block const& block, Index n) {
+      Chunk const chunk = chunks[n];
+      auto const sink = turn.sink(slots, parameters, chunk.parameter, norm);
+      Index const first = chunk.first - slots.slots[chunk.parameter].offset;
+      block.each([&](int t) {
+        for (Index e = t; e < chunk.size; e += grid::threads) sink.take(first + e, gradients[chunk.first + e]);
+      });
+    });
+    if (bounded) turn.constrain(grid, slots, parameters);
+  }
+
+ private:
+  /// Of the gradients of a chunk that are clipped.
+  constexpr void squared_norm(grid::Block const& block, Index n) const {
+    constexpr int few = 16;
+    Chunk const chunk = chunks[n];
+    auto const at = [&](int place) { return block.shared + 2 * place; };  // a double
+    bool const counts = turn.is_clipped(slots, chunk.parameter);
+    block.each([&](int t) {
+      double sum = 0;
+      for (Index e = t; counts && e < chunk.size; e += grid::threads) {
+        double const gradient = static_cast<double>(gradients[chunk.first + e]);
+        sum += gradient * gradient;
+      }
+      __builtin_memcpy(at(t), &sum, sizeof sum);
+    });
+    auto const add = [&](int from, int step, int to) {
+      double all = 0;
+      for (int place = from; place < to; place += step) {
+        double sum = 0;
+        __builtin_memcpy(&sum, at(place), sizeof sum);
+        all += sum;
+      }
+      return all;
+    };
+    block.each([&](int t) {
+      if (t >= few) return;
+      double const sum = add(t, few, grid::threads);
+      __builtin_memcpy(at(grid::threads + t), &sum, sizeof sum);
+    });
+    block.each([&](int t) {
+      if (t == 0) norms[n] = add(grid::threads, 1, grid::threads + few);
+    });
   }
 };
 

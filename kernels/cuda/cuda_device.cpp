@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <charconv>
-#include <mutex>
 #include <unordered_map>
 
 namespace coldpress::cuda {
@@ -29,141 +28,239 @@ namespace {
 
 std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
+/// Calls of the runtime for the device of this number.
+class Runtime {
+ public:
+  explicit Runtime(int number) : number_(number), name_("cuda:" + std::to_string(number)) {}
+  std::string const& name() const { return name_; }
+  int number() const { return number_; }
+  void use() const noexcept { cudaSetDevice(number_); }
+  void check(cudaError_t error, char const* action) const {
+    if (error != cudaSuccess) refuse(name_, error, action);
+  }
+
+ private:
+  int number_;
+  std::string name_;
+};
+
+constexpr std::size_t shared_bytes = grid::shared_values * sizeof(float);
+
+/// Kernels one after another.
+class CudaGraph final : public TakenDown {
+ public:
+  CudaGraph(Runtime const& runtime, cudaStream_t stream, Pass const& from)
+      : TakenDown(from), runtime_(runtime), stream_(stream) {
+    try {
+      runtime_.check(cudaGraphCreate(&graph_, 0), "making a graph");
+      nodes_.reserve(pass.calls().size());
+      for (Call const& call : pass.calls()) {
+        Node const node{pass, call};
+        cudaGraphNode_t made = nullptr;
+        runtime_.check(cudaGraphAddKernelNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(),
+                                              nodes_.empty() ? 0 : 1, &node.parameters),
+                       "taking down a kernel");
+        cudaLaunchAttributeValue cooperative{};
+        cooperative.cooperative = call.blocks > 1;  // then they wait for each other
+        runtime_.check(cudaGraphKernelNodeSetAttribute(made, cudaLaunchAttributeCooperative, &cooperative),
+                       "taking down how a kernel is started");
+        nodes_.push_back(made);
+      }
+      runtime_.check(cudaGraphInstantiate(&executable_, graph_, 0), "making a graph of kernels");
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  ~CudaGraph() override { close(); }
+  void change(std::size_t number) override {
+    Node const node{pass, pass.calls()[number]};
+    runtime_.check(cudaGraphExecKernelNodeSetParams(executable_, nodes_[number], &node.parameters),
+                   "changing a kernel's arguments");
+  }
+  void start() override { runtime_.check(cudaGraphLaunch(executable_, stream_), "starting kernels"); }
+
+ private:
+  struct Node {
+    Node(Pass const& pass, Call const& call) {
+      auto* const first = const_cast<std::byte*>(pass.arguments(call));
+      arguments[0] = first, arguments[1] = first + call.body;
+      parameters.func = const_cast<void*>(call.kernel);
+      parameters.gridDim = dim3(static_cast<unsigned>(call.blocks));
+      parameters.blockDim = dim3(grid::threads);
+      parameters.sharedMemBytes = shared_bytes;
+      parameters.kernelParams = arguments;
+    }
+    Node(Node const&) = delete;
+    void* arguments[2];
+    cudaKernelNodeParams parameters{};
+  };
+  void close() noexcept {
+    if (executable_) cudaGraphExecDestroy(executable_);  // once it has run
+    if (graph_) cudaGraphDestroy(graph_);
+  }
+  Runtime const& runtime_;
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+  std::vector<cudaGraphNode_t> nodes_;
+};
+
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int number) : number_(number), name_("cuda:" + std::to_string(number)) {
+  explicit CudaDevice(int number) : runtime_(number) {
     int count = 0, driver = 0, runtime = 0;
     // Any error means that there is no device: the count is left as it was.
     cudaError_t const found = cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
-      throw UnsupportedError{"'" + name_ + "': no NVIDIA driver is loaded; install the one for CUDA " +
+      throw UnsupportedError{"'" + name() + "': no NVIDIA driver is loaded; install the one for CUDA " +
                              version(runtime) + ", or choose the backend 'cpu'"};
     if (driver < runtime && found != cudaSuccess)
-      throw UnsupportedError{"'" + name_ + "': the NVIDIA driver supports CUDA " + version(driver) +
+      throw UnsupportedError{"'" + name() + "': the NVIDIA driver supports CUDA " + version(driver) +
                              ", this program needs " + version(runtime) + "; update the driver"};
-    if (found != cudaSuccess) refuse(name_, found, "looking for devices");
+    if (found != cudaSuccess) refuse(name(), found, "looking for devices");
     if (number >= count)
-      throw UnsupportedError{"'" + name_ + "': there are " + std::to_string(count) + " GPUs, numbered from 0"};
-    use();
+      throw UnsupportedError{"'" + name() + "': there are " + std::to_string(count) + " GPUs, numbered from 0"};
+    runtime_.use();
     auto const read = [&](cudaDeviceAttr attribute) {
       int value = 0;
-      check(cudaDeviceGetAttribute(&value, attribute, number_), "reading properties");
+      check(cudaDeviceGetAttribute(&value, attribute, number), "reading properties");
       return value;
     };
     multiprocessors_ = read(cudaDevAttrMultiProcessorCount);
     int const major = read(cudaDevAttrComputeCapabilityMajor), minor = read(cudaDevAttrComputeCapabilityMinor);
     if (major < 8)
-      throw UnsupportedError{"'" + name_ + "': its compute capability is " + std::to_string(major) + "." +
+      throw UnsupportedError{"'" + name() + "': its compute capability is " + std::to_string(major) + "." +
                              std::to_string(minor) + ", and 8.0 or later is needed; choose the backend 'cpu'"};
     if (read(cudaDevAttrCooperativeLaunch) == 0)
-      throw UnsupportedError{"'" + name_ + "': its blocks cannot wait for each other; choose the backend 'cpu'"};
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
-    stream_ = stream;
+      throw UnsupportedError{"'" + name() + "': its blocks cannot wait for each other; choose the backend 'cpu'"};
     try {
-      sums_ = static_cast<double*>(allocate(grid::Team::sum_parts * sizeof(double)));
-      tickets_ = static_cast<std::uint32_t*>(allocate(2 * sizeof(std::uint32_t)));
+      for (cudaStream_t* stream : {&stream_, &copies_})
+        check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
+      for (cudaEvent_t* event : {&copied_, &done_[0], &done_[1]})
+        check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
+      sums_ = static_cast<double*>(make(grid::Team::sum_parts * sizeof(double)));
+      tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
     } catch (...) {
       close();
       throw;
     }
   }
   ~CudaDevice() override { close(); }
-  std::string const& name() const override { return name_; }
-  void* allocate(std::size_t bytes) override {
-    use();
+  std::string const& name() const override { return runtime_.name(); }
+  bool emulated() const override { return false; }
+  void release_pinned(void* memory) noexcept override {
+    runtime_.use();
+    cudaStreamSynchronize(copies_);  // it may still be read
+    cudaFreeHost(memory);
+  }
+
+ private:
+  void* make(std::size_t bytes) override {
+    runtime_.use();
     void* memory = nullptr;
     if (cudaError_t const error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // so that later calls do not report it again
       std::size_t free = 0, total = 0;
       cudaMemGetInfo(&free, &total);
-      throw DeviceError{"'" + name_ + "': " + mebibytes(bytes) + " are needed, " + mebibytes(free) + " of " +
+      throw DeviceError{"'" + name() + "': " + mebibytes(bytes) + " are needed, " + mebibytes(free) + " of " +
                         mebibytes(total) + " are free; take a smaller minibatch"};
     } else {
       check(error, "allocating memory");
     }
-    if (cudaError_t const error = cudaMemsetAsync(memory, 0, bytes, stream()); error != cudaSuccess) {
+    // Both streams may write to it next.
+    cudaError_t error = cudaMemsetAsync(memory, 0, bytes, stream_);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream_);
+    if (error != cudaSuccess) {
       cudaFree(memory);
       check(error, "clearing memory");
     }
     return memory;
   }
-  void release(void* memory) noexcept override {
-    use();
-    cudaStreamSynchronize(stream());  // kernels may still use it
+  void* make_pinned(std::size_t bytes) override {
+    runtime_.use();
+    void* memory = nullptr;
+    if (cudaError_t const error = cudaMallocHost(&memory, bytes); error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw DeviceError{"'" + name() + "': the host has no " + mebibytes(bytes) +
+                        " of memory that stays where it is; take a smaller minibatch"};
+    } else {
+      check(error, "allocating memory of the host");
+    }
+    return memory;
+  }
+  void destroy(void* memory) noexcept override {
+    runtime_.use();
+    cudaStreamSynchronize(stream_), cudaStreamSynchronize(copies_);  // they may still use it
     cudaFree(memory);
   }
-  void upload(void* to, void const* from, std::size_t bytes) override {
-    use(), ++copies_.up;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to the device");
+  void copy_up(void* to, void const* from, std::size_t bytes) override {
+    runtime_.use();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
   }
-  void download(void* to, void const* from, std::size_t bytes) override {
-    use(), ++copies_.down;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the device");
-    check(cudaStreamSynchronize(stream()), "running kernels");
+  void copy_down(void* to, void const* from, std::size_t bytes) override {
+    runtime_.use();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the device");
+    check(cudaStreamSynchronize(stream_), "running kernels");
   }
-  void clear(void* to, std::size_t bytes) override {
-    use();
-    check(cudaMemsetAsync(to, 0, bytes, stream()), "clearing memory");
+  void copy_ahead(void* to, void const* pinned, std::size_t bytes) override {
+    runtime_.use();
+    check(cudaMemcpyAsync(to, pinned, bytes, cudaMemcpyHostToDevice, copies_), "copying to the device");
+    check(cudaEventRecord(copied_, copies_), "copying to the device");
+    check(cudaStreamWaitEvent(stream_, copied_, 0), "copying to the device");
   }
-  /// As many blocks as are on the device at the same time: they wait for each other.
-  void start(void const* kernel, void** arguments) {
-    use();
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks_of(kernel)));
-    config.blockDim = dim3(grid::threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream();
-    config.attrs = &cooperative, config.numAttrs = 1;
-    check(cudaLaunchKernelExC(&config, kernel, arguments), "starting a kernel");
+  void set_zero(void* to, std::size_t bytes) override {
+    runtime_.use();
+    check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing memory");
   }
-
- private:
-  static constexpr std::size_t shared_bytes = grid::shared_values * sizeof(float);
-  static std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
-  cudaStream_t stream() const { return static_cast<cudaStream_t>(Device::stream()); }
-  void use() const noexcept { cudaSetDevice(number_); }
-  void check(cudaError_t error, char const* action) const {
-    if (error != cudaSuccess) refuse(name_, error, action);
-  }
-  void close() noexcept {
-    use();
-    cudaStreamSynchronize(stream());
-    cudaFree(sums_), cudaFree(tickets_);
-    cudaStreamDestroy(stream());
-  }
-  int blocks_of(void const* kernel) {
-    std::lock_guard const lock{mutex_};  // networks in several threads share a device
-    if (auto const at = blocks_of_.find(kernel); at != blocks_of_.end()) return at->second;
+  int most_blocks(void const* kernel) override {
+    if (auto const at = most_blocks_.find(kernel); at != most_blocks_.end()) return at->second;
+    runtime_.use();
     int each = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, grid::threads, shared_bytes),
           "looking at a kernel");
-    return blocks_of_[kernel] = each * multiprocessors_;
+    return most_blocks_[kernel] = each * multiprocessors_;
   }
-  int number_, multiprocessors_ = 0;
-  std::string name_;
-  std::mutex mutex_;
-  std::unordered_map<void const*, int> blocks_of_;
+  std::unique_ptr<TakenDown> take_down(Pass const& pass) override {
+    runtime_.use();
+    return std::make_unique<CudaGraph>(runtime_, stream_, pass);
+  }
+  void mark(int turn) override {
+    runtime_.use();
+    check(cudaEventRecord(done_[turn], stream_), "running kernels");
+  }
+  void wait(int turn) override {
+    runtime_.use();
+    check(cudaEventSynchronize(done_[turn]), "running kernels");
+  }
+
+  static std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
+  void check(cudaError_t error, char const* action) const { runtime_.check(error, action); }
+  void close() noexcept {
+    runtime_.use();
+    for (cudaStream_t stream : {stream_, copies_}) {
+      if (stream) cudaStreamSynchronize(stream);
+    }
+    taken_down_.clear();
+    cudaFree(sums_), cudaFree(tickets_);
+    for (cudaEvent_t event : {copied_, done_[0], done_[1]}) {
+      if (event) cudaEventDestroy(event);
+    }
+    for (cudaStream_t stream : {stream_, copies_}) {
+      if (stream) cudaStreamDestroy(stream);
+    }
+  }
+  Runtime runtime_;
+  int multiprocessors_ = 0;
+  cudaStream_t stream_ = nullptr, copies_ = nullptr;
+  cudaEvent_t copied_ = nullptr, done_[2] = {};
+  std::unordered_map<void const*, int> most_blocks_;
 };
 
 }  // namespace
 
-void start(Device& device, void const* kernel, void** arguments) {
-  static_cast<CudaDevice&>(device).start(kernel, arguments);
-}
-
-std::shared_ptr<Device> open_gpu(int number) {
-  static std::mutex mutex;
-  static std::unordered_map<int, std::weak_ptr<Device>> open;
-  std::lock_guard const lock{mutex};
-  std::shared_ptr<Device> device = open[number].lock();
-  if (!device) open[number] = device = std::make_shared<CudaDevice>(number);
-  return device;
-}
+std::shared_ptr<Device> open_gpu(int number) { return std::make_shared<CudaDevice>(number); }
 
 std::shared_ptr<Device> open_device(std::string const& name) {
   if (name == "cuda:emulated") return emulated_device();

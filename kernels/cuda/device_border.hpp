@@ -4,6 +4,9 @@
 #include "border.hpp"
 #include "runtime_cuda.hpp"
 
+#include <coldpress/backend/cuda/inlet.hpp>
+
+#include <algorithm>
 #include <deque>
 
 namespace coldpress::dynamic {
@@ -11,7 +14,8 @@ namespace coldpress::dynamic {
 template <>
 class Border<cuda::RuntimeCuda> {
  public:
-  explicit Border(cuda::RuntimeCuda const& backend) : device_(backend.device), results_(backend.results) {}
+  explicit Border(cuda::RuntimeCuda const& backend)
+      : device_(backend.device), results_(backend.results), flags_(backend.device) {}
 
   using Memory = cuda::DeviceMemory<float>;
   Memory memory(Index size = 0) const {
@@ -34,13 +38,20 @@ class Border<cuda::RuntimeCuda> {
   float const* bring(Values values, std::size_t place) {
     if (values.empty()) return nullptr;
     while (brought_.size() <= place) brought_.emplace_back(device_);
-    brought_[place].reserve(static_cast<Index>(values.size()));
-    device_->upload(brought_[place].data(), values.data(), values.size_bytes());
-    return brought_[place].data();
+    return brought_[place].bring(values);
   }
   float const* brought(Values, std::size_t place) const {
-    return place < brought_.size() ? brought_[place].data() : nullptr;
+    return place < brought_.size() ? brought_[place].last() : nullptr;
   }
+  bool const* flags(bool const* flags, Index count) {
+    if (flags_.size() != count || !std::equal(flags, flags + count, held_flags_.begin())) {
+      flags_.reserve(count);
+      device_->upload(flags_.data(), flags, static_cast<std::size_t>(count));
+      held_flags_.assign(flags, flags + count);
+    }
+    return flags_.data();
+  }
+  void submit() const { device_->submit(); }
   Values fetch(Values values, std::size_t place) {
     if (fetched_.size() <= place) fetched_.resize(place + 1);
     down(values.data(), static_cast<Index>(values.size()), fetched_[place]);
@@ -76,7 +87,9 @@ class Border<cuda::RuntimeCuda> {
   }
   std::shared_ptr<cuda::Device> device_;
   std::shared_ptr<cuda::Results> results_;
-  std::deque<Memory> brought_;
+  std::deque<cuda::Inlet> brought_;
+  cuda::DeviceMemory<bool> flags_;
+  std::vector<bool> held_flags_;
   std::vector<std::vector<float>> fetched_;
   mutable std::vector<float> copy_;
 };

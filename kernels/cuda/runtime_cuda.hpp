@@ -1,8 +1,8 @@
 // The GPU backend of networks that are known only at run time: a layer, forward or backward, is one kernel.
 #pragma once
 
-#include "bodies.hpp"
 #include <coldpress/backend/cuda/device.hpp>
+#include "bodies.hpp"
 
 #include <array>
 #include <span>
@@ -10,12 +10,10 @@
 
 namespace coldpress::cuda {
 
-/// Means of losses and the like, which kernels leave on the device until somebody asks.
+/// Means of losses, which kernels leave on the device until somebody asks.
 class Results {
  public:
-  explicit Results(std::shared_ptr<Device> device) : device_(device), floats_(device), doubles_(device) {
-    floats_.reserve(most), doubles_.reserve(1);
-  }
+  explicit Results(std::shared_ptr<Device> device) : device_(device), floats_(device) { floats_.reserve(most); }
   void start() { used_ = 0; }
   float* next() {
     require(used_ < most, "network: more than 1024 losses");
@@ -27,15 +25,60 @@ class Results {
     if (used_ > 0) device_->download(fetched_.data(), floats_.data(), fetched_.size() * sizeof(float));
     return fetched_;
   }
-  double* number() { return doubles_.data(); }
 
  private:
   static constexpr int most = 1024;
   std::shared_ptr<Device> device_;
   DeviceMemory<float> floats_;
-  DeviceMemory<double> doubles_;
   std::vector<float> fetched_;
   int used_ = 0;
+};
+
+/// What an update reads about a network's parameters: the same from step to step.
+class ParameterTables {
+ public:
+  explicit ParameterTables(std::shared_ptr<Device> device)
+      : device_(device), slots_(device), parameters_(device), chunks_(device), norms_(device) {}
+  /// Brings them to the device, where they are others than before.
+  void hold(Slots slots, int count) {
+    auto const bytes = static_cast<std::size_t>(count) * sizeof(Slot);
+    if (held_.size() == static_cast<std::size_t>(count) && std::memcmp(held_.data(), slots.slots, bytes) == 0) return;
+    std::vector<Chunk> chunks;
+    bounded_ = false;
+    for (int i = 0; i < count; ++i) {
+      Slot const& slot = slots.slots[i];
+      if (!slot.reached || slot.shared) continue;
+      bounded_ = bounded_ || slots.parameters[i].max_norm.norm > 0;
+      for (Index first = 0; first < slot.size; first += Chunk::most)
+        chunks.push_back({i, slot.offset + first, std::min(Chunk::most, slot.size - first)});
+    }
+    chunk_count_ = static_cast<Index>(chunks.size());
+    norms_.reserve(chunk_count_);
+    upload(slots_, slots.slots, count), upload(parameters_, slots.parameters, count);
+    upload(chunks_, chunks.data(), chunk_count_);
+    held_.assign(slots.slots, slots.slots + count);
+  }
+  Slots slots() const { return {slots_.data(), parameters_.data()}; }
+  Chunk const* chunks() const { return chunks_.data(); }
+  Index chunk_count() const { return chunk_count_; }
+  double* norms() const { return norms_.data(); }
+  bool bounded() const { return bounded_; }
+
+ private:
+  template <class T>
+  void upload(DeviceMemory<T>& to, T const* from, Index count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    to.reserve(count);
+    device_->upload(to.data(), from, static_cast<std::size_t>(count) * sizeof(T));
+  }
+  std::shared_ptr<Device> device_;
+  DeviceMemory<Slot> slots_;
+  DeviceMemory<Parameter> parameters_;
+  DeviceMemory<Chunk> chunks_;
+  DeviceMemory<double> norms_;
+  std::vector<Slot> held_;
+  Index chunk_count_ = 0;
+  bool bounded_ = false;
 };
 
 struct RuntimeCuda : GridLayout {
@@ -47,11 +90,13 @@ struct RuntimeCuda : GridLayout {
 
   std::shared_ptr<Device> device;
   std::shared_ptr<Results> results;
+  std::shared_ptr<ParameterTables> tables;
   float* scratch = nullptr;
   int workers = 1;  // as Grid's
   Index own_scratch = 0;
 
-  explicit RuntimeCuda(std::shared_ptr<Device> by) : device(by), results(std::make_shared<Results>(by)) {}
+  explicit RuntimeCuda(std::shared_ptr<Device> by)
+      : device(by), results(std::make_shared<Results>(by)), tables(std::make_shared<ParameterTables>(by)) {}
 
   template <class L, class Pass>
   void forward(L const& layer, Pass const& pass) const {
@@ -65,7 +110,7 @@ struct RuntimeCuda : GridLayout {
                       .memory = pass.memory,
                       .state = pass.state,
                       .key = pass.key,
-                      .step = pass.step}});
+                      .step = step_for(pass)}});
     }
   }
   template <class L, class Pass>
@@ -115,20 +160,13 @@ struct RuntimeCuda : GridLayout {
   void observe(S const& statistic, Shapes in, X const& x, double* sums) const {
     run(Observe<S>{statistic, inputs_of<S>(in), {x[0], x[1]}, sums});
   }
-  template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    run(HandOver<Sink>{gradient, size, sink});
+  template <class Optimizer>
+  void update(Turn<Optimizer, float> const& turn, float const* gradients, Slots slots, int count) const {
+    tables->hold(slots, count);
+    run(Update<Optimizer>{turn, gradients, tables->slots(), count, tables->chunks(), tables->chunk_count(),
+                          tables->norms(), tables->bounded()});
   }
   void subtract(float* weights, float const* gradients, Index size) const { run(Subtract{weights, gradients, size}); }
-  void constrain(Parameter const& parameter, float* weight, float most) const {
-    run(Constrain{parameter.shape, weight, most});
-  }
-  double squared_norm(float const* values, Index size) const {
-    run(SquaredNorm{values, size, results->number()});
-    double value = 0;
-    device->download(&value, results->number(), sizeof value);
-    return value;
-  }
   template <class L>
   ErasedOp erased() const {
     return erased_op_of<L>();
@@ -139,6 +177,11 @@ struct RuntimeCuda : GridLayout {
   }
 
  private:
+  /// The step, for layers that draw random numbers; for the others, whether it is training.
+  template <class Pass>
+  static std::uint64_t step_for(Pass const& pass) {
+    return pass.key != 0 || pass.step == 0 ? pass.step : 1;
+  }
   /// A network that has others is refused before it runs.
   template <class L>
   static constexpr bool is_built_in = number_of<L> >= 0;
@@ -157,7 +200,7 @@ struct RuntimeCuda : GridLayout {
                              .sinks = {},
                              .memory = pass.memory,
                              .key = pass.key,
-                             .step = pass.step};
+                             .step = step_for(pass)};
       if constexpr (OneInput<L>) to.slope = slope_of(pass.slope);
       if constexpr (stage == Stage::parameters) {
         each_parameter(layer, pass, pass.sinks, [&](int i, auto const& sink) { to.sinks.list[i] = sink; });

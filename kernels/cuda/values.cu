@@ -6,13 +6,13 @@ namespace {
 
 template <class... Optimizers>
 void instantiate(TypeList<Optimizers...>) {
-  make<HandOver<UpdateSink<Optimizers, float>>...>();
+  make<Update<Optimizers>...>();
 }
 
 }  // namespace
 
 void instantiate_values() {
-  make<Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract, Constrain, SquaredNorm>();
+  make<Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract>();
   instantiate(BuiltinOptimizers{});
 }
 

@@ -28,6 +28,10 @@ class Border {
   /// The host's values, for the backend to read until others are brought to the same place; and those brought last.
   float const* bring(Values values, std::size_t) { return values.data(); }
   float const* brought(Values values, std::size_t) const { return values.data(); }
+  /// Flags, for the backend to read until there are others.
+  bool const* flags(bool const* flags, Index) { return flags; }
+  /// The end of what a call has the backend do.
+  void submit() const {}
   /// The backend's values, for the host to read until others are fetched from the same place.
   Values fetch(Values values, std::size_t) { return values; }
 
@@ -37,7 +41,7 @@ class Border {
   void clear(Sums& sums) const { freestanding::fill_n(sums.data(), static_cast<Index>(sums.size()), 0.0); }
   Sums const& fetch(Sums const& sums) const { return sums; }
 
-  /// Before the losses of a step, and after: the means, where they were not known in the step.
+  /// Before the losses of a step, and where they are read: the means, where they were not known in the step.
   void start_losses() const {}
   template <class F>
   void settle_losses(F) const {}

@@ -99,7 +99,8 @@ class Engine final : public Executable {
     forget();
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
     compute(run);
-    return remember(run);
+    remember(run);
+    return outputs();
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     // After reset streams_ is 0, and what was never recorded fits nothing.
@@ -136,14 +137,16 @@ class Engine final : public Executable {
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
     coldpress::backward(resume(), gradients(), Pass::parameters);
+    border_.submit();
   }
   void subtract_gradients() override {
     subtract(backend_, parameters_.data(), base(gradient), inference_.program.slots(),
              inference_.program.parameter_count(), frozen_.get());
+    border_.submit();
   }
 
-  float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                        TrainingOptions const& options, Progress& progress) override {
+  void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+                       TrainingOptions const& options, Progress& progress) override {
     check_trains();
     prepare(objective);
     Program const& program = trained_->program;
@@ -156,47 +159,47 @@ class Engine final : public Executable {
     run.sums = trained_sums_.data();
     run.inputs[inputs.size()] = border_.bring(targets, inputs.size());
     border_.start_losses();
-    losses_.clear();
+    losses_.clear(), settled_ = true;
     auto const each_loss = [&](int g, float value) {
       auto const node = static_cast<std::size_t>(program.group(g).loss);
       losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
     };
-    float mean = std::visit(
+    std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen_.get()};
+          Turn<Optimizer, float> const turn{
+              sink,     options,   options.minibatch_size,
+              progress, run.batch, border_.flags(frozen_.get(), program.parameter_count())};
           bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
                              fuses_update_of<Backend, Optimizer>;
           float* const gradients =
               fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
           progress = turn.after();
-          return train_step(run, turn, gradients, each_loss);
+          train_step(run, turn, gradients, each_loss);
         },
         options.optimizer);
-    border_.settle_losses([&](std::span<float const> means) {
-      mean = 0;
-      for (std::size_t k = 0; k < losses_.size(); ++k) mean += losses_[k].second = means[k];
-    });
+    settled_ = false;
     ++step_;
-    remember(run);
     forget();
+    remember(run);
     if (graph_->force_backward) take_input_gradients(run);
-    return mean;
   }
   std::span<Values const> evaluate(std::span<Values const> inputs) override {
     if (!evaluation_)
       evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {});
+    losses();  // before others take their place
     auto run = start(*evaluation_, inputs, 0);
     run.sums = evaluated_sums_.data();
     forget();
     compute(run);
     border_.start_losses();
     loss_and_gradient(run, [](int, float) {});
-    return remember(run);
+    remember(run);
+    return outputs();
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
     std::vector<std::pair<std::string, double>> all;
@@ -213,8 +216,23 @@ class Engine final : public Executable {
   }
   void reset_statistics(Mode mode) override { border_.clear(mode == Mode::training ? trained_sums_ : evaluated_sums_); }
   bool has_losses() const override { return graph_->has_losses(); }
-  std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
-  std::span<Values const> outputs() const override { return outputs_; }
+  bool is_remote() const override { return takes_layers<Backend>; }
+  std::vector<std::pair<std::string, float>> const& losses() const override {
+    if (!settled_) {
+      border_.settle_losses([&](std::span<float const> means) {
+        for (std::size_t k = 0; k < losses_.size(); ++k) losses_[k].second = means[k];
+      });
+      settled_ = true;
+    }
+    return losses_;
+  }
+  std::span<Values const> outputs() const override {
+    if (!fetched_) {
+      for (std::size_t k = 0; k < made_.size(); ++k) made_[k] = border_.fetch(made_[k], k);
+      outputs_ = made_, fetched_ = true;
+    }
+    return outputs_;
+  }
   std::span<Values const> input_gradients() const override { return input_gradients_; }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
@@ -260,7 +278,7 @@ class Engine final : public Executable {
            recording.memory == inference_.memory.data();
   }
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
-    forget();
+    forget(), fetched_ = true;
     recording.tape.play(inputs);
     return outputs_ = recording.outputs;
   }
@@ -277,7 +295,8 @@ class Engine final : public Executable {
       }
     }
     compute(run);
-    return remember(run);
+    remember(run);
+    return outputs();
   }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
     recording.batch = 0;  // until all is down
@@ -289,7 +308,7 @@ class Engine final : public Executable {
     } while (recording.tape.grow());
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
-    remember(run);
+    remember(run), outputs();
     recording.outputs = made_;
     for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
       other.outputs.reserve(made_.size());
@@ -369,6 +388,7 @@ class Engine final : public Executable {
       require(workspace <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
       if (fresh) forget();  // what was brought for an earlier call goes
     }
+    if (workspace + scratch > space.memory.size()) fetched_ = true;  // what is there goes
     space.memory.reserve(workspace + scratch);
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
@@ -386,12 +406,14 @@ class Engine final : public Executable {
   }
   void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
   GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
-  std::span<Values const> remember(EngineRun const& run) {
+  /// Where the outputs are; they are fetched where they are read.
+  void remember(EngineRun const& run) {
     for (std::size_t k = 0; k < made_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
-      made_[k] = border_.fetch({y.data, static_cast<std::size_t>(y.rows * y.columns)}, k);
+      made_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
     }
-    return outputs_ = made_;
+    fetched_ = false;
+    border_.submit();
   }
   /// Zeros for an input that no gradient reaches.
   std::span<Values const> take_input_gradients(EngineRun const& run) {
@@ -405,12 +427,13 @@ class Engine final : public Executable {
       input_gradients_[k] =
           border_.fetch({dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)}, made_.size() + k);
     }
+    border_.submit();
     return input_gradients_;
   }
 
   std::unique_ptr<Graph> graph_;
   Backend backend_;
-  Border<Backend> border_;
+  mutable Border<Backend> border_;
   std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_, training_;
@@ -428,10 +451,13 @@ class Engine final : public Executable {
   std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
   std::unique_ptr<Space> trained_, evaluation_;
   std::optional<Objective> trained_for_;
-  std::vector<std::pair<std::string, float>> losses_;  // of the last step
-  std::vector<Values> kept_, made_, input_gradients_;  // kept: the inputs of a forward in training
-  std::span<Values const> outputs_;                    // of the last call: made then, or once and played again
-  bool passed_back_ = false;                           // backward_input has been here since the last forward
+  mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
+  mutable bool settled_ = true;                                // they are known
+  std::vector<Values> kept_, input_gradients_;                 // kept: the inputs of a forward in training
+  mutable std::vector<Values> made_;                           // the outputs of the last call
+  mutable bool fetched_ = true;                                // they are where the host reads them
+  mutable std::span<Values const> outputs_;                    // they, or those of a recording
+  bool passed_back_ = false;                                   // backward_input has been here since the last forward
 };
 
 template <class Primitives>

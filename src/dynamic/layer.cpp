@@ -108,6 +108,21 @@ class Layer::WeightHome final : public SharedTensor::Home {
   int buffer_, weight_;
 };
 
+/// Where the outputs of the last call are.
+class Layer::OutputHome final : public SharedTensor::Home {
+ public:
+  explicit OutputHome(Executable const& executable) : executable_(executable) {}
+  void pull(std::span<float> values) const override {
+    Values const output = executable_.output();
+    require(output.size() == values.size(), "network: its output was not read before the next call");
+    std::copy(output.begin(), output.end(), values.begin());
+  }
+  void push(std::span<float const>) override {}
+
+ private:
+  Executable const& executable_;
+};
+
 Layer Layer::from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed) {
   if (!is_objective(config)) {
     auto executable = executable_of(backend, config, input, seed);
@@ -132,6 +147,8 @@ Layer& Layer::operator=(Layer&& other) noexcept {
   std::swap(weights_data_, other.weights_data_);
   std::swap(weights_gradients_, other.weights_gradients_);
   std::swap(weights_names_, other.weights_names_);
+  std::swap(output_home_, other.output_home_);
+  std::swap(step_output_, other.step_output_);
   std::swap(outputs_, other.outputs_);
   std::swap(input_gradients_, other.input_gradients_);
   std::swap(kept_inputs_, other.kept_inputs_);
@@ -142,6 +159,7 @@ Layer& Layer::operator=(Layer&& other) noexcept {
 Layer::~Layer() {
   for (SharedTensor const& tensor : weights_data_) tensor.move_out();
   for (SharedTensor const& tensor : weights_gradients_) tensor.move_out();
+  for (SharedTensor const& tensor : step_output_) tensor.move_out();
 }
 
 void Layer::make_weights() {
@@ -166,6 +184,7 @@ Executable& Layer::executable() const {
   return *executable_;
 }
 void Layer::send_weights() const {
+  for (SharedTensor const& tensor : step_output_) tensor.read();
   for (SharedTensor const& tensor : weights_data_) tensor.send_home();
 }
 void Layer::weights_changed() const {
@@ -285,6 +304,31 @@ void Layer::take_input_gradients() {
     }
   }
   if (gradients.empty()) input_gradients_.clear();
+}
+
+void Layer::start_step() const {
+  for (SharedTensor const& tensor : step_output_) tensor.home_goes_on();
+  for (SharedTensor const& tensor : weights_data_) tensor.send_home();
+}
+void Layer::end_step() {
+  weights_changed();
+  gradients_changed();
+  take_input_gradients();
+  for (SharedTensor const& tensor : step_output_) tensor.write_only();  // what it was is gone
+}
+SharedTensor const& Layer::step_output(Index samples) {
+  if (!output_home_) {
+    output_home_ = std::make_unique<OutputHome>(executable());
+    step_output_.assign(1, SharedTensor{{1}});
+  }
+  SharedTensor& output = step_output_[0];
+  output.remake(Extents{samples, output_shape()});
+  if (executable().is_remote()) {
+    output.move_in(output_home_.get());
+  } else {
+    output_home_->pull(output.write_only());
+  }
+  return output;
 }
 
 void Layer::backward_parameters() {

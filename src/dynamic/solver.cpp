@@ -162,19 +162,17 @@ Solver::Solver(Layer network, SolverConfig config)
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
-float Solver::train(std::span<Values const> inputs, Values targets) {
+MeanLoss Solver::train(std::span<Values const> inputs, Values targets) {
   if (!options_.sane() || options_.minibatch_size < 0)
     throw ConfigError{"solver: a number of options() is out of range"};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
   }
-  network_.send_weights();
-  loss_ = network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
-  network_.weights_changed();
-  network_.gradients_changed();
-  network_.take_input_gradients();
-  return loss_;
+  network_.start_step();
+  network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
+  network_.end_step();
+  return MeanLoss{network_.executable()};
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
@@ -196,13 +194,7 @@ SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, 
     values[k] = inputs[k].read();
   }
   train({values.data(), inputs.size()}, targets);
-  auto const y = network_.executable().output();
-  Shape const out = network_.output_shape();
-  Index extents[Shape::max_rank + 1] = {static_cast<Index>(y.size()) / out.size()};
-  std::copy_n(out.extents, out.rank(), extents + 1);
-  output_.remake({extents, static_cast<std::size_t>(out.rank()) + 1});
-  std::copy(y.begin(), y.end(), output_.write_only().begin());
-  return output_;
+  return network_.step_output(inputs[0].size() / shapes[0].size());
 }
 
 int Solver::state_count() const {

@@ -2,6 +2,7 @@
 #include "cuda/devices.hpp"
 #include "dynamic/random_case.hpp"
 
+#include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
 
 #include "persist/files.hpp"
@@ -101,6 +102,39 @@ TEST_CASE("every optimizer trains as on the reference") {
     INFO(std::string{Optimizer::name});
     CHECK(excess_of(steps(device), steps("cpu:reference"), 100) <= 1);
   });
+}
+
+TEST_CASE("layers that random networks do not have train as on the reference") {
+  std::string const device = GENERATE(from_range(devices()));
+  auto const chain = [](std::vector<LayerConfig> layers) {
+    layers.insert(layers.begin(), {{"first", Linear{12}}, {"matrix", Reshape{{3, 4}}}});
+    layers.push_back({"last", Linear{2}});
+    return sequential(std::move(layers), Shape{6});
+  };
+  SequentialConfig product;
+  product.add_input("data", {6});
+  product.add_layer(wired({"a", Linear{12}}, {"data"}, {"a"})).add_layer(wired({"m", Reshape{{3, 4}}}, {"a"}, {"m"}));
+  product.add_layer(wired({"b", Linear{20}}, {"data"}, {"b"})).add_layer(wired({"n", Reshape{{4, 5}}}, {"b"}, {"n"}));
+  product.add_layer(wired({"product", Product{}}, {"m", "n"}, {"p"}))
+      .add_layer(wired({"last", Linear{2}}, {"p"}, {"y"}));
+  for (LayerConfig const& network :
+       {chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),
+        chain({{"most", Argmax{.axis = -1}}, {"places", Onehot{.num_classes = 4, .axis = 1}}}),
+        chain({{"turned", Permute{{1, 0}}}, {"mask", RandomMask{.probability = 0.3f}}, {"tied", TiedLinear{7}}}),
+        chain({{"elu", ELU{}}, {"leaky", LeakyReLU{}}, {"silu", SiLU{}}, {"softplus", Softplus{}}}),
+        chain({{"power", Power{}}, {"identity", Identity{}}, {"e", Exponential{}}, {"threshold", Threshold{}}}),
+        LayerConfig{"network", product}}) {
+    auto const steps = [&](std::string const& backend) {
+      SolverConfig config{.base_lr = 0.01f};
+      config.objective = LayerConfig{"loss", MeanSquaredError{}};
+      Trainer solver{network_of(network, backend), config};
+      for (std::uint64_t step = 0; step < 3; ++step)
+        solver.train_minibatch(noise({7, 6}, step), noise({7, 2}, step + 9));
+      return weights_of(solver.network());
+    };
+    INFO(dynamic::describe(network));
+    CHECK(excess_of(steps(device), steps("cpu:reference"), 400) <= 1);
+  }
 }
 
 TEST_CASE("frozen weights stay, bounds hold, and gradients of several minibatches are one update's") {

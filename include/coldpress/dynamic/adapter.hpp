@@ -92,16 +92,15 @@ class Adapted final : public Executable {
              Net::Graph::parameter_count, frozen_.data());
   }
 
-  float train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                        TrainingOptions const& options, Progress& progress) override {
+  void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+                       TrainingOptions const& options, Progress& progress) override {
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own takes no objective beside them"};
-    float const mean = objective ? compare(inputs, targets, *objective) : run_losses(inputs);
+    objective ? compare(inputs, targets, *objective) : run_losses(inputs);
     Slots const slots = objective ? FirstOutputProgram::slots() : OwnLossesProgram::slots();  // of what gradients reach
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
     kept_ = passed_back_ = false;
-    return mean;
   }
   std::span<Values const> evaluate(std::span<Values const> inputs) override {
     net_.evaluate(all(inputs), evaluation_);
@@ -151,7 +150,7 @@ class Adapted final : public Executable {
     return {zeros_.data(), static_cast<std::size_t>(batch_ * shape.size())};
   }
   /// Both leave gradients in training_.
-  float compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
+  void compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
     all(inputs);
@@ -163,23 +162,21 @@ class Adapted final : public Executable {
     for (std::size_t k = 1; k < outputs_; ++k) gradients[k] = zeros(shapes_of_outputs[k]);
     backward_input(gradients);
     losses_.assign(1, {"", mean});
-    return mean;
   }
-  float run_losses(std::span<Values const> inputs) {
+  void run_losses(std::span<Values const> inputs) {
     if constexpr (Net::Graph::has_losses) {
       check_labels<typename Net::Graph>(all(inputs));
       auto run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
       run.sums = trained_.sums();
       losses_.clear();
       coldpress::forward(run);
-      float const mean = loss_and_gradient(run, [&](auto g, float value) {
+      loss_and_gradient(run, [&](auto g, float value) {
         losses_.emplace_back(std::string{Net::Graph::names[OwnLossesProgram::group(g).loss].view()}, value);
       });
       coldpress::backward(run, GradientSinks<float>{{training_.gradients().data()}, run.program.slots()});
       own_.remember(run);
       take_outputs(own_);
       ++step_;
-      return mean;
     } else {
       throw ConfigError{"the network has no loss, and there is no objective"};
     }

@@ -77,12 +77,13 @@ class Executable {
   /// parameters <- parameters - gradients, but for statistics
   virtual void subtract_gradients() = 0;
 
-  /// One step for the losses in the network, and the objective of the first output where there is one; returns the sum
-  /// of the mean losses before it. outputs() then has the network's outputs, losses() each loss with its name, and
-  /// where the update was not fused, the gradients are those of the minibatches that `progress` counts.
-  virtual float train_minibatch(std::span<Values const> inputs, Values targets,
-                                std::optional<Objective> const& objective, TrainingOptions const& options,
-                                Progress& progress) = 0;
+  /// One step for the losses in the network, and the objective of the first output where there is one. outputs() then
+  /// has the network's outputs, losses() each loss before the step with its name, and where the update was not fused,
+  /// the gradients are those of the minibatches that `progress` counts. A GPU may still be at it: what reads any of
+  /// these waits, and brings it over once.
+  virtual void train_minibatch(std::span<Values const> inputs, Values targets,
+                               std::optional<Objective> const& objective, TrainingOptions const& options,
+                               Progress& progress) = 0;
   /// forward in inference that also looks at the network's losses and statistics.
   virtual std::span<Values const> evaluate(std::span<Values const> inputs) = 0;
   /// Each statistic of the network, and the mean of each of its losses, with its name: over the samples of training
@@ -90,7 +91,15 @@ class Executable {
   virtual std::vector<std::pair<std::string, double>> statistics(Mode mode) const = 0;
   virtual void reset_statistics(Mode mode) = 0;
   virtual bool has_losses() const = 0;  // in the network itself
+  /// Whether outputs and losses are on a device, and brought over where they are read.
+  virtual bool is_remote() const { return false; }
   virtual std::vector<std::pair<std::string, float>> const& losses() const = 0;
+  /// Their sum.
+  float loss() const {
+    float sum = 0;
+    for (auto const& [name, mean] : losses()) sum += mean;
+    return sum;
+  }
   virtual std::span<Values const> outputs() const = 0;
   /// Those of the last backward_input, or of a training step where force_backward asks for them; else none.
   virtual std::span<Values const> input_gradients() const = 0;

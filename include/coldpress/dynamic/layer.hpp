@@ -56,6 +56,12 @@ class Layer {
   std::span<SharedTensor const> input_gradients() const { return input_gradients_; }
   /// For solvers: takes over those that a step has left.
   void take_input_gradients();
+  /// For solvers: what comes before a step and after it, and the first output of one on so many samples. From a device
+  /// that is brought over when it is read, and before any other call of the network; the next step takes it away, but
+  /// not from who holds it.
+  void start_step() const;
+  void end_step();
+  SharedTensor const& step_output(Index samples);
 
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
   /// counts.
@@ -131,6 +137,7 @@ class Layer {
  private:
   struct LossLayer;
   class WeightHome;
+  class OutputHome;
   void make_weights();
   void set_frozen(std::string const& name, bool frozen);
   std::array<Values, max_network_inputs> values_of(std::span<SharedTensor const> inputs) const;
@@ -144,6 +151,8 @@ class Layer {
   std::unique_ptr<LossLayer> loss_;
   std::vector<std::unique_ptr<WeightHome>> homes_;
   std::vector<SharedTensor> weights_data_, weights_gradients_, outputs_, input_gradients_, kept_inputs_;
+  std::unique_ptr<OutputHome> output_home_;
+  std::vector<SharedTensor> step_output_;  // one, after the first step
   std::vector<std::string> weights_names_;
   std::vector<Values> given_gradients_, kept_values_;
   Mode mode_ = Mode::training;

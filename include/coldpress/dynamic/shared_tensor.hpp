@@ -64,6 +64,10 @@ class SharedTensor {
   // For the network that the values belong to.
   void move_in(Home* home) const { state_->home = home, state_->behind = home != nullptr; }
   void home_changed() const { state_->behind = true, state_->ahead = false; }
+  /// The home goes on to other values: who else holds the tensor has these first.
+  void home_goes_on() const {
+    if (state_.use_count() > 1) read();
+  }
   void send_home() const {
     if (state_->ahead) state_->home->push(state_->values), state_->ahead = false;
   }

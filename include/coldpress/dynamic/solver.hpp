@@ -5,6 +5,17 @@
 
 namespace coldpress::dynamic {
 
+/// The mean loss of a network's last training step, before its update. It is read where it becomes a number: a GPU need
+/// not be waited for in every step.
+class MeanLoss {
+ public:
+  explicit MeanLoss(Executable const& network) : network_(&network) {}
+  operator float() const { return network_->loss(); }
+
+ private:
+  Executable const* network_;
+};
+
 class Solver {
  public:
   /// Builds network and objective of the config; without an objective, the network has its losses. The objective is
@@ -19,8 +30,8 @@ class Solver {
   /// Trains a network that is there already; the config's own is not looked at.
   Solver(Layer network, SolverConfig config);
 
-  /// One step, fused where the network can; returns the network's output. The batch is the first extent of x. Throws
-  /// DataError for labels that are no class; then nothing has changed.
+  /// One step, fused where the network can; returns the network's output, which changes with the next step. The batch
+  /// is the first extent of x. Throws DataError for labels that are no class; then nothing has changed.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
     return train_minibatch(std::span{&x, 1}, targets);
   }
@@ -28,11 +39,11 @@ class Solver {
   SharedTensor const& train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets);
   /// For a network that has its losses, and among its inputs what they compare.
   SharedTensor const& train_minibatch(std::span<SharedTensor const> inputs);
-  float train_minibatch(std::span<Values const> inputs) { return train(inputs, {}); }
+  MeanLoss train_minibatch(std::span<Values const> inputs) { return train(inputs, {}); }
   /// The same on samples one after another; returns the mean loss before the step.
-  float train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
+  MeanLoss train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
   /// Mean loss of the last step, before its update.
-  float loss() const { return loss_; }
+  float loss() const { return network_.executable().loss(); }
   /// The same of each loss by its name; that of the objective has none.
   std::vector<std::pair<std::string, float>> const& losses() const { return network_.executable().losses(); }
 
@@ -61,7 +72,7 @@ class Solver {
   int state_count() const;
 
  private:
-  float train(std::span<Values const> inputs, Values targets);
+  MeanLoss train(std::span<Values const> inputs, Values targets);
   SharedTensor const& train_tensors(std::span<SharedTensor const> inputs, Values targets);
 
   Layer network_;
@@ -69,10 +80,8 @@ class Solver {
   std::optional<Objective> objective_;
   TrainingOptions options_;
   Progress progress_;
-  SharedTensor output_{{1}};
   Index target_size_ = 0;
   std::size_t optimizer_ = 0;  // the kind that the state is of
-  float loss_ = 0;
 };
 
 }  // namespace coldpress::dynamic

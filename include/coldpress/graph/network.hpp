@@ -67,7 +67,7 @@ class Network {
   template <class Program>
   class BasicWorkspace;
   /// Of samples, that a minibatch may have.
-  static constexpr Index blocks = !keeps_blocks<Backend>    ? 0
+  static constexpr Index blocks = !keeps_blocks<Backend>     ? 0
                                   : BatchSize::capacity == 0 ? PTRDIFF_MAX
                                                              : BatchSize::capacity / block_size;
   using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
@@ -376,7 +376,8 @@ class Network {
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
-  explicit State(Storage const& storage = {}) : storage_(storage) {}
+  State() requires std::is_empty_v<Storage> : State(Storage{}) {}
+  explicit State(Storage const& storage) : storage_(storage) {}
   void reset() {
     storage_.clear(values_);
     batch_ = 0;
@@ -401,7 +402,9 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 template <class Program>
 class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
-  explicit BasicWorkspace(Storage const& storage = {}) : border_(storage), values_(storage.template memory<Values>()) {}
+  BasicWorkspace() requires std::is_empty_v<Storage> : BasicWorkspace(Storage{}) {}
+  /// On a GPU: net.storage().
+  explicit BasicWorkspace(Storage const& storage) : border_(storage), values_(storage.template memory<Values>()) {}
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
@@ -459,14 +462,15 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>,
                                                              public Tally<Graph, Storage> {
  public:
-  explicit Evaluation(Storage const& storage = {})
-      : BasicWorkspace<Evaluating>(storage), Tally<Graph, Storage>(storage) {}
+  Evaluation() requires std::is_empty_v<Storage> : Evaluation(Storage{}) {}
+  explicit Evaluation(Storage const& storage) : BasicWorkspace<Evaluating>(storage), Tally<Graph, Storage>(storage) {}
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {
  public:
-  explicit TrainingWorkspace(Storage const& storage = {})
+  TrainingWorkspace() requires std::is_empty_v<Storage> : TrainingWorkspace(Storage{}) {}
+  explicit TrainingWorkspace(Storage const& storage)
       : BasicWorkspace<Training>(storage), gradients_(storage.template memory<Memory<parameter_size>>()) {
     gradients_.reserve(parameter_size);
   }

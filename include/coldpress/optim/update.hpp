@@ -82,23 +82,38 @@ class Turn {
   template <class Backend>
   constexpr void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
     if (!updates_) return;
-    auto sinks = update_sinks(slots);
-    if (clip_ > 0) {
+    if constexpr (takes_layers<Backend>) {
+      backend.update(*this, gradients, slots, count);
+    } else {
       double norm = 0;
-      for_each(sinks, count, [&](int, auto const& sink, Slot const& slot) {
-        if (sink.average == 0) norm += backend.squared_norm(gradients + slot.offset, slot.size);
-      });
-      sinks.whole.scale = gradient_scale(norm, clip_, divisor_);
-    }
-    for_each(sinks, count, [&](int i, auto sink, Slot const& slot) {
-      if (sink.average > 0) {  // each use of it has observed
-        int uses = 0;
-        for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
-        sink.scale /= static_cast<float>(uses);
+      if (clips()) {
+        for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+          if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
+        });
       }
-      backend.hand_over(gradients + slot.offset, slot.size, sink);
-    });
-    constrain(backend, slots, count);
+      for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+        backend.hand_over(gradients + slot.offset, slot.size, sink(slots, count, i, norm));
+      });
+      constrain(backend, slots, count);
+    }
+  }
+  constexpr bool clips() const { return clip_ > 0; }
+  /// Whether the gradients of parameter i are among those that are clipped.
+  constexpr bool is_clipped(Slots slots, int i) const {
+    auto const sink = update_sinks(slots)[i];
+    return sink.average == 0 && !sink.frozen;
+  }
+  /// What takes the gradients of parameter i, where those that are clipped have this squared norm.
+  constexpr UpdateSink<Optimizer, T> sink(Slots slots, int count, int i, double squared_norm) const {
+    UpdateSinks<Optimizer, T> sinks = update_sinks(slots);
+    if (clips()) sinks.whole.scale = gradient_scale(squared_norm, clip_, divisor_);
+    UpdateSink<Optimizer, T> sink = sinks[i];
+    if (sink.average > 0) {  // each use of it has observed
+      int uses = 0;
+      for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
+      sink.scale /= static_cast<float>(uses);
+    }
+    return sink;
   }
   /// After the update: weights with a bound are scaled down to it.
   template <class Backend>

@@ -1,7 +1,8 @@
-// A GPU, or the host in the place of one, which runs the same kernels as loops: for tests where there is no GPU.
+// A GPU as a network uses it, or the host in the place of one, which runs the same kernels as loops: for tests where
+// there is no GPU.
 #pragma once
 
-#include <coldpress/backend/grid.hpp>
+#include <coldpress/backend/cuda/pass.hpp>
 
 #include <atomic>
 #include <memory>
@@ -10,27 +11,67 @@
 
 namespace coldpress::cuda {
 
+/// What devices have been asked for since the program started.
+struct Counts {
+  std::atomic<Index> allocations = 0;             // of memory, theirs or pinned
+  std::atomic<Index> uploads = 0, downloads = 0;  // copies between a host and a device
+  std::atomic<Index> waits = 0;                   // until a device had nothing left to do
+  std::atomic<Index> graphs = 0, launches = 0;    // graphs made, and started
+  std::atomic<Index> kernels = 0, blocks = 0;     // in those started
+  std::atomic<Index> patches = 0;                 // kernels of a graph that got other arguments
+};
+inline Counts& counts() {
+  static Counts all;
+  return all;
+}
+
+/// A pass that a device has taken down.
+class TakenDown {
+ public:
+  explicit TakenDown(Pass const& from) : pass(from) {}
+  virtual ~TakenDown() = default;
+  /// The arguments of pass.calls()[number] are others now.
+  virtual void change(std::size_t number) = 0;
+  virtual void start() = 0;
+  Pass pass;
+};
+
+/// For one network, and one thread at a time. What it is asked for happens in this order, unless it is said otherwise.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string const& name() const = 0;
-  /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
-  virtual void* allocate(std::size_t bytes) = 0;
-  virtual void release(void* memory) noexcept = 0;
-  // In the order in which they are called, among each other and with kernels. Only download waits.
-  virtual void upload(void* to, void const* from, std::size_t bytes) = 0;
-  virtual void download(void* to, void const* from, std::size_t bytes) = 0;
-  virtual void clear(void* to, std::size_t bytes) = 0;
-
-  /// How often values went from the host to the device, and back.
-  struct Copies {
-    std::atomic<Index> up = 0, down = 0;
-  };
-  Copies const& copies() const { return copies_; }
-
   /// The host runs the kernels.
-  bool emulated() const { return !stream_; }
-  void* stream() const { return stream_; }
+  virtual bool emulated() const = 0;
+
+  /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
+  void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
+  void release(void* memory) noexcept;
+  /// Memory of the host that the device reads by itself.
+  void* allocate_pinned(std::size_t bytes) { return ++counts().allocations, make_pinned(bytes); }
+  virtual void release_pinned(void* memory) noexcept = 0;
+
+  void upload(void* to, void const* from, std::size_t bytes) { flush(), ++counts().uploads, copy_up(to, from, bytes); }
+  /// Waits until all is done.
+  void download(void* to, void const* from, std::size_t bytes) {
+    flush(), ++counts().downloads, ++counts().waits, copy_down(to, from, bytes);
+  }
+  void clear(void* to, std::size_t bytes) { flush(), set_zero(to, bytes); }
+
+  /// Gathers a kernel for the pass that is under way, with as many blocks as its body has work for.
+  void gather(Call call, void const* arguments);
+  /// Starts what has been gathered.
+  void flush();
+  /// Ends a pass.
+  void submit();
+  /// 0 in one pass, 1 in the next. What passes of the same number read may be written again: waits until the pass
+  /// before the last is done.
+  int turn();
+  /// From pinned memory, at once: before the kernels of this pass, and beside those of the one before.
+  void upload_ahead(void* to, void const* pinned, std::size_t bytes) {
+    ++counts().uploads, copy_ahead(to, pinned, bytes);
+  }
+
   /// The grid of a kernel, whose threads share some memory of the device.
   Grid grid() const {
     Grid grid;
@@ -39,10 +80,29 @@ class Device {
   }
 
  protected:
-  Copies copies_;
-  void* stream_ = nullptr;
+  virtual void* make(std::size_t bytes) = 0;
+  virtual void* make_pinned(std::size_t bytes) = 0;
+  virtual void destroy(void* memory) noexcept = 0;
+  virtual void copy_up(void* to, void const* from, std::size_t bytes) = 0;
+  virtual void copy_down(void* to, void const* from, std::size_t bytes) = 0;
+  virtual void copy_ahead(void* to, void const* pinned, std::size_t bytes) = 0;
+  virtual void set_zero(void* to, std::size_t bytes) = 0;
+  /// How many blocks of a kernel are there at the same time: they wait for each other.
+  virtual int most_blocks(void const* kernel) = 0;
+  virtual std::unique_ptr<TakenDown> take_down(Pass const& pass) = 0;
+  /// What was started so far is done when this turn comes again, which wait is for.
+  virtual void mark(int turn) = 0;
+  virtual void wait(int turn) = 0;
+
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
+  std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
+
+ private:
+  Pass pass_;
+  std::size_t next_ = 0;  // of those taken down, to give way to another
+  int turn_ = 0;
+  bool waited_ = false;  // for this turn
 };
 
 /// "cuda", which is the first GPU, "cuda:NUMBER", or "cuda:emulated". Throws UnsupportedError where there is no such
@@ -51,21 +111,21 @@ std::shared_ptr<Device> open_device(std::string const& name);
 std::shared_ptr<Device> open_gpu(int number);
 std::shared_ptr<Device> emulated_device();
 
-/// Memory of a device, as HeapMemory is the host's: zeroed; grows, losing what it held; never shrinks.
-template <class T>
-class DeviceMemory {
+/// Memory as HeapMemory is: zeroed where it is a device's; grows, losing what it held; never shrinks.
+template <class T, auto allocate, auto release>
+class MemoryOf {
  public:
-  explicit DeviceMemory(std::shared_ptr<Device> device) : device_(std::move(device)) {}
-  DeviceMemory(DeviceMemory&& other) noexcept
+  explicit MemoryOf(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  MemoryOf(MemoryOf&& other) noexcept
       : device_(other.device_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceMemory& operator=(DeviceMemory&&) = delete;
-  ~DeviceMemory() {
-    if (data_) device_->release(data_);
+  MemoryOf& operator=(MemoryOf&&) = delete;
+  ~MemoryOf() {
+    if (data_) (*device_.*release)(data_);
   }
   void reserve(Index size) {
     if (size <= size_) return;
-    auto* const fresh = static_cast<T*>(device_->allocate(static_cast<std::size_t>(size) * sizeof(T)));
-    if (data_) device_->release(data_);
+    auto* const fresh = static_cast<T*>((*device_.*allocate)(static_cast<std::size_t>(size) * sizeof(T)));
+    if (data_) (*device_.*release)(data_);
     data_ = fresh, size_ = size;
   }
   T* data() const { return data_; }
@@ -76,10 +136,10 @@ class DeviceMemory {
   T* data_ = nullptr;
   Index size_ = 0;
 };
-
-/// Has a kernel of a GPU done, with as many blocks as can be on it at once. `arguments`: addresses of a Grid, whose
-/// shared memory the kernel itself knows, and of the body.
-void start(Device& device, void const* kernel, void** arguments);
+template <class T>
+using DeviceMemory = MemoryOf<T, &Device::allocate, &Device::release>;
+template <class T>
+using PinnedMemory = MemoryOf<T, &Device::allocate_pinned, &Device::release_pinned>;
 
 /// Has all threads of the device's grid call the body. Defined for the bodies of bodies.hpp, in .cu files.
 template <class Body>

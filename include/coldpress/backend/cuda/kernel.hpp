@@ -1,4 +1,4 @@
-// One kernel for each body: what all threads of a grid do with some numbers and addresses.
+// A kernel for each body: what all threads of a grid do with some numbers and addresses.
 #pragma once
 
 #include <coldpress/backend/cuda/device.hpp>
@@ -6,28 +6,53 @@
 namespace coldpress::cuda {
 
 #if defined __CUDACC__
+/// All threads of a grid do what a body says.
 template <class Body>
 __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
   extern __shared__ float shared[];
   grid.shared = shared;
   body(grid);
 }
-
-/// Has the device run the body's kernel; where the host stands in for one, calls the body.
-template <class Body>
-void start(Device& device, Grid const& grid, Body const& body) {
-  if (device.emulated()) return body(grid);
-  void* arguments[] = {const_cast<Grid*>(&grid), const_cast<Body*>(&body)};
-  start(device, reinterpret_cast<void const*>(run<Body>), arguments);
-}
-#else
-/// There are no kernels in what another compiler makes.
-template <class Body>
-void start(Device& device, Grid const& grid, Body const& body) {
-  if (device.emulated()) return body(grid);
-  throw UnsupportedError{"'" + device.name() +
-                         "': this network was not compiled by nvcc; do so, or use coldpress::dynamic"};
-}
 #endif
+/// The same by a host.
+template <class Body>
+void loops(void const* arguments) {
+  auto const& [grid, body] = *static_cast<Arguments<Body> const*>(arguments);
+  body(grid);
+}
+/// How many blocks a body has work for.
+template <class Body>
+Index blocks_for(Grid const& grid, Body const& body) {
+  if constexpr (requires { body.blocks(); }) {
+    return body.blocks();
+  } else {
+    struct Asking {
+      Asking() { grid::asked_blocks() = &blocks; }
+      ~Asking() { grid::asked_blocks() = nullptr; }
+      Index blocks = 1;
+    } const asking;
+    body(grid);
+    return asking.blocks;
+  }
+}
+
+template <class Body>
+void launch(Device& device, Grid const& grid, Body const& body) {
+  static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
+  Arguments<Body> arguments{grid, body};
+  Call call{};
+#if defined __CUDACC__
+  call.kernel = reinterpret_cast<void const*>(run<Body>);
+#else
+  if (!device.emulated())
+    throw UnsupportedError{"'" + device.name() +
+                           "': this network was not compiled by nvcc; do that, or run it by its config"};
+#endif
+  call.loops = loops<Body>;
+  call.blocks = static_cast<int>(freestanding::smaller(blocks_for(grid, body), all_blocks));
+  call.body = static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
+  call.size = sizeof arguments;
+  device.gather(call, &arguments);
+}
 
 }  // namespace coldpress::cuda

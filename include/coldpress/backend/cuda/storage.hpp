@@ -1,12 +1,22 @@
 // Static networks on a GPU: their values stay there, and each pass is one kernel.
 #pragma once
 
-#include <coldpress/backend/cuda/pass.hpp>
+#include <coldpress/backend/cuda/inlet.hpp>
+#include <coldpress/backend/cuda/kernel.hpp>
+#include <coldpress/backend/cuda/program.hpp>
 #include <coldpress/backend/storage.hpp>
 
+#include <deque>
 #include <vector>
 
 namespace coldpress {
+
+// One program may have both: what nvcc compiles has kernels, what others compile is for the emulated device alone.
+#if defined __CUDACC__
+inline namespace by_nvcc {
+#else
+inline namespace by_host {
+#endif
 
 /// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles.
 struct Cuda {
@@ -15,11 +25,15 @@ struct Cuda {
   /// device, and says why.
   static Storage<Cuda> on(std::string const& name);
 };
+
+}  // namespace by_nvcc or by_host
+
 template <>
 struct ComputingOf<Cuda> {
   using type = Grid;
 };
 
+/// A network and its workspaces are for one thread at a time.
 template <>
 struct Storage<Cuda> {
   explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device("cuda:0")) : device_(std::move(device)) {}
@@ -58,14 +72,10 @@ struct Storage<Cuda> {
   class Border {
    public:
     explicit Border(Storage const& storage) : device_(storage.device_) {
-      for (int k = 0; k < count; ++k) brought_.emplace_back(device_);
+      for (int k = 0; k < count; ++k) inlets_.emplace_back(device_);
     }
     T const* bring(std::span<T const> values, int place) {
-      if (values.empty()) return nullptr;
-      auto& memory = brought_[static_cast<std::size_t>(place)];
-      memory.reserve(static_cast<Index>(values.size()));
-      device_->upload(memory.data(), values.data(), values.size_bytes());
-      return memory.data();
+      return values.empty() ? nullptr : inlets_[static_cast<std::size_t>(place)].bring(values);
     }
     std::span<T const> fetch(std::span<T const> values, int place) const {
       if (values.empty()) return {};
@@ -80,7 +90,7 @@ struct Storage<Cuda> {
 
    private:
     std::shared_ptr<cuda::Device> device_;
-    std::vector<cuda::DeviceMemory<T>> brought_;
+    std::deque<cuda::Inlet> inlets_;
     mutable std::vector<T> fetched_[static_cast<std::size_t>(count)];
   };
 
@@ -112,7 +122,8 @@ struct Storage<Cuda> {
     Grid grid = device_->grid();
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
     using Body = cuda::PassBody<typename cuda::Name<Program>::type, What, Count, inputs, Result, cuda::Pack<More...>>;
-    cuda::start(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
+    cuda::launch(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
+    device_->submit();
   }
   template <class T>
   static std::vector<T> fetch(cuda::Device& device, T const* values, Index size) {

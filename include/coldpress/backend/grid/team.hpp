@@ -11,6 +11,11 @@ namespace coldpress::grid {
 inline constexpr int threads = 256;                // of a block
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
+/// Where a host asks how many blocks there is work for, and has none of it done; else null.
+inline Index*& asked_blocks() {
+  static thread_local Index* asked = nullptr;
+  return asked;
+}
 /// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
 /// another writes.
 enum class Order { forward, backward, shuffled };
@@ -28,6 +33,11 @@ inline Index played(Index n, Index count) {
     default:
       return n;
   }
+}
+inline bool only_asked(Index blocks) {
+  Index* const most = asked_blocks();
+  if (most && *most < blocks) *most = blocks;
+  return most;
 }
 #endif
 
@@ -88,6 +98,7 @@ struct Team {
     for (Index i = static_cast<Index>(blockIdx.x) * threads + threadIdx.x; i < count; i += all) f(i);
     meet();
 #else
+    if (only_asked(parts(count, threads))) return;
     for (Index n = 0; n < count; ++n) f(played(n, count));
 #endif
   }
@@ -97,7 +108,7 @@ struct Team {
 #if defined __CUDA_ARCH__
     if (blockIdx.x == 0 && threadIdx.x == 0) f();
 #else
-    f();
+    if (!only_asked(1)) f();
 #endif
   }
   /// The same by `workers` threads and no more: f(i, worker).
@@ -111,6 +122,7 @@ struct Team {
     }
     meet();
 #else
+    if (only_asked(parts(count < workers ? count : workers, threads))) return;
     each(count, [&](Index i) { f(i, static_cast<int>(i % workers)); });
 #endif
   }
@@ -123,6 +135,7 @@ struct Team {
     meet();
 #else
     if (alone) __builtin_trap();
+    if (only_asked(count)) return;
     for (Index n = 0; n < count; ++n) {
       float memory[shared_values];
       for (float& value : memory) value = __builtin_nanf("");  // as a GPU leaves it: nothing may be read unwritten
@@ -136,7 +149,7 @@ struct Team {
 #if defined __CUDA_ARCH__
     double* const all = sums;
 #else
-    double all[sum_parts];
+    double all[sum_parts] = {};
 #endif
     each(sum_parts, [&](Index part) {
       double sum = 0;
