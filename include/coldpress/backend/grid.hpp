@@ -41,14 +41,15 @@ struct GridLayout {
 
 struct Grid : grid::Team, GridLayout {
   using Scalar = float;
-  float* scratch = nullptr;  // as much as scratch_of(layer) asks for
-  int workers = 1;           // threads at most that go through a range each by itself: Extent::workers
-  Index own_scratch = 0;     // of each of these
+  float* scratch = nullptr;               // as much as scratch_of(layer) asks for
+  int workers = 1;                        // threads at most that go through a range each by itself: Extent::workers
+  Index own_scratch = 0;                  // of each of these
+  Precision precision = Precision::fp32;  // of the products of dense layers and convolutions
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
   constexpr void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
-    grid::multiply(*this, {1, y.rows, y.columns, x.columns}, grid::Matrix<true>{x.data, x.pitch, 1},
+    grid::multiply(*this, {1, y.rows, y.columns, x.columns, precision}, grid::Matrix<true>{x.data, x.pitch, 1},
                    grid::Matrix<true>{weight, 1, x.columns}, [&](Index, Index, Index i, Index j, float sum) {
                      store(y, then, i, j, bias ? sum + bias[j] : sum);
                    });
@@ -56,7 +57,7 @@ struct Grid : grid::Team, GridLayout {
   /// dx = slope(dy W)
   template <class DY, class DX, class Chain>
   constexpr void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns}, grid::Matrix<true>{dy.data, dy.pitch, 1},
+    grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns, precision}, grid::Matrix<true>{dy.data, dy.pitch, 1},
                    grid::Matrix<false>{weight, dx.columns, 1},
                    [&](Index, Index, Index i, Index j, float sum) { store(dx, slope, i, j, sum); });
   }
@@ -64,7 +65,7 @@ struct Grid : grid::Team, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void weight_gradient(X x, DY dy, Sink const& sink) const {
     Index const columns = x.columns;
-    grid::multiply_split(*this, {1, dy.columns, columns, x.rows}, grid::Matrix<false>{dy.data, 1, dy.pitch},
+    grid::multiply_split(*this, {1, dy.columns, columns, x.rows, precision}, grid::Matrix<false>{dy.data, 1, dy.pitch},
                          grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
                          [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
   }
@@ -95,7 +96,7 @@ struct Grid : grid::Team, GridLayout {
     bool const goes_on = g.past() > 0 && g.sequence;
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
     grid::multiply(
-        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth()}, grid::Filters{g, weight},
+        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision}, grid::Filters{g, weight},
         grid::SeenAcross{g, x.data, x.pitch, carried}, [&](Index group, Index, Index k, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
           Index const output = group * g.group_outputs() + k;
@@ -112,7 +113,8 @@ struct Grid : grid::Team, GridLayout {
   constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                          Slope<Chain, float> const& slope, NoWindows = {}) const {
     grid::multiply(
-        *this, {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps()},
+        *this,
+        {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
         grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
         [&](Index group, Index, Index c, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
@@ -125,7 +127,7 @@ struct Grid : grid::Team, GridLayout {
                                               Sink const* biases, NoWindows = {}) const {
     Index const places = x.rows * g.positions();
     grid::OutputGradients const gradients{g, dy.data, dy.pitch};
-    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places}, gradients,
+    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places, precision}, gradients,
                          grid::SeenDown{g, x.data, x.pitch}, scratch, [&](Index group, Index k, Index tap, float sum) {
                            weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
                          });
@@ -273,8 +275,8 @@ struct Grid : grid::Team, GridLayout {
     grid::GatesByStep const gates{{r, false}};
     if (w.inputs(r.part) > 0) {
       PackedPart<float const> const p{w, r.part, weights};
-      grid::multiply(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
-                     [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
+      grid::multiply<64>(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
+                         [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
       return;
     }
     each_value(dx, [&](Index i, Index j) {
@@ -290,8 +292,8 @@ struct Grid : grid::Team, GridLayout {
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
     auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
       Sink const to = sink.at(offset);
-      grid::multiply_split(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
-                           scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
+      grid::multiply_split<64>(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
+                               scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
     if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
     gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);

@@ -6,9 +6,17 @@
 
 #include <cstdint>
 
+/// Has nvcc unroll a loop whose arrays are to be registers.
+#if defined __CUDA_ARCH__
+#define COLDPRESS_UNROLL _Pragma("unroll")
+#else
+#define COLDPRESS_UNROLL
+#endif
+
 namespace coldpress::grid {
 
 inline constexpr int threads = 256;                // of a block
+inline constexpr Index lanes = 32;                 // of a warp
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
 /// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
