@@ -56,7 +56,8 @@ struct JoinMass {
     return {top, part(a) + part(b)};
   }
 };
-constexpr Mass mass_of(float const* x, Index columns, Index from, Index step) {
+template <class X>
+constexpr Mass mass_of(X x, Index columns, Index from, Index step) {
   float top = -__builtin_inff(), sum = 0;
   for (Index j = from; j < columns; j += step) top = x[j] > top || x[j] != x[j] ? x[j] : top;
   for (Index j = from; j < columns; j += step) sum += Math<float>::exp(x[j] - top);
