@@ -16,11 +16,13 @@ struct Options {
   std::string model, data, loss, backend = "cpu";
   Index batch = 64;
   int threads = 1;
+  Precision precision = Precision::fp32;
   bool cuda_filters = false, bfloat16 = false;
 };
 
 void eval(Options const& options) {
-  dynamic::Backend const backend{options.backend, {.threads = options.threads, .bfloat16 = options.bfloat16}};
+  dynamic::Backend const backend{
+      options.backend, {.threads = options.threads, .bfloat16 = options.bfloat16, .precision = options.precision}};
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::Dataset const dataset = data::open(options.data);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
@@ -61,6 +63,7 @@ void add_eval(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
+  add_precision(*command, options->precision);
   command->add_option("--threads", options->threads, threads_help)
       ->type_name(number)
       ->check(some_threads)

@@ -1,9 +1,12 @@
 // What options of several subcommands have in common.
 #pragma once
 
+#include <coldpress/core/precision.hpp>
 #include <coldpress/core/shape.hpp>
 
 #include <CLI/CLI.hpp>
+
+#include <map>
 
 namespace coldpress::command {
 
@@ -26,6 +29,14 @@ constexpr char const* bfloat16_help =
     "Keep the matrices of dense layers in half the bytes, rounded to 8 bits of precision";
 constexpr char const* backend_help =
     "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
+
+inline void add_precision(CLI::App& command, Precision& precision) {
+  std::map<std::string, Precision> names;
+  for (std::string_view const one : spellings(precision)) names.emplace(one, static_cast<Precision>(names.size()));
+  command.add_option("--precision", precision, "Of products on a GPU: fp32, tf32 or bf16")
+      ->type_name(name)
+      ->transform(CLI::CheckedTransformer(names));
+}
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.
 inline void check_distinct(std::vector<std::string> const& written, std::vector<std::string> const& read) {

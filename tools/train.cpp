@@ -18,6 +18,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
   int threads = 1;
+  Precision precision = Precision::fp32;
   Files files;
 };
 
@@ -77,7 +78,7 @@ Checkpoint read_run(Options const& options) {
 }
 
 dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend{options.backend, {.threads = options.threads}};
+  dynamic::Backend const backend{options.backend, {.threads = options.threads, .precision = options.precision}};
   return with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
@@ -154,6 +155,7 @@ void add_train(CLI::App& app) {
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
+  add_precision(*command, options->precision);
   command->add_option("--threads", options->threads, threads_help)
       ->type_name(number)
       ->check(some_threads)

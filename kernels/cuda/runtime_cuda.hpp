@@ -94,6 +94,7 @@ struct RuntimeCuda : GridLayout {
   float* scratch = nullptr;
   int workers = 1;  // as Grid's
   Index own_scratch = 0;
+  Precision precision = Precision::fp32;
 
   explicit RuntimeCuda(std::shared_ptr<Device> by)
       : device(by), results(std::make_shared<Results>(by)), tables(std::make_shared<ParameterTables>(by)) {}
@@ -211,7 +212,7 @@ struct RuntimeCuda : GridLayout {
   template <class Body>
   void run(Body const& body) const {
     Grid grid = device->grid();
-    grid.scratch = scratch, grid.workers = workers, grid.own_scratch = own_scratch;
+    grid.scratch = scratch, grid.workers = workers, grid.own_scratch = own_scratch, grid.precision = precision;
     launch(*device, grid, body);
   }
   template <class L, class In>

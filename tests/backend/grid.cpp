@@ -98,7 +98,89 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<ChannelPooling{.filter_size = 2, .stride = 2}, Linear{2}>, Shape{5, 3}>();
   check<Sequential<Permute{{1, 0}}, SoftmaxOver{.axis = 1}, Linear{2}>, Shape{5, 80}>();
   check<Sequential<Slice{.begin = 1}, Reduce{.axis = 1}, Linear{2}>, Shape{5, 3}>();
+  check<Sequential<Slice{.axis = 1, .begin = 1}, Reduce{.operation = ReduceOperation::mean}, Linear{2}>,
+        Shape{3, 4, 2}>();
+  check<Sequential<ChannelPooling{.mode = PoolingMode::average, .filter_size = 3, .padding = 1, .axis = 1}, Linear{2}>,
+        Shape{3, 5, 2}>();
   check<Sequential<GlobalAveragePooling{}, TiedLinear{4}>, Shape{5, 3, 3}>();
+}
+TEST_CASE("layers of several inputs") {
+  check<Graph<graph([](auto x) {
+          return apply(Concat{.axis = 1}, x | Linear{6} | Reshape{{3, 2}}, x | Linear{15} | Reshape{{3, 5}},
+                       x | Linear{3} | Reshape{{3, 1}});
+        })>,
+        Shape{4}>();
+  check<
+      Graph<graph([](auto x) {
+        return apply(Product{.scale = 0.5f}, x | Linear{24} | Reshape{{2, 4, 3}}, x | Linear{30} | Reshape{{2, 3, 5}});
+      })>,
+      Shape{4}>();
+  check<Graph<graph([](auto x) {
+          return apply(Product{.transpose = true}, x | Linear{24} | Reshape{{2, 4, 3}},
+                       x | Linear{30} | Reshape{{2, 5, 3}});
+        })>,
+        Shape{4}>();
+}
+TEST_CASE("embeddings add up gradients in the order of the samples") {
+  constexpr Embedding layer{.vocabulary = 7, .features = 5};
+  constexpr Index batch = 9, numbers = 4, size = numbers * layer.features;
+  Random random{3};
+  std::vector<float> x(batch * numbers), dy = random.values<float>(batch * size),
+                                         weight = random.values<float>(layer.vocabulary * layer.features);
+  for (float& number : x) number = static_cast<float>(random.integer(-1, layer.vocabulary));
+  auto const made = [&](auto backend) {
+    std::vector<float> scratch(weight.size()), y(dy.size()), gradient(weight.size());
+    backend.scratch = scratch.data();
+    struct {
+      Rows<float const> x;
+      float const* p[1];
+      Rows<float> y;
+      Rows<float const> dy;
+      GradientSink<float> sinks[1];
+    } const pass{{x.data(), batch, numbers, numbers},
+                 {weight.data()},
+                 {y.data(), batch, size, size},
+                 {dy.data(), batch, size, size},
+                 {{gradient.data()}}};
+    layer.forward(backend, pass);
+    layer.backward_parameters(backend, pass);
+    y.insert(y.end(), gradient.begin(), gradient.end());
+    return y;
+  };
+  CHECK(same_bits(made(Grid{}), made(Cpu{})));
+}
+TEST_CASE("samples that need scratch of their own are as many at a time as there is scratch for") {
+  constexpr LRN layer{.size = 3, .mode = LRNMode::within};
+  constexpr Shape in{2, 4, 5};
+  constexpr Index batch = 5, own = layer.scratch<Grid>(in, {true, true}), size = in.size();
+  Random random{4};
+  std::vector<float> const x = random.values<float>(batch * size), dy = random.values<float>(batch * size);
+  auto const made = [&](int workers) {
+    std::vector<float> scratch(static_cast<std::size_t>(workers * own + 1), 77.0f), y(x.size()), dx(x.size()),
+        memory(x.size());
+    Grid grid;
+    grid.scratch = scratch.data(), grid.workers = workers, grid.own_scratch = own;
+    struct {
+      Shape in;
+      Rows<float const> x;
+      Rows<float> y;
+      Rows<float const> dy;
+      Rows<float> dx;
+      float* memory;
+    } const pass{in,
+                 {x.data(), batch, size, size},
+                 {y.data(), batch, size, size},
+                 {dy.data(), batch, size, size},
+                 {dx.data(), batch, size, size},
+                 memory.data()};
+    layer.forward(grid, pass);
+    layer.backward_input(grid, pass);
+    CHECK(scratch.back() == 77.0f);
+    y.insert(y.end(), dx.begin(), dx.end());
+    return y;
+  };
+  std::vector<float> const all = made(batch);
+  for (int const workers : {1, 2, 3}) CHECK(same_bits(made(workers), all));
 }
 
 }  // namespace

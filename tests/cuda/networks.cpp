@@ -71,6 +71,26 @@ TEST_CASE("a small network has every kind of kernel") {
   for (std::string const& device : devices()) CHECK(excess(steps(device), copy_of<double>(exact), 3000, 1) <= 1);
 }
 
+TEST_CASE("products are in the precision that is asked for") {
+  LayerConfig const config =
+      sequential({{"conv", Convolution{.num_output = 9, .filter_shape = 3}}, {"tanh", TanH{}}, {"last", Linear{30}}},
+                 Shape{3, 9, 9});
+  for (std::string const& device : devices()) {
+    auto const made = [&](Precision precision) {
+      return values_of(
+          Net::from_config(Backend{device, {.precision = precision}}, config).forward(noise({20, 3, 9, 9}, 1)));
+    };
+    Floats const exact = made(Precision::fp32);
+    auto const distance = [&](Floats const& y) {
+      double apart = 0, whole = 0;
+      for (std::size_t i = 0; i < y.size(); ++i) apart += std::pow(y[i] - exact[i], 2), whole += std::pow(exact[i], 2);
+      return std::sqrt(apart / whole);
+    };
+    double const tf32 = distance(made(Precision::tf32)), bf16 = distance(made(Precision::bf16));
+    CHECK((1e-5 < tf32 && tf32 < 1e-3 && 1e-3 < bf16 && bf16 < 1e-2));
+  }
+}
+
 TEST_CASE("the order of threads changes no bit") {
   Random random{2026};
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -27,5 +27,30 @@ TEST_CASE("train and predict on a GPU that is not there say so in one line, and 
   CHECK_FALSE(std::filesystem::exists(saved));
 }
 
+TEST_CASE("less precision is for products on a GPU") {
+  if (!has_command()) return;
+  TemporaryFolder const folder;
+  std::vector<std::string> const train{"train",
+                                       "--config",
+                                       source_file("examples/configs/xor.capnp.txt"),
+                                       "--data",
+                                       "csv:" + source_file("examples/configs/xor.csv"),
+                                       "--save",
+                                       folder / "xor.juice",
+                                       "--precision"};
+  auto const with = [&](std::string const& precision) {
+    auto arguments = train;
+    arguments.push_back(precision);
+    return run(arguments);
+  };
+  Result const refused = with("tf32"), unknown = with("half");
+  INFO(refused.err << unknown.err);
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("fp32") != std::string::npos);
+  CHECK(unknown.code > 1);
+  CHECK(unknown.err.find("--precision") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "xor.juice"));
+}
+
 }  // namespace
 }  // namespace coldpress::command

@@ -46,14 +46,16 @@ struct GridLayout {
 
 struct Grid : grid::Team, GridLayout {
   using Scalar = float;
-  float* scratch = nullptr;  // as much as scratch_of(layer) asks for
-  int workers = 1;           // threads at most that go through a range each by itself: Extent::workers
-  Index own_scratch = 0;     // of each of these
+  static constexpr bool many_threads = true;
+  float* scratch = nullptr;               // as much as scratch_of(layer) asks for
+  int workers = 1;                        // threads at most that go through a range each by itself: Extent::workers
+  Index own_scratch = 0;                  // of each of these
+  Precision precision = Precision::fp32;  // of the products of dense layers and convolutions
 
   /// y = then(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
   constexpr void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
-    grid::multiply(*this, {1, y.rows, y.columns, x.columns}, grid::Matrix<true>{x.data, x.pitch, 1},
+    grid::multiply(*this, {1, y.rows, y.columns, x.columns, precision}, grid::Matrix<true>{x.data, x.pitch, 1},
                    grid::Matrix<true>{weight, 1, x.columns}, [&](Index, Index, Index i, Index j, float sum) {
                      store(y, then, i, j, bias ? sum + bias[j] : sum);
                    });
@@ -61,7 +63,7 @@ struct Grid : grid::Team, GridLayout {
   /// dx = slope(dy W)
   template <class DY, class DX, class Chain>
   constexpr void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns}, grid::Matrix<true>{dy.data, dy.pitch, 1},
+    grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns, precision}, grid::Matrix<true>{dy.data, dy.pitch, 1},
                    grid::Matrix<false>{weight, dx.columns, 1},
                    [&](Index, Index, Index i, Index j, float sum) { store(dx, slope, i, j, sum); });
   }
@@ -69,29 +71,16 @@ struct Grid : grid::Team, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void weight_gradient(X x, DY dy, Sink const& sink) const {
     Index const columns = x.columns;
-    grid::multiply_split(*this, {1, dy.columns, columns, x.rows}, grid::Matrix<false>{dy.data, 1, dy.pitch},
+    grid::multiply_split(*this, {1, dy.columns, columns, x.rows, precision}, grid::Matrix<false>{dy.data, 1, dy.pitch},
                          grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
                          [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
   }
   /// sink(Σ rows of dy)
   template <class DY, class Sink>
   constexpr void sum_rows(DY dy, Sink const& sink) const {
-    constexpr Index at_once = 32, parts = grid::threads / at_once;
-    each_block(grid::parts(dy.columns, at_once), [&](grid::Block const& block, Index number) {
-      block.each([&](int t) {
-        Index const j = number * at_once + t % at_once;
-        float sum = 0;
-        for (Index i = t / at_once; i < dy.rows && j < dy.columns; i += parts) sum += dy.row(i)[j];
-        block.shared[t] = sum;
-      });
-      block.each([&](int t) {
-        Index const j = number * at_once + t;
-        if (t >= at_once || j >= dy.columns) return;
-        float sum = 0;
-        for (Index part = 0; part < parts; ++part) sum += block.shared[part * at_once + t];
-        sink.take(j, sum);
-      });
-    });
+    each_sum(
+        dy.columns, dy.rows, 32, [&](Index j, Index i) { return dy.row(i)[j]; },
+        [&](Index j, float sum) { sink.take(j, sum); });
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join, class State>
@@ -100,7 +89,7 @@ struct Grid : grid::Team, GridLayout {
     bool const goes_on = g.past() > 0 && g.sequence;
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
     grid::multiply(
-        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth()}, grid::Filters{g, weight},
+        *this, {g.groups, g.group_outputs(), y.rows * g.positions(), g.depth(), precision}, grid::Filters{g, weight},
         grid::SeenAcross{g, x.data, x.pitch, carried}, [&](Index group, Index, Index k, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
           Index const output = group * g.group_outputs() + k;
@@ -117,7 +106,8 @@ struct Grid : grid::Team, GridLayout {
   constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                          Slope<Chain, float> const& slope, NoWindows = {}) const {
     grid::multiply(
-        *this, {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps()},
+        *this,
+        {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
         grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
         [&](Index group, Index, Index c, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
@@ -130,13 +120,13 @@ struct Grid : grid::Team, GridLayout {
                                               Sink const* biases, NoWindows = {}) const {
     Index const places = x.rows * g.positions();
     grid::OutputGradients const gradients{g, dy.data, dy.pitch};
-    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places}, gradients,
+    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places, precision}, gradients,
                          grid::SeenDown{g, x.data, x.pitch}, scratch, [&](Index group, Index k, Index tap, float sum) {
                            weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
                          });
     if (!biases) return;
     each_sum(
-        g.outputs, places, [&](Index k, Index place) { return gradients.value(0, k, place); },
+        g.outputs, places, 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
         [&](Index k, float sum) { biases->take(k, sum); });
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
@@ -243,23 +233,39 @@ struct Grid : grid::Team, GridLayout {
         dx.row(i)[j] = loss.gradient(y.row(i)[j], target.row(i)[j]);
       }
     });
-    double const total = sum_of(x.rows, [&](Index i) {
-      if constexpr (LossType::target == Target_::label) {
-        return loss.value(y.row(i)[static_cast<Index>(*target.row(i))], *target.row(i));
-      } else {
-        float sum = 0;
-        for (Index j = 0; j < y.columns; ++j) sum += loss.value(y.row(i)[j], target.row(i)[j]);
-        return sum;
-      }
-    });
+    double total = 0;
+    if constexpr (LossType::target == Target_::label) {
+      total = sum_of(x.rows,
+                     [&](Index i) { return loss.value(y.row(i)[static_cast<Index>(*target.row(i))], *target.row(i)); });
+    } else {
+      total = sum_of(y.rows * y.columns, [&](Index e) {
+        Index const i = grid::quotient(e, y.columns), j = grid::remainder(e, y.columns);
+        return loss.value(y.row(i)[j], target.row(i)[j]);
+      });
+    }
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
     return static_cast<float>(total / static_cast<double>(Index{x.rows}));
   }
   /// The mean of a loss over samples y, which it takes whole.
   template <class LossType, class Y, class Target, class DY, class DT>
   constexpr float sample_losses(LossType const& loss, Shape const& in, Y y, Target t, DY dy, DT dt) const {
-    double const total = sum_of(
-        y.rows, [&](Index i) { return loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr); });
+    double total = 0;
+    if constexpr (requires { LossType::workspace; }) {  // a block for each sample
+      total = sum_of_parts([&](grid::Block const& block, Index part) {
+        static_assert(2 * (LossType::workspace + LossType::most) <= grid::shared_values);
+        double sum = 0;
+        for (Index i = part; i < y.rows; i += sum_parts) {
+          sum += static_cast<double>(loss.sample_by(grid::Together{block, block.doubles() + LossType::workspace},
+                                                    block.doubles(), in, y.row(i), t.row(i), dy.row(i),
+                                                    dt.data ? dt.row(i) : nullptr));
+        }
+        return sum;
+      });
+    } else {
+      total = sum_of(y.rows, [&](Index i) {
+        return loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
+      });
+    }
     return static_cast<float>(total / static_cast<double>(Index{y.rows}));
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
@@ -278,8 +284,8 @@ struct Grid : grid::Team, GridLayout {
     grid::GatesByStep const gates{{r, false}};
     if (w.inputs(r.part) > 0) {
       PackedPart<float const> const p{w, r.part, weights};
-      grid::multiply(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
-                     [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
+      grid::multiply<64>(*this, {1, dx.rows, dx.columns, w.biases()}, gates, grid::Matrix<false>{p.of_x, dx.columns, 1},
+                         [&](Index, Index, Index i, Index j, float sum) { dx.row(i)[j] = sum; });
       return;
     }
     each_value(dx, [&](Index i, Index j) {
@@ -295,8 +301,8 @@ struct Grid : grid::Team, GridLayout {
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
     auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
       Sink const to = sink.at(offset);
-      grid::multiply_split(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
-                           scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
+      grid::multiply_split<64>(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
+                               scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
     if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
     gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);
@@ -304,7 +310,7 @@ struct Grid : grid::Team, GridLayout {
       Sink const to = sink.at(w.matrices(w.parts()) + (2 * r.part + (of_h ? 1 : 0)) * rows);
       grid::GatesByStep const gates{{r, of_h}};
       each_sum(
-          rows, all, [&](Index row, Index n) { return gates.value(0, n, row); },
+          rows, all, 1, [&](Index row, Index n) { return gates.value(0, n, row); },
           [&](Index row, float sum) { to.take(row, sum); });
     }
   }
@@ -338,16 +344,64 @@ struct Grid : grid::Team, GridLayout {
   /// f(first, last, grid) for ranges that together are [0, count), each of one thread alone.
   template <class F>
   constexpr void each_range(Index count, F const& f) const {
-    each_of(workers, count, [&](Index i, int worker) {
-      Grid one = *this;
-      one.alone = true;
-      one.scratch += worker * own_scratch;
-      f(i, i + 1, one);
+    each_of(workers, count, [&](Index i, int worker) { f(i, i + 1, alone_with(worker)); });
+  }
+  /// f(row, i, i + 1), or f(row, i, i + 1, grid), for each i below the count in each row, each by one thread alone, and
+  /// then the next function. There are as many rows at a time as workers with scratch, which is that of the row.
+  template <class... F>
+  constexpr void each_part(Index rows, Index count, F const&... f) const {
+    for (Index done = 0; done < rows; done += workers) {
+      auto const all = [&](auto const& one) {
+        each(freestanding::smaller<Index>(workers, rows - done) * count, [&](Index e) {
+          Index const row = grid::quotient(e, count), i = grid::remainder(e, count);
+          if constexpr (std::is_invocable_v<decltype(one), Index, Index, Index>) {
+            one(done + row, i, i + 1);
+          } else {
+            one(done + row, i, i + 1, alone_with(row));
+          }
+        });
+      };
+      (all(f), ...);
+    }
+  }
+  /// take(k, Σ value(k, n) over n below `terms`) for k below the count. A block does so for `at_once` of them: 1 where
+  /// neighbouring n are neighbours in memory, 32 where neighbouring k are.
+  template <class Value, class Take>
+  constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take) const {
+    each_block(grid::parts(count, at_once), [&](grid::Block const& block, Index number) {
+      block.each([&](int t) {
+        Index const k = number * at_once + t % at_once;
+        float sum = 0;
+        for (Index n = t / at_once; k < count && n < terms; n += grid::threads / at_once) sum += value(k, n);
+        block.shared[t] = sum;
+      });
+      block.halve(at_once, [&](int t, int other) { block.shared[t] += block.shared[other]; });
+      block.each([&](int t) {
+        if (t < at_once && number * at_once + t < count) take(number * at_once + t, block.shared[t]);
+      });
     });
+  }
+  /// finish(number, i, j, sum) for the sums of `count` products {m, k} {k, n} of matrices, of which a sample has
+  /// `each`.
+  template <class A, class B, class Finish>
+  constexpr void multiply(Index count, Index m, Index n, Index k, Index each, A const& a, B const& b,
+                          Finish const& finish) const {
+    grid::multiply(*this, {count, m, n, k, precision},
+                   grid::Matrix<A::along_k>{a.data, a.row, a.column, each, a.pitch, a.size},
+                   grid::Matrix<B::along_k>{b.data, b.row, b.column, each, b.pitch, b.size},
+                   [&](Index number, Index, Index i, Index j, float sum) { finish(number, i, j, sum); });
   }
 
  private:
   using Target_ = coldpress::Target;
+
+  /// One thread, with the scratch of a worker.
+  constexpr Grid alone_with(Index worker) const {
+    Grid one = *this;
+    one.alone = true;
+    one.scratch += worker * own_scratch;
+    return one;
+  }
 
   /// A finished sum on its way to memory.
   template <class Y, class Chain, class Join>
@@ -374,30 +428,6 @@ struct Grid : grid::Team, GridLayout {
   constexpr void each_value(Y y, F const& f) const {
     Index const columns = y.columns;
     each(y.rows * columns, [&](Index e) { f(grid::quotient(e, columns), grid::remainder(e, columns)); });
-  }
-  /// take(k, Σ value(k, n) over n below `terms`), a block for each k.
-  template <class Value, class Take>
-  constexpr void each_sum(Index count, Index terms, Value const& value, Take const& take) const {
-    constexpr int few = 16;
-    each_block(count, [&](grid::Block const& block, Index k) {
-      block.each([&](int t) {
-        float sum = 0;
-        for (Index n = t; n < terms; n += grid::threads) sum += value(k, n);
-        block.shared[t] = sum;
-      });
-      block.each([&](int t) {
-        if (t >= few) return;
-        float sum = 0;
-        for (Index part = t; part < grid::threads; part += few) sum += block.shared[part];
-        block.shared[grid::threads + t] = sum;
-      });
-      block.each([&](int t) {
-        if (t > 0) return;
-        float sum = 0;
-        for (int part = 0; part < few; ++part) sum += block.shared[grid::threads + part];
-        take(k, sum);
-      });
-    });
   }
 
   /// A place in a pooled plane, and the input under a tap of its window; negative where there is none.

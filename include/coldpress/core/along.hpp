@@ -1,6 +1,7 @@
 // Samples along one of their axes, and sums in a fixed order: what layers of plain loops are made of.
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress {
@@ -36,6 +37,13 @@ constexpr Shape without_axis(Shape in, int axis) {
   for (int a = axis_of(in, axis); a + 1 < rank; ++a) in.extents[a] = in.extents[a + 1];
   in.extents[rank - 1] = rank == 1 ? 1 : 0;
   return in;
+}
+
+/// f(number, begin, end) for what [first, last) has of each run of `size` numbers, counted from where the run starts.
+template <class F>
+__attribute__((always_inline)) constexpr void each_run(Index first, Index last, Index size, F const& f) {
+  for (Index n = first / size; n * size < last; ++n)
+    f(n, freestanding::larger<Index>(0, first - n * size), freestanding::smaller(size, last - n * size));
 }
 
 /// Where the largest of the values x[0], x[inner], ... is: the first of equal ones; a NaN is the largest of all.

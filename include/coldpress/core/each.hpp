@@ -1,4 +1,5 @@
-// Ranges and samples, several at a time where the backend has threads: what layers of plain loops go through.
+// Ranges, samples and parts of them, several at a time where the backend has threads: what layers of plain loops go
+// through.
 #pragma once
 
 #include <coldpress/core/executor.hpp>
@@ -38,6 +39,38 @@ constexpr void each_sample(Backend const& backend, X const& x, Cost cost, F cons
 template <class Backend, class X, class F>
 constexpr void each_sample(Backend const& backend, X const& x, F const& f) {
   each_sample(backend, x, product_of(x.columns, Fixed<Context::value_cost>{}), f);
+}
+
+/// Whether a backend has a thread for every value, and sums by whole blocks of them (each_sum): a GPU.
+template <class Backend>
+constexpr bool many_threads = requires {
+  requires std::remove_cvref_t<Backend>::many_threads;
+};
+
+/// f(sample, first, last), or f(sample, first, last, backend), for ranges that together are the [0, count) of each
+/// sample of x: all of it at once, or with many threads each number by itself. Of several functions one comes after
+/// the other: what the first has made of a sample the second may read, all of it.
+template <class Backend, class X, class Cost, class... F>
+requires std::is_convertible_v<Cost, Index>
+constexpr void each_part(Backend const& backend, X const& x, Index count, Cost cost, F const&... f) {
+  if constexpr (many_threads<Backend>) {
+    backend.each_part(x.rows, count, f...);
+  } else {
+    each_sample(backend, x, cost, [&](Index n, Backend const& by) {
+      auto const all = [&](auto const& one) {
+        if constexpr (std::is_invocable_v<decltype(one), Index, Index, Index>) {
+          one(n, Index{0}, count);
+        } else {
+          one(n, Index{0}, count, by);
+        }
+      };
+      (all(f), ...);
+    });
+  }
+}
+template <class Backend, class X, class... F>
+constexpr void each_part(Backend const& backend, X const& x, Index count, F const&... f) {
+  each_part(backend, x, count, product_of(x.columns, Fixed<Context::value_cost>{}), f...);
 }
 
 }  // namespace coldpress

@@ -1,6 +1,8 @@
 // Where a dynamic network is computed, chosen at run time.
 #pragma once
 
+#include <coldpress/core/precision.hpp>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,18 +16,19 @@ namespace coldpress::dynamic {
 /// Who computes, with the same bits: `threads`, the calling one among them (0: one for each core), or an executor of
 /// the program's own. Networks on copies of one backend share its threads; one that finds them busy computes alone.
 /// `bfloat16`: the matrices of dense layers are kept in half the bytes, rounded; such a network infers, and does not
-/// train.
+/// train. `precision`: of the products of dense layers and convolutions on a GPU; others compute in fp32.
 struct BackendOptions {
   int threads = 1;
   std::shared_ptr<Executor> executor = nullptr;
   bool bfloat16 = false;
+  Precision precision = Precision::fp32;
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;
 /// "cpu:reference": plain xtensor and BLAS, on the calling thread. "cuda:0", "cuda:1", ...: a GPU, in programs that are
 /// linked with coldpress::cuda; "cuda" is the first. "cuda:emulated": the GPU's kernels as loops on the calling thread,
 /// for tests where there is no GPU. Throws UnsupportedError for a name it does not know or this machine cannot run, and
-/// for threads where there can be none.
+/// for options that it cannot have.
 class Backend {
  public:
   Backend() : Backend("cpu") {}

@@ -20,8 +20,8 @@ struct Argmax {
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
-    each_sample(backend, pass.x, [&](Index n) {
-      for (Index line = 0; line < a.lines(); ++line) {
+    each_part(backend, pass.x, a.lines(), [&](Index n, Index first, Index last) {
+      for (Index line = first; line < last; ++line) {
         T const* const x = pass.x.row(n) + a.line(line);
         pass.y.row(n)[line] = static_cast<T>(first_maximum(x, a.extent, a.inner));
       }

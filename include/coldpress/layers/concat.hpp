@@ -14,7 +14,7 @@ struct Concat {
   int axis = 0;
 
   constexpr Shape output_shape(Shapes in) const {
-    require(in.size() >= 2, "concat: takes at least two inputs");
+    require(in.size() >= 2 && in.size() <= 8, "concat: takes two to eight inputs");
     int const along = axis_of(in[0], axis);
     Shape out = in[0];
     out.extents[along] = 0;
@@ -43,16 +43,17 @@ struct Concat {
   /// f(sample, input, place in it, place in the output, count) for all values that stay side by side.
   template <class F>
   constexpr void for_each_run(auto const& backend, Shapes in, auto const& samples, F f) const {
-    Index outer = 1, whole = 0;
+    Index outer = 1, starts[9] = {};  // of the inputs in a run of the output
     for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
-    for (Shape const& shape : in) whole += shape.size() / outer;
-    each_sample(backend, samples, [&](Index i) {
-      Index offset = 0;
-      for (std::size_t k = 0; k < in.size(); ++k) {
-        Index const part = in[k].size() / outer;
-        for (Index o = 0; o < outer; ++o) f(i, k, o * part, o * whole + offset, part);
-        offset += part;
-      }
+    for (std::size_t k = 0; k < in.size(); ++k) starts[k + 1] = starts[k] + in[k].size() / outer;
+    Index const whole = starts[in.size()];
+    each_part(backend, samples, outer * whole, [&](Index i, Index first, Index last) {
+      each_run(first, last, whole, [&](Index o, Index begin, Index end) {
+        for (std::size_t k = 0; k < in.size(); ++k) {
+          Index const from = freestanding::larger(begin, starts[k]), to = freestanding::smaller(end, starts[k + 1]);
+          if (from < to) f(i, k, o * (starts[k + 1] - starts[k]) + from - starts[k], o * whole + from, to - from);
+        }
+      });
     });
   }
 };

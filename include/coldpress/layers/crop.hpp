@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/geometry.hpp>
@@ -28,31 +29,29 @@ struct Crop {
   }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
-    for_each_row(backend, pass, pass.x, [&](Index n, Index from, Index to, bool mirrored) {
-      copy(pass.x.row(n) + from, pass.y.row(n) + to, mirrored);
+    for_each_row(backend, pass, pass.x, [&](Index n, Index from, Index to, auto const& copy) {
+      copy(pass.x.row(n) + from, pass.y.row(n) + to);
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    each_sample(backend, pass.dx, [&](Index n) { freestanding::fill_n(pass.dx.row(n), Index{pass.dx.columns}, T{}); });
-    for_each_row(backend, pass, pass.dx, [&](Index n, Index to, Index from, bool mirrored) {
-      copy(pass.dy.row(n) + from, pass.dx.row(n) + to, mirrored);
+    each_part(backend, pass.dx, pass.dx.columns, [&](Index n, Index first, Index last) {
+      freestanding::fill_n(pass.dx.row(n) + first, last - first, T{});
+    });
+    for_each_row(backend, pass, pass.dx, [&](Index n, Index to, Index from, auto const& copy) {
+      copy(pass.dy.row(n) + from, pass.dx.row(n) + to);
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Crop const&) const = default;
 
  private:
-  /// One row of the part.
-  constexpr void copy(auto const* from, auto* to, bool mirrored) const {
-    for (Index j = 0; j < size[1]; ++j) to[j] = from[mirrored ? size[1] - 1 - j : j];
-  }
-  /// f(sample, place in x, place in y, mirrored) for each row of the part.
+  /// f(sample, place in x, place in y, copy) for each row of the part; copy(from, to) takes its values over.
   template <class Pass, class F>
   constexpr void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
     int const rank = pass.in.rank();
     Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
-    each_sample(backend, samples, [&](Index n) {
+    each_part(backend, samples, planes * size[0] * size[1], [&](Index n, Index first, Index last) {
       auto const random = Stream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
       bool const training = pass.step > 0;
       auto const offset = [&](Index room, std::uint32_t word) {
@@ -62,10 +61,12 @@ struct Crop {
       };
       Index const top = offset(height - size[0], random.words[0]), left = offset(width - size[1], random.words[1]);
       bool const mirrored = training && random_mirror && random.words[2] % 2 == 1;
-      for (Index p = 0; p < planes; ++p) {
-        for (Index i = 0; i < size[0]; ++i)
-          f(n, (p * height + top + i) * width + left, (p * size[0] + i) * size[1], mirrored);
-      }
+      each_run(first, last, size[1], [&](Index row, Index begin, Index end) {
+        f(n, (row / size[0] * height + top + row % size[0]) * width + left, row * size[1],
+          [&](auto const* from, auto* to) {
+            for (Index j = begin; j < end; ++j) to[j] = from[mirrored ? size[1] - 1 - j : j];
+          });
+      });
     });
   }
 };

@@ -41,32 +41,46 @@ struct LRN {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    Index const values = pass.in.size();
-    each_sample(backend, pass.x, values * size, [&](Index n, auto const& by) {
-      T const* const x = pass.x.row(n);
-      T *const y = pass.y.row(n), *const means = pass.memory + n * values;
-      window_means(pass.in, (size - 1) / 2, size / 2, by.scratch, means, [&](Index i) { return x[i] * x[i]; });
-      raise(by, means, y, values);
-      for (Index i = 0; i < values; ++i) y[i] *= x[i];
-    });
+    Index const values = pass.in.size(), before = (size - 1) / 2, after = size / 2;
+    each_part(
+        backend, pass.x, values, values * size,
+        [&](Index n, Index first, Index last, auto const& by) {
+          T const* const x = pass.x.row(n);
+          sum_down(pass.in, before, after, first, last, by.scratch, [&](Index i) { return x[i] * x[i]; });
+        },
+        [&](Index n, Index first, Index last, auto const& by) {
+          T const* const x = pass.x.row(n);
+          T *const y = pass.y.row(n), *const means = pass.memory + n * values;
+          window_means(pass.in, before, after, first, last, by.scratch, means, [&](Index i) { return x[i] * x[i]; });
+          raise(by, means + first, y + first, last - first);
+          for (Index i = first; i < last; ++i) y[i] *= x[i];
+        });
   }
   /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    Index const values = pass.in.size();
+    Index const values = pass.in.size(), before = size / 2, after = (size - 1) / 2;
     T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
-    each_sample(backend, pass.dx, values * size, [&](Index n, auto const& by) {
-      T *const part = by.scratch, *const total = part + values, *const between = total + values;
-      T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
-      T* const dx = pass.dx.row(n);
-      raise(by, means, dx, values);
-      for (Index i = 0; i < values; ++i) {
-        dx[i] *= dy[i];
-        part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
-      }
-      window_means(pass.in, size / 2, (size - 1) / 2, between, total, [&](Index i) { return part[i]; });
-      for (Index i = 0; i < values; ++i) dx[i] -= factor * x[i] * total[i];
-    });
+    each_part(
+        backend, pass.dx, values, values * size,
+        [&](Index n, Index first, Index last, auto const& by) {
+          T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
+          T *const part = by.scratch, *const dx = pass.dx.row(n);
+          raise(by, means + first, dx + first, last - first);
+          for (Index i = first; i < last; ++i) {
+            dx[i] *= dy[i];
+            part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
+          }
+        },
+        [&](Index, Index first, Index last, auto const& by) {
+          T *const part = by.scratch, *const between = part + 2 * values;
+          sum_down(pass.in, before, after, first, last, between, [&](Index i) { return part[i]; });
+        },
+        [&](Index n, Index first, Index last, auto const& by) {
+          T *const part = by.scratch, *const total = part + values, *const between = total + values;
+          window_means(pass.in, before, after, first, last, between, total, [&](Index i) { return part[i]; });
+          for (Index i = first; i < last; ++i) pass.dx.row(n)[i] -= factor * pass.x.row(n)[i] * total[i];
+        });
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
   bool operator==(LRN const&) const = default;
@@ -78,29 +92,33 @@ struct LRN {
     backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
                 Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
   }
-  /// to = the mean of what f(place) is in the window around each place; of a square first down, then across.
+  /// Of the windows within a channel: between = the sums of what f(place) is down the rows.
   template <class T, class F>
-  constexpr void window_means(Shape const& in, Index before, Index after, T* between, T* to, F f) const {
+  constexpr void sum_down(Shape const& in, Index before, Index after, Index first, Index last, T* between, F f) const {
+    if (mode == LRNMode::within) sum_along({in, 1}, before, after, first, last, between, f);
+  }
+  /// to = the mean of what f(place) is in the window around each place, across channels or the sums in `between`.
+  template <class T, class F>
+  constexpr void window_means(Shape const& in, Index before, Index after, Index first, Index last, T const* between,
+                              T* to, F f) const {
     if (mode == LRNMode::across) {
-      sum_along({in, 0}, before, after, to, f);
+      sum_along({in, 0}, before, after, first, last, to, f);
     } else {
-      sum_along({in, 1}, before, after, between, f);
-      sum_along({in, 2}, before, after, to, [&](Index i) { return between[i]; });
+      sum_along({in, 2}, before, after, first, last, to, [&](Index i) { return between[i]; });
     }
     T const count = static_cast<T>(mode == LRNMode::across ? size : size * size);
-    Index const values = in.size();
-    for (Index i = 0; i < values; ++i) to[i] /= count;
+    for (Index i = first; i < last; ++i) to[i] /= count;
   }
   template <class T, class F>
-  static constexpr void sum_along(Along const& a, Index before, Index after, T* to, F f) {
-    for (Index o = 0; o < a.outer; ++o) {
+  static constexpr void sum_along(Along const& a, Index before, Index after, Index first, Index last, T* to, F f) {
+    each_run(first, last, a.extent * a.inner, [&](Index o, Index begin, Index end) {
       Index const start = o * a.extent * a.inner;
-      freestanding::fill_n(to + start, a.extent * a.inner, T{});
+      freestanding::fill_n(to + start + begin, end - begin, T{});
       for (Index d = -before; d <= after; ++d) {
-        Index const end = start + freestanding::smaller(a.extent, a.extent - d) * a.inner;
-        for (Index i = start + freestanding::larger<Index>(0, -d) * a.inner; i < end; ++i) to[i] += f(i + d * a.inner);
+        Index const stop = start + freestanding::smaller(end, (a.extent - d) * a.inner);
+        for (Index i = start + freestanding::larger(begin, -d * a.inner); i < stop; ++i) to[i] += f(i + d * a.inner);
       }
-    }
+    });
   }
 };
 

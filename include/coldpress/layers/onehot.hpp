@@ -25,8 +25,8 @@ struct Onehot {
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
     Along const a{output_shape(pass.in), axis};
-    each_sample(backend, pass.y, [&](Index n) {
-      for (Index line = 0; line < a.lines(); ++line) {
+    each_part(backend, pass.y, a.lines(), [&](Index n, Index first, Index last) {
+      for (Index line = first; line < last; ++line) {
         T const label = pass.x.row(n)[line];
         T* const y = pass.y.row(n) + a.line(line);
         bool const known = is_label(label, num_classes);

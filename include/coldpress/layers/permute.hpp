@@ -48,33 +48,34 @@ struct Permute {
     return out;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    each_sample(backend, pass.y, [&](Index i) {
+    each_part(backend, pass.y, pass.y.columns, [&](Index i, Index first, Index last) {
       auto const* const x = pass.x.row(i);
       auto* const y = pass.y.row(i);
-      for_each(pass.in, [&](Index to, Index from) { y[to] = x[from]; });
+      for_each(pass.in, first, last, [&](Index to, Index from) { y[to] = x[from]; });
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    each_sample(backend, pass.dy, [&](Index i) {
+    each_part(backend, pass.dy, pass.dy.columns, [&](Index i, Index first, Index last) {
       auto const* const dy = pass.dy.row(i);
       auto* const dx = pass.dx.row(i);
-      for_each(pass.in, [&](Index to, Index from) { dx[from] = dy[to]; });
+      for_each(pass.in, first, last, [&](Index to, Index from) { dx[from] = dy[to]; });
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(Permute const&) const = default;
 
  private:
-  /// f(place in the output, place in the input), in order of the output.
+  /// f(place in the output, place in the input) for the places [first, last) of the output.
   template <class F>
-  constexpr void for_each(Shape const& in, F f) const {
+  constexpr void for_each(Shape const& in, Index first, Index last, F f) const {
     int const rank = in.rank();
     Index steps[Shape::max_rank] = {}, at[Shape::max_rank] = {}, extents[Shape::max_rank] = {}, step = 1;
     Index of_input[Shape::max_rank] = {};
     for (int a = rank; a-- > 0; step *= in[a]) of_input[a] = step;
     for (int a = 0; a < rank; ++a) steps[a] = of_input[axes.order[a]], extents[a] = in[axes.order[a]];
-    Index from = 0;
-    for (Index to = 0; to < step; ++to) {
+    Index from = 0, rest = first;
+    for (int a = rank; a-- > 0; rest /= extents[a]) at[a] = rest % extents[a], from += at[a] * steps[a];
+    for (Index to = first; to < last; ++to) {
       f(to, from);
       for (int a = rank; a-- > 0;) {
         from += steps[a];

@@ -19,8 +19,8 @@ struct RandomNormal {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = std::remove_cvref_t<decltype(*pass.y.data)>;
-    each_sample(backend, pass.y, [&](Index i) {
-      for (Index j = 0; j < pass.y.columns; ++j) {
+    each_part(backend, pass.y, pass.y.columns, [&](Index i, Index first, Index last) {
+      for (Index j = first; j < last; ++j) {
         auto const bits = philox<std::uint32_t>(
             {{static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(pass.step),
               static_cast<std::uint32_t>(pass.step >> 32)}},

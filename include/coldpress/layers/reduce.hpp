@@ -27,38 +27,38 @@ struct Reduce {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    each_sample(backend, pass.x, [&](Index n) {
-      for (Index o = 0; o < a.outer; ++o) {
+    each_part(backend, pass.x, a.lines(), [&](Index n, Index first, Index last) {
+      each_run(first, last, a.inner, [&](Index o, Index begin, Index end) {
         T const* const x = pass.x.row(n) + o * a.extent * a.inner;
         T* const y = pass.y.row(n) + o * a.inner;
         if (a.inner == 1) {
           *y = sum_over<T>(a.extent, [&](Index k) { return x[k]; }) / whole;
-          continue;
+          return;
         }
-        freestanding::fill_n(y, a.inner, T{});
+        freestanding::fill_n(y + begin, end - begin, T{});
         for (Index k = 0; k < a.extent; ++k) {
-          for (Index i = 0; i < a.inner; ++i) y[i] += x[k * a.inner + i];
+          for (Index i = begin; i < end; ++i) y[i] += x[k * a.inner + i];
         }
-        for (Index i = 0; i < a.inner; ++i) y[i] /= whole;
-      }
+        for (Index i = begin; i < end; ++i) y[i] /= whole;
+      });
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    each_sample(backend, pass.dx, [&](Index n) {
-      for (Index o = 0; o < a.outer; ++o) {
+    each_part(backend, pass.dx, a.lines() * a.extent, [&](Index n, Index first, Index last) {
+      each_run(first, last, a.extent * a.inner, [&](Index o, Index begin, Index end) {
         T const* const dy = pass.dy.row(n) + o * a.inner;
         T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
         if (a.inner == 1) {
-          freestanding::fill_n(dx, a.extent, *dy / whole);
-          continue;
+          freestanding::fill_n(dx + begin, end - begin, *dy / whole);
+          return;
         }
-        for (Index k = 0; k < a.extent; ++k) {
-          for (Index i = 0; i < a.inner; ++i) dx[k * a.inner + i] = dy[i] / whole;
-        }
-      }
+        each_run(begin, end, a.inner, [&](Index k, Index from, Index to) {
+          for (Index i = from; i < to; ++i) dx[k * a.inner + i] = dy[i] / whole;
+        });
+      });
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;

@@ -22,30 +22,62 @@ struct SoftmaxOver {
   // The backend normalises rows: some lines at a time are brought into that form.
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
+    if constexpr (many_threads<Backend>) return 0;
     Along const a{in, axis};
     return extent.workers * (extent.input_gradient ? 2 : 1) * at_once(a) * Backend::pitch(a.extent);
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    for_each_part(backend, pass.in, pass.x, [&](Index n, auto const& by, auto const& lines, auto const& rows) {
-      lines.gather(pass.x.row(n), rows);
-      by.normalize(kind(), rows, rows);
-      lines.scatter(rows, pass.y.row(n));
-    });
+    if constexpr (many_threads<decltype(backend)>) {
+      backend.normalize(kind(), all_lines(pass.in, pass.x), all_lines(pass.in, pass.y));
+    } else {
+      for_each_part(backend, pass.in, pass.x, [&](Index n, auto const& by, auto const& lines, auto const& rows) {
+        lines.gather(pass.x.row(n), rows);
+        by.normalize(kind(), rows, rows);
+        lines.scatter(rows, pass.y.row(n));
+      });
+    }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    for_each_part(backend, pass.in, pass.dx, [&](Index n, auto const& by, auto const& lines, auto const& y) {
-      auto dy = y;
-      dy.data = y.row(y.rows);
-      lines.gather(pass.y.row(n), y);
-      lines.gather(pass.dy.row(n), dy);
-      by.normalize_gradient(kind(), y, dy, dy);
-      lines.scatter(dy, pass.dx.row(n));
-    });
+    if constexpr (many_threads<decltype(backend)>) {
+      backend.normalize_gradient(kind(), all_lines(pass.in, pass.y), all_lines(pass.in, pass.dy),
+                                 all_lines(pass.in, pass.dx));
+    } else {
+      for_each_part(backend, pass.in, pass.dx, [&](Index n, auto const& by, auto const& lines, auto const& y) {
+        auto dy = y;
+        dy.data = y.row(y.rows);
+        lines.gather(pass.y.row(n), y);
+        lines.gather(pass.dy.row(n), dy);
+        by.normalize_gradient(kind(), y, dy, dy);
+        lines.scatter(dy, pass.dx.row(n));
+      });
+    }
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
   bool operator==(SoftmaxOver const&) const = default;
 
  private:
+  /// All lines of all samples, as a matrix whose rows are scattered.
+  template <class T>
+  struct AllLines {
+    struct Line {
+      T* data;
+      Index inner;
+      constexpr T& operator[](Index k) const { return data[k * inner]; }
+    };
+    T* data;
+    Index pitch;
+    Along along;
+    Index rows, columns;
+    constexpr Line row(Index n) const {
+      return {data + n / along.lines() * pitch + along.line(n % along.lines()), along.inner};
+    }
+  };
+  template <class X>
+  constexpr auto all_lines(Shape const& in, X const& x) const {
+    Along const a{in, axis};
+    return AllLines<std::remove_reference_t<decltype(*x.data)>>{x.data, x.pitch, a, x.rows * a.lines(), a.extent};
+  }
+
   /// Lines of a sample: value k of line l is at start + l * apart + k * inner.
   struct Lines {
     Index start, apart, inner;

@@ -34,8 +34,8 @@ struct TiedLinear {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     backend.product(pass.x, pass.p[0], pass.y, Slope<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
-    each_sample(backend, pass.y, [&](Index i) {
-      for (Index j = 0; j < output_size; ++j) pass.y.row(i)[j] += pass.p[1][j];
+    each_part(backend, pass.y, output_size, [&](Index i, Index first, Index last) {
+      for (Index j = first; j < last; ++j) pass.y.row(i)[j] += pass.p[1][j];
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {

@@ -27,34 +27,42 @@ struct Wasserstein {
     return in;
   }
   static constexpr Target target = Target::value;
+  static constexpr Index workspace = 4 * most;
   template <class T>
   constexpr T sample(Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
+    double memory[workspace];
+    return sample_by(OneThread{}, memory, in, y, t, dy, dt);
+  }
+  /// The same by several threads with `workspace` numbers that all see: team.each(n, f) has f(i) called for all i below
+  /// n before any goes on, and team.sum(n, f) adds up what it gives.
+  template <class Team, class T>
+  constexpr T sample_by(Team const& team, double* memory, Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Index const n = in.size();
-    double cost[most], kernel[most], u[most], v[most];
-    for (Index d = 0; d < n; ++d) {
+    double *const cost = memory, *const kernel = cost + most, *const u = kernel + most, *const v = u + most;
+    team.each(n, [&](Index d) {
       cost[d] = freestanding::pow(static_cast<double>(d) / static_cast<double>(freestanding::larger<Index>(n - 1, 1)),
                                   double{power});
       kernel[d] = freestanding::exp(-lambda * cost[d]);
       u[d] = 1 / static_cast<double>(n);
-    }
+    });
     auto const balance = [&](T const* mass, double const* other, double* factors) {
-      for (Index i = 0; i < n; ++i) {
+      team.each(n, [&](Index i) {
         double sum = 0;
         for (Index j = 0; j < n; ++j) sum += kernel[distance(i, j)] * other[j];
         factors[i] = static_cast<double>(mass[i]) / sum;
-      }
+      });
     };
     balance(t, u, v);
     for (Index k = 0; k < iterations; ++k) balance(y, v, u), balance(t, u, v);
-    double total = 0;
-    for (Index i = 0; i < n; ++i) {
+    double const total = team.sum(n, [&](Index i) {
       double carried = 0;
       for (Index j = 0; j < n; ++j) carried += kernel[distance(i, j)] * cost[distance(i, j)] * v[j];
-      total += u[i] * carried;
-    }
+      return u[i] * carried;
+    });
     auto const hand_over = [&](double const* factors, T* gradient) {
-      for (Index i = 0; i < n; ++i)
+      team.each(n, [&](Index i) {
         gradient[i] = static_cast<T>(freestanding::log(freestanding::larger(factors[i], 1e-20)) / lambda * loss_weight);
+      });
     };
     hand_over(u, dy);
     if (dt) hand_over(v, dt);
@@ -63,6 +71,18 @@ struct Wasserstein {
   bool operator==(Wasserstein const&) const = default;
 
  private:
+  struct OneThread {
+    template <class F>
+    constexpr void each(Index n, F const& f) const {
+      for (Index i = 0; i < n; ++i) f(i);
+    }
+    template <class F>
+    constexpr double sum(Index n, F const& f) const {
+      double total = 0;
+      for (Index i = 0; i < n; ++i) total += f(i);
+      return total;
+    }
+  };
   static constexpr Index distance(Index i, Index j) { return i < j ? j - i : i - j; }
 };
 

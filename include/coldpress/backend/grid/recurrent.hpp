@@ -40,8 +40,8 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
     *sum_at(r, step, sample, sum_of_x(gates, gate), unit) = sum + bias;
   };
   if (inputs > 0) {
-    multiply(team, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
-             [&](Index, Index, Index n, Index row, float sum) { put(n, row, sum); });
+    multiply<64>(team, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
+                 [&](Index, Index, Index n, Index row, float sum) { put(n, row, sum); });
   } else {
     team.each(steps * samples * rows, [&](Index e) {
       Index const n = quotient(e, rows), row = remainder(e, rows);

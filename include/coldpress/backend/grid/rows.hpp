@@ -1,4 +1,4 @@
-// Softmax, its gradient and the like: what goes over whole rows. Short ones are a thread's, long ones half a warp's.
+// Softmax, its gradient and the like: what goes over whole rows. Short ones are a thread's, long ones a warp's.
 #pragma once
 
 #include <coldpress/backend/grid/team.hpp>
@@ -7,7 +7,7 @@
 
 namespace coldpress::grid {
 
-inline constexpr Index lanes = 32, rows_at_once = threads / lanes;
+inline constexpr Index rows_at_once = threads / lanes;
 /// Whether a row is one thread's.
 constexpr bool is_short(Team const& team, Index columns) { return team.alone || columns <= 2 * lanes; }
 
@@ -56,7 +56,8 @@ struct JoinMass {
     return {top, part(a) + part(b)};
   }
 };
-constexpr Mass mass_of(float const* x, Index columns, Index from, Index step) {
+template <class X>
+constexpr Mass mass_of(X x, Index columns, Index from, Index step) {
   float top = -__builtin_inff(), sum = 0;
   for (Index j = from; j < columns; j += step) top = x[j] > top || x[j] != x[j] ? x[j] : top;
   for (Index j = from; j < columns; j += step) sum += Math<float>::exp(x[j] - top);

@@ -6,9 +6,17 @@
 
 #include <cstdint>
 
+/// Has nvcc unroll a loop whose arrays are to be registers.
+#if defined __CUDA_ARCH__
+#define COLDPRESS_UNROLL _Pragma("unroll")
+#else
+#define COLDPRESS_UNROLL
+#endif
+
 namespace coldpress::grid {
 
 inline constexpr int threads = 256;                // of a block
+inline constexpr Index lanes = 32;                 // of a warp
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
 /// Where a host asks how many blocks there is work for, and has none of it done; else null.
@@ -55,6 +63,7 @@ struct PerThread {
 
 struct Block {
   float* shared;
+  constexpr double* doubles() const { return static_cast<double*>(static_cast<void*>(shared)); }
 
   /// f(thread) by each thread of the block, and a barrier: what one wrote, all may read.
   template <class F>
@@ -65,6 +74,38 @@ struct Block {
 #else
     for (Index n = 0; n < threads; ++n) f(static_cast<int>(played(n, threads)));
 #endif
+  }
+  /// add(t, other) for pairs of threads' numbers, until `left` are left, the first of all: a tree of fixed order.
+  template <class F>
+  constexpr void halve(int left, F const& add) const {
+    for (int half = threads / 2; half >= left; half /= 2) {
+      each([&](int t) {
+        if (t < half) add(t, t + half);
+      });
+    }
+  }
+};
+
+/// A block's threads for what needs many steps together: each(n, f) has f(i) called for all i below n before any goes
+/// on.
+struct Together {
+  Block const& block;
+  double* spare;  // of as many numbers as are added up
+
+  template <class F>
+  constexpr void each(Index n, F const& f) const {
+    block.each([&](int t) {
+      for (Index i = t; i < n; i += threads) f(i);
+    });
+  }
+  /// Σ f(i) over i below n, for every thread.
+  template <class F>
+  constexpr double sum(Index n, F const& f) const {
+    each(n, [&](Index i) { spare[i] = f(i); });
+    double total = 0;
+    for (Index i = 0; i < n; ++i) total += spare[i];
+    block.each([](int) {});  // before the next sum
+    return total;
   }
 };
 
@@ -137,8 +178,8 @@ struct Team {
     if (alone) __builtin_trap();
     if (only_asked(count)) return;
     for (Index n = 0; n < count; ++n) {
-      float memory[shared_values];
-      for (float& value : memory) value = __builtin_nanf("");  // as a GPU leaves it: nothing may be read unwritten
+      alignas(16) float memory[shared_values];
+      __builtin_memset(memory, 0xff, sizeof memory);  // NaNs: nothing may be read unwritten
       f(Block{memory}, played(n, count));
     }
 #endif
@@ -146,15 +187,30 @@ struct Team {
   /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
   template <class F>
   constexpr double sum_of(Index count, F const& f) const {
+    return sum_of_parts([&](Block const& block, Index part) {
+      double* const own = block.doubles();
+      block.each([&](int t) {
+        double sum = 0;
+        for (Index i = part * threads + t; i < count; i += sum_parts * threads) sum += static_cast<double>(f(i));
+        own[t] = sum;
+      });
+      block.halve(1, [&](int t, int other) { own[t] += own[other]; });
+      return own[0];
+    });
+  }
+  /// Σ f(block, part) over sum_parts parts, of which a block makes one; all of its threads get the same of f.
+  template <class F>
+  constexpr double sum_of_parts(F const& f) const {
 #if defined __CUDA_ARCH__
     double* const all = sums;
 #else
     double all[sum_parts] = {};
 #endif
-    each(sum_parts, [&](Index part) {
-      double sum = 0;
-      for (Index i = part; i < count; i += sum_parts) sum += static_cast<double>(f(i));
-      all[part] = sum;
+    each_block(sum_parts, [&](Block const& block, Index part) {
+      double const sum = f(block, part);
+      block.each([&](int t) {
+        if (t == 0) all[part] = sum;
+      });
     });
     double total = 0;
     for (Index part = 0; part < sum_parts; ++part) total += all[part];

@@ -1,0 +1,149 @@
+// What a block does for a tile of a product: panels of the operands on their way to shared memory, and the sums.
+#pragma once
+
+#include <coldpress/backend/grid/mma.hpp>
+
+namespace coldpress::grid {
+
+/// Terms of a panel. Neighbouring terms are a tile and `gap` apart in shared memory: what a warp reads at once is then
+/// in 32 banks, and four values that follow each other can be read as one.
+inline constexpr Index panel = 16, gap = 8;
+
+/// Four values at a multiple of 16 bytes.
+COLDPRESS_DEVICE inline void read_four(float const* from, float* to) {
+#if defined __CUDA_ARCH__
+  float4 const all = *reinterpret_cast<float4 const*>(from);
+  to[0] = all.x, to[1] = all.y, to[2] = all.z, to[3] = all.w;
+#else
+  for (int n = 0; n < 4; ++n) to[n] = from[n];
+#endif
+}
+
+/// An operand of which four values that follow each other can be read as one.
+template <class Operand>
+concept ReadByFour = requires(Operand const& operand) {
+  { operand.by_four() } -> std::same_as<bool>;
+};
+
+/// Of an operand what a thread brings of a panel: it reads the next one while it adds products of this one. The first
+/// operand is a struct with value(product, at, term), the second with value(product, term, at); `along_k`: whether
+/// neighbouring terms are neighbours in memory, or else what has neighbouring `at`.
+template <Index tile, class Operand, bool second>
+struct Portion {
+  static constexpr Index count = tile * panel / threads;
+  float values[count];
+
+  /// `at` from `first` and terms from `term`; zeros beyond `size` and `last`.
+  constexpr void read(Operand const& operand, Index thread, Index product, Index first, Index size, Index term,
+                      Index last) {
+    COLDPRESS_UNROLL for (Index n = 0; n < count; n += wide) {
+      Place const place = place_of(thread, n);
+      Index const at = first + place.at, t = term + place.term;
+      if constexpr (wide == 4) {
+        if (operand.by_four() && at + next_at * 3 < size && t + next_term * 3 < last) {
+          read_four(second ? operand.at(product, t, at) : operand.at(product, at, t), values + n);
+          continue;
+        }
+      }
+      COLDPRESS_UNROLL for (Index c = 0; c < wide; ++c) {
+        Index const i = at + c * next_at, k = t + c * next_term;
+        values[n + c] = i >= size || k >= last ? 0
+                        : second               ? operand.value(product, k, i)
+                                               : operand.value(product, i, k);
+      }
+    }
+  }
+  constexpr void write(Index thread, float* panel_of_tile) const {
+    COLDPRESS_UNROLL for (Index n = 0; n < count; n += wide) {
+      Place const place = place_of(thread, n);
+      float* const to = panel_of_tile + place.term * (tile + gap) + place.at;
+      COLDPRESS_UNROLL for (Index c = 0; c < wide; ++c) to[c * (next_term * (tile + gap) + next_at)] = values[n + c];
+    }
+  }
+
+ private:
+  static constexpr bool along = Operand::along_k;
+  static constexpr Index wide = ReadByFour<Operand> ? 4 : 1;
+  static constexpr Index next_at = along ? 0 : 1, next_term = along ? 1 : 0;
+  struct Place {
+    Index at, term;
+  };
+  /// Neighbouring threads read neighbours in memory: of terms 32 bytes, of which memory gives no less at once.
+  static constexpr Place place_of(Index thread, Index n) {
+    Index const e = thread + n / wide * threads;
+    constexpr Index across = tile / wide, together = 8 / wide;
+    if constexpr (!along) return {e % across * wide, e / across};
+    return {e / together % tile, (e % together + e / (together * tile) * together) * wide};
+  }
+};
+
+/// The sums of a thread in a tile.
+template <Index tile>
+struct Sums {
+  static constexpr Index side = tile / 16;  // threads are 16 x 16
+  float values[side * side];
+
+  /// Adds the products of two panels, in the order of their terms.
+  constexpr void add(Precision precision, Index thread, float const* left, float const* right) {
+    if (precision == Precision::fp32) {
+      add_each(left + thread / 16 * 4, right + thread % 16 * 4);
+    } else if (precision == Precision::tf32) {
+      add_by_warps<Precision::tf32>(thread, left, right);
+    } else {
+      add_by_warps<Precision::bf16>(thread, left, right);
+    }
+  }
+  /// f(row, column, sum)
+  template <class F>
+  constexpr void for_each(Precision precision, Index thread, F const& f) const {
+    if (precision == Precision::fp32) {
+      COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n)
+          f(thread / 16 * 4 + place(n / side), thread % 16 * 4 + place(n % side), values[n]);
+    } else {
+      Index const lane = thread % lanes, down = first_row(thread), across = first_column(thread);
+      COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n) {
+        f(down + n / 4 / fits * 16 + mma_row(lane, n % 4), across + n / 4 % fits * 8 + mma_column(lane, n % 4),
+          values[n]);
+      }
+    }
+  }
+
+ private:
+  /// A thread has squares of 4 x 4 sums, 64 apart: what neighbours read at once are neighbours.
+  static constexpr Index place(Index n) { return n / 4 * 64 + n % 4; }
+  constexpr void add_each(float const* left, float const* right) {
+    constexpr Index at_once = 64 / (side * side);  // terms: enough multiply-adds to hide the reading of the next
+    for (Index d = 0; d < panel; d += at_once) {
+      COLDPRESS_UNROLL for (Index c = d; c < d + at_once; ++c) {
+        float rows[side], columns[side];
+        COLDPRESS_UNROLL for (Index n = 0; n < side; ++n) {
+          rows[n] = left[c * (tile + gap) + place(n)];
+          columns[n] = right[c * (tile + gap) + place(n)];
+        }
+        COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n) values[n] =
+            freestanding::fma(rows[n / side], columns[n % side], values[n]);
+      }
+    }
+  }
+  /// The eight warps are 2 x 4, and each has `fits` x `fits` products of tensor cores.
+  static constexpr Index fits = tile / 32;
+  static constexpr Index first_row(Index thread) { return thread / lanes / 4 * (tile / 2); }
+  static constexpr Index first_column(Index thread) { return thread / lanes % 4 * (tile / 4); }
+  template <Precision precision>
+  constexpr void add_by_warps(Index thread, float const* left, float const* right) {
+    using M = Mma<precision, tile + gap>;
+    Index const lane = thread % lanes;
+    left += first_row(thread), right += first_column(thread);
+    for (Index d = 0; d < panel; d += M::depth) {
+      typename M::Left a[fits];
+      typename M::Right b[fits];
+      COLDPRESS_UNROLL for (Index n = 0; n < fits; ++n) {
+        a[n] = M::left(left + d * (tile + gap) + n * 16, lane);
+        b[n] = M::right(right + d * (tile + gap) + n * 8, lane);
+      }
+      COLDPRESS_UNROLL for (Index n = 0; n < fits * fits; ++n) M::add(values + n * 4, lane, a[n / fits], b[n % fits]);
+    }
+  }
+};
+
+}  // namespace coldpress::grid
