@@ -4,7 +4,7 @@
 
 #include "any_chain.hpp"
 
-#include <coldpress/backend/grid.hpp>
+#include <coldpress/backend/cuda/pass.hpp>
 #include <coldpress/graph/node.hpp>
 #include <coldpress/optim/optimizers.hpp>
 #include <coldpress/optim/update.hpp>

@@ -99,7 +99,7 @@ constexpr bool any_layer_reads_outside_loops = [] {
 }();
 
 /// A kernel's body: what is done with a program, for how many samples (Fixed<n>, or Index).
-template <class ProgramName, class What, class Count, int inputs, class Result, class More>
+template <class ProgramName, class What, class Count, Precision precision, int inputs, class Result, class More>
 struct PassBody {
   Addresses<inputs> at;
   [[no_unique_address]] Count batch;
@@ -109,7 +109,8 @@ struct PassBody {
   constexpr Index blocks() const requires(any_layer_reads_outside_loops<decltype(program_of(ProgramName{}))>) {
     return all_blocks;
   }
-  constexpr void operator()(Grid const& grid) const {
+  constexpr void operator()(Grid grid) const {
+    grid.precision = precision;  // a constant
     using Program = DeviceProgram<decltype(program_of(ProgramName{})), Tables<ProgramName>>;
     Program const program{};
     Run<Program, Grid, Count> run{program, grid,    at.parameters, at.workspace, {},

@@ -18,24 +18,29 @@ inline namespace by_nvcc {
 inline namespace by_host {
 #endif
 
-/// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles.
-struct Cuda {
+/// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles. CudaTf32 and
+/// CudaBfloat16 round what they multiply, for tensor cores (docs/gpu.md).
+template <Precision precision>
+struct BasicCuda {
   /// Where a network is to be, as its constructor's second argument: "cuda:1"; without one the first GPU. On
   /// "cuda:emulated" the kernels are loops on the host, for tests. Throws UnsupportedError where there is no such
   /// device, and says why.
-  static Storage<Cuda> on(std::string const& name);
+  static Storage<BasicCuda> on(std::string const& name) { return Storage<BasicCuda>{cuda::open_device(name)}; }
 };
+using Cuda = BasicCuda<Precision::fp32>;
+using CudaTf32 = BasicCuda<Precision::tf32>;
+using CudaBfloat16 = BasicCuda<Precision::bf16>;
 
 }  // namespace by_nvcc or by_host
 
-template <>
-struct ComputingOf<Cuda> {
+template <Precision precision>
+struct ComputingOf<BasicCuda<precision>> {
   using type = Grid;
 };
 
 /// A network and its workspaces are for one thread at a time.
-template <>
-struct Storage<Cuda> {
+template <Precision precision>
+struct Storage<BasicCuda<precision>> {
   explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device("cuda:0")) : device_(std::move(device)) {}
   cuda::Device& device() const { return *device_; }
 
@@ -121,7 +126,8 @@ struct Storage<Cuda> {
     for (std::size_t k = 0; k < run.inputs.size(); ++k) at.inputs_[k] = run.inputs[k];
     Grid grid = device_->grid();
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
-    using Body = cuda::PassBody<typename cuda::Name<Program>::type, What, Count, inputs, Result, cuda::Pack<More...>>;
+    using Body =
+        cuda::PassBody<typename cuda::Name<Program>::type, What, Count, precision, inputs, Result, cuda::Pack<More...>>;
     cuda::launch(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
     device_->submit();
   }
@@ -133,7 +139,5 @@ struct Storage<Cuda> {
   }
   std::shared_ptr<cuda::Device> device_;
 };
-
-inline Storage<Cuda> Cuda::on(std::string const& name) { return Storage<Cuda>{cuda::open_device(name)}; }
 
 }  // namespace coldpress
