@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-programs=(test_cuda_networks test_cuda_graphs coldpress-bench)
+programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks coldpress-bench)
 
 build() {  # FOLDER
   mkdir -p "$1"
@@ -68,10 +68,13 @@ machine=none
 } >"$out/summary.md"
 
 check "random networks within the bound, the same bits every time" 150 networks.log "$folder/test_cuda_networks"
-check "graphs, losses, optimizers, streams, files" 120 graphs.log "$folder/test_cuda_graphs"
+check "graphs, losses, optimizers, streams, files" 100 graphs.log "$folder/test_cuda_graphs"
+check "passes as graphs, nothing waits in a step" 60 steps.log "$folder/test_cuda_steps"
+check "networks that are types, a kernel a pass" 60 static_networks.log "$folder/test_cuda_static_networks"
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck synccheck; do
-    check "$tool" 40 "$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_networks" "a small network*"
+    check "$tool" 30 "$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_networks" "a small network*"
+    check "$tool, types" 30 "$tool-types.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_static_networks" "a static network*"
   done
 else
   echo "gpu-check: no compute-sanitizer here; memory and barriers are not looked at" >&2
@@ -80,8 +83,11 @@ fi
 # Library, workload, mode, median in microseconds.
 : >"$out/times.tsv"
 for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
-  "$folder/coldpress-bench" --path dynamic --backend cuda:0 --seconds 0.5 --workload "$workload" 2>>"$out/bench.log" |
-    awk -F'\t' -v OFS='\t' '{ print $1, $2, "layer by layer", $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
+  for path in dynamic static; do
+    mode="one graph"; [ "$path" = dynamic ] || mode="one kernel"
+    "$folder/coldpress-bench" --path "$path" --backend cuda:0 --seconds 0.4 --workload "$workload" 2>>"$out/bench.log" |
+      awk -F'\t' -v OFS='\t' -v mode="$mode" '{ print $1, $2, mode, $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
+  done
 done
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   timeout 200 python3 benchmarks/pytorch.py --seconds 0.3 2>>"$out/bench.log" | cut -f 1-4 >>"$out/times.tsv" ||

@@ -46,9 +46,10 @@ auto canonical(std::span<typename Network::T const> buffer) {
   using T = typename Network::T;
   std::vector<T> all;
   for (int i = 0; i < Network::weight_count; ++i) {
-    std::vector<T> weight(static_cast<std::size_t>(Network::weight_shape(i).size()));
-    Network::read(buffer.data(), i, weight);
-    all.insert(all.end(), weight.begin(), weight.end());
+    T const* const weight =
+        buffer.data() + Network::Training::memory.slots[static_cast<std::size_t>(Network::Graph::weights[i])].offset;
+    for (Index e = 0; e < Network::weight_shape(i).size(); ++e)
+      all.push_back(Network::Backend::get(Network::weight(i), weight, e));
   }
   return all;
 }

@@ -214,25 +214,31 @@ struct Grid : grid::Team, GridLayout {
   /// y = softmax or log softmax of each row; y may be x.
   template <class X, class Y>
   constexpr void normalize(Normalization kind, X x, Y y) const {
-    grid::normalize(*this, kind, x, y);
+    grid::each_row(*this, x.rows, x.columns, grid::normalizing(kind, x, y));
   }
   /// dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   constexpr void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
-    grid::normalize_gradient(*this, kind, y, dy, dx);
+    auto const slope = [dy](Index i, Index j) { return dy.row(i)[j]; };
+    grid::each_row(*this, y.rows, y.columns, grid::normalizing_back(kind, y, slope, dx));
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
   template <class LossType, class X, class Y, class Target, class DX>
   constexpr float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
-    if (kind != Normalization::none) normalize(kind, x, y);
-    each_value(dx, [&](Index i, Index j) {
+    auto const slope = [=](Index i, Index j) {
       if constexpr (LossType::target == Target_::label) {
         float const label = *target.row(i);
-        dx.row(i)[j] = j == static_cast<Index>(label) ? loss.gradient(y.row(i)[j], label) : 0;
+        return j == static_cast<Index>(label) ? loss.gradient(y.row(i)[j], label) : 0;
       } else {
-        dx.row(i)[j] = loss.gradient(y.row(i)[j], target.row(i)[j]);
+        return loss.gradient(y.row(i)[j], target.row(i)[j]);
       }
-    });
+    };
+    if (kind == Normalization::none) {
+      each_value(dx, [&](Index i, Index j) { dx.row(i)[j] = slope(i, j); });
+    } else {
+      grid::each_row(*this, x.rows, x.columns, grid::normalizing(kind, x, y),
+                     grid::normalizing_back(kind, y, slope, dx));
+    }
     double total = 0;
     if constexpr (LossType::target == Target_::label) {
       total = sum_of(x.rows,
@@ -243,7 +249,6 @@ struct Grid : grid::Team, GridLayout {
         return loss.value(y.row(i)[j], target.row(i)[j]);
       });
     }
-    if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
     return static_cast<float>(total / static_cast<double>(Index{x.rows}));
   }
   /// The mean of a loss over samples y, which it takes whole.

@@ -11,36 +11,50 @@ inline constexpr Index rows_at_once = threads / lanes;
 /// Whether a row is one thread's.
 constexpr bool is_short(Team const& team, Index columns) { return team.alone || columns <= 2 * lanes; }
 
-/// What goes over rows in two sweeps: first(row, columns from, step) gives a number that the values of a row are
-/// gathered in, join(a, b) of two of them; then(row, from, step, gathered) does the rest.
+/// What goes over a row twice: first(row, columns from, step) gives a number that the values of a row are gathered in,
+/// join(a, b) of two of them; then last(row, from, step, gathered) does the rest.
 template <class First, class Join, class Last>
-constexpr void each_row(Team const& team, Index rows, Index columns, First const& first, Join const& join,
-                        Last const& last) {
+struct Sweep {
+  First first;
+  Join join;
+  Last last;
+};
+template <class First, class Join, class Last>
+constexpr Sweep<First, Join, Last> sweep(First const& first, Join const& join, Last const& last) {
+  return {first, join, last};
+}
+
+/// All sweeps of each row, one after another, and a barrier. A value belongs to the same thread in all of them.
+template <class... Sweeps>
+constexpr void each_row(Team const& team, Index rows, Index columns, Sweeps const&... sweeps) {
   if (is_short(team, columns)) {
-    team.each(rows, [&](Index i) { last(i, Index{0}, Index{1}, first(i, Index{0}, Index{1})); });
+    team.each(rows, [&](Index i) { (sweeps.last(i, Index{0}, Index{1}, sweeps.first(i, Index{0}, Index{1})), ...); });
     return;
   }
-  using Number = decltype(first(Index{}, Index{}, Index{}));
-  static_assert(sizeof(Number) % sizeof(float) == 0);
-  constexpr Index size = sizeof(Number) / sizeof(float);
   team.each_block(parts(rows, rows_at_once), [&](Block const& block, Index number) {
     auto const row_of = [&](int t) { return number * rows_at_once + t / lanes; };
-    block.each([&](int t) {
-      if (row_of(t) < rows) {
-        Number const own = first(row_of(t), Index{t % lanes}, lanes);
-        __builtin_memcpy(block.shared + t * size, &own, sizeof own);
-      }
-    });
-    block.each([&](int t) {
-      if (row_of(t) >= rows) return;
-      Number all{};
-      for (Index lane = 0; lane < lanes; ++lane) {
-        Number one{};
-        __builtin_memcpy(&one, block.shared + (t / lanes * lanes + lane) * size, sizeof one);
-        all = lane == 0 ? one : join(all, one);
-      }
-      last(row_of(t), Index{t % lanes}, lanes, all);
-    });
+    auto const one = [&](auto const& s) {
+      using Number = decltype(s.first(Index{}, Index{}, Index{}));
+      static_assert(sizeof(Number) % sizeof(float) == 0);
+      constexpr Index size = sizeof(Number) / sizeof(float);
+      block.each([&](int t) {
+        if (row_of(t) < rows) {
+          Number const own = s.first(row_of(t), Index{t % lanes}, lanes);
+          __builtin_memcpy(block.shared + t * size, &own, sizeof own);
+        }
+      });
+      block.each([&](int t) {
+        if (row_of(t) >= rows) return;
+        Number all{};
+        for (Index lane = 0; lane < lanes; ++lane) {
+          Number next{};
+          __builtin_memcpy(&next, block.shared + (t / lanes * lanes + lane) * size, sizeof next);
+          all = lane == 0 ? next : s.join(all, next);
+        }
+        s.last(row_of(t), Index{t % lanes}, lanes, all);
+      });
+    };
+    (one(sweeps), ...);
   });
 }
 
@@ -67,38 +81,36 @@ struct Add {
   constexpr float operator()(float a, float b) const { return a + b; }
 };
 
+/// y = softmax or log softmax of rows.
 template <class X, class Y>
-constexpr void normalize(Team const& team, Normalization kind, X x, Y y) {
+constexpr auto normalizing(Normalization kind, X x, Y y) {
   Index const columns = x.columns;
-  each_row(
-      team, x.rows, columns, [&](Index i, Index from, Index step) { return mass_of(x.row(i), columns, from, step); },
-      JoinMass{},
-      [&](Index i, Index from, Index step, Mass mass) {
-        float const logarithm = Math<float>::log(mass.sum);
-        for (Index j = from; j < columns; j += step) {
-          float const distance = x.row(i)[j] - mass.top;
-          y.row(i)[j] = kind == Normalization::softmax ? Math<float>::exp(distance) / mass.sum : distance - logarithm;
-        }
-      });
+  return sweep([=](Index i, Index from, Index step) { return mass_of(x.row(i), columns, from, step); }, JoinMass{},
+               [=](Index i, Index from, Index step, Mass mass) {
+                 float const logarithm = Math<float>::log(mass.sum);
+                 for (Index j = from; j < columns; j += step) {
+                   float const distance = x.row(i)[j] - mass.top;
+                   y.row(i)[j] =
+                       kind == Normalization::softmax ? Math<float>::exp(distance) / mass.sum : distance - logarithm;
+                 }
+               });
 }
-
-/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy.
+/// dx from dy(row, column). Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy.
 template <class Y, class DY, class DX>
-constexpr void normalize_gradient(Team const& team, Normalization kind, Y y, DY dy, DX dx) {
+constexpr auto normalizing_back(Normalization kind, Y y, DY const& dy, DX dx) {
   bool const logarithmic = kind == Normalization::log_softmax;
   Index const columns = y.columns;
-  each_row(
-      team, y.rows, columns,
-      [&](Index i, Index from, Index step) {
+  return sweep(
+      [=](Index i, Index from, Index step) {
         float sum = 0;
         for (Index j = from; j < columns; j += step)
-          sum = Math<float>::fma(logarithmic ? 1.0f : y.row(i)[j], dy.row(i)[j], sum);
+          sum = Math<float>::fma(logarithmic ? 1.0f : y.row(i)[j], dy(i, j), sum);
         return sum;
       },
       Add{},
-      [&](Index i, Index from, Index step, float sum) {
+      [=](Index i, Index from, Index step, float sum) {
         for (Index j = from; j < columns; j += step) {
-          float const v = y.row(i)[j], g = dy.row(i)[j];
+          float const v = y.row(i)[j], g = dy(i, j);
           dx.row(i)[j] = logarithmic ? Math<float>::fma(-Math<float>::exp(v), sum, g) : v * (g - sum);
         }
       });
