@@ -3,7 +3,7 @@
 #include "cuda/devices.hpp"
 #include "dynamic/random_case.hpp"
 
-#include "device.hpp"
+#include <coldpress/backend/cuda/device.hpp>
 
 namespace {
 
