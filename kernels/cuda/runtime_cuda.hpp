@@ -41,6 +41,7 @@ class ParameterTables {
       : device_(device), slots_(device), parameters_(device), chunks_(device), norms_(device) {}
   /// Brings them to the device, where they are others than before.
   void hold(Slots slots, int count) {
+    static_assert(std::has_unique_object_representations_v<Slot>);  // compared by their bytes
     auto const bytes = static_cast<std::size_t>(count) * sizeof(Slot);
     if (held_.size() == static_cast<std::size_t>(count) && std::memcmp(held_.data(), slots.slots, bytes) == 0) return;
     std::vector<Chunk> chunks;

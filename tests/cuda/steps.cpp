@@ -3,7 +3,7 @@
 #include "cuda/devices.hpp"
 #include "dynamic/random_case.hpp"
 
-#include "device.hpp"
+#include <coldpress/backend/cuda/device.hpp>
 
 namespace {
 
@@ -228,7 +228,8 @@ TEST_CASE("backward passes read the inputs of their forward, however many there 
       for (std::uint64_t time = 0; time < 4; ++time) net.backward(noise({5, 3}, 10 * round + time));
       Floats const gradients = gradients_of(net);
       made.insert(made.end(), gradients.begin(), gradients.end());
-      net.update_weights(), net.clear_weights_gradients();
+      if (round > 0) net.update_weights();  // passes of odd and of even numbers come first
+      net.clear_weights_gradients();
     }
     return made;
   };
@@ -238,7 +239,7 @@ TEST_CASE("backward passes read the inputs of their forward, however many there 
 TEST_CASE("updates of large, frozen, observed and bounded parameters are the reference's") {
   std::string const device = GENERATE(from_range(devices()));
   LayerConfig const network =
-      sequential({{"first", Linear{.output_size = 500, .weight = {.max_norm = {0.3f, 2}}}},
+      sequential({{"first", Linear{.output_size = 500, .weight = {.max_norm = {0.05f, 2}}}},
                   {"batch", BatchNormalization{}},
                   {"frozen", Linear{70}},
                   {"tanh", TanH{}},

@@ -187,7 +187,7 @@ struct Team {
   /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
   template <class F>
   constexpr double sum_of(Index count, F const& f) const {
-    return sum_of_parts([&](Block const& block, Index part) {
+    auto const sum_of_part = [&](Block const& block, Index part) {
       double* const own = block.doubles();
       block.each([&](int t) {
         double sum = 0;
@@ -196,24 +196,27 @@ struct Team {
       });
       block.halve(1, [&](int t, int other) { own[t] += own[other]; });
       return own[0];
-    });
+    };
+    Index const filled = parts(count, threads);
+    return sum_of_parts(sum_of_part, filled < sum_parts ? filled : sum_parts);
   }
-  /// Σ f(block, part) over sum_parts parts, of which a block makes one; all of its threads get the same of f.
+  /// Σ f(block, part) over the parts, at most sum_parts, of which a block makes one; all of its threads get the same of
+  /// f.
   template <class F>
-  constexpr double sum_of_parts(F const& f) const {
+  constexpr double sum_of_parts(F const& f, Index count = sum_parts) const {
 #if defined __CUDA_ARCH__
     double* const all = sums;
 #else
     double all[sum_parts] = {};
 #endif
-    each_block(sum_parts, [&](Block const& block, Index part) {
+    each_block(count, [&](Block const& block, Index part) {
       double const sum = f(block, part);
       block.each([&](int t) {
         if (t == 0) all[part] = sum;
       });
     });
     double total = 0;
-    for (Index part = 0; part < sum_parts; ++part) total += all[part];
+    for (Index part = 0; part < count; ++part) total += all[part];
 #if defined __CUDA_ARCH__
     meet();  // before the next sum
 #endif
