@@ -105,7 +105,7 @@ struct BatchNormalization {
     backend.hand_over(kept.means, kept.channels, pass.sinks[2]);
     backend.hand_over(kept.variances, kept.channels, pass.sinks[3]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false, reads_outside_loops = true;
+  static constexpr bool backward_reads_input = true, backward_reads_output = false;
   bool operator==(BatchNormalization const&) const = default;
 
  private:
