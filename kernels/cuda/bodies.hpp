@@ -43,7 +43,6 @@ struct Forward {
   using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyThen, float>;
   L layer;
   Pass pass;
-  constexpr Index blocks() const requires reads_outside_loops<L> { return all_blocks; }
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
 };
 /// ... and its backward functions.
@@ -63,7 +62,6 @@ struct Backward {
       };
     return has_parameters<L>;
   }();
-  constexpr Index blocks() const requires reads_outside_loops<L> { return all_blocks; }
   constexpr void operator()(Grid const& grid) const {
     if constexpr (stage == Stage::common) layer.backward(grid, pass);
     if constexpr (stage == Stage::input) layer.backward_input(grid, pass);

@@ -256,10 +256,11 @@ struct Grid : grid::Team, GridLayout {
   constexpr float sample_losses(LossType const& loss, Shape const& in, Y y, Target t, DY dy, DT dt) const {
     double total = 0;
     if constexpr (requires { LossType::workspace; }) {  // a block for each sample
-      total = sum_of_parts([&](grid::Block const& block, Index part) {
+      Index const blocks = freestanding::smaller<Index>(sum_parts, y.rows);
+      total = sum_of_parts(blocks, [&](grid::Block const& block, Index part) {
         static_assert(2 * (LossType::workspace + LossType::most) <= grid::shared_values);
         double sum = 0;
-        for (Index i = part; i < y.rows; i += sum_parts) {
+        for (Index i = part; i < y.rows; i += blocks) {
           sum += static_cast<double>(loss.sample_by(grid::Together{block, block.doubles() + LossType::workspace},
                                                     block.doubles(), in, y.row(i), t.row(i), dy.row(i),
                                                     dt.data ? dt.row(i) : nullptr));

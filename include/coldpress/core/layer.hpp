@@ -270,11 +270,6 @@ constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::strin
   }
 }
 
-/// Whether a layer reads values outside of the loops that a backend divides between threads. A host, which cannot read a
-/// GPU's memory, does not learn from its functions how much work there is.
-template <class L>
-inline constexpr bool reads_outside_loops = requires { requires L::reads_outside_loops; };
-
 /// Floating-point operations of one sample's forward pass; activations count nothing.
 template <Layer L>
 constexpr Index flops_of(L const& layer, Shapes in) {

@@ -89,15 +89,6 @@ struct Tables {
   }
 };
 
-template <class Program>
-constexpr bool any_layer_reads_outside_loops = [] {
-  using Net = typename Program::Net;
-  return []<int... i>(std::integer_sequence<int, i...>) {
-    return (reads_outside_loops<std::remove_cvref_t<decltype(Net::template layer<Net::inputs + i>)>> || ...);
-  }
-  (std::make_integer_sequence<int, Net::size - Net::inputs>{});
-}();
-
 /// A kernel's body: what is done with a program, for how many samples (Fixed<n>, or Index).
 template <class ProgramName, class What, class Count, Precision precision, int inputs, class Result, class More>
 struct PassBody {
@@ -106,9 +97,6 @@ struct PassBody {
   Result* result;
   More more;
 
-  constexpr Index blocks() const requires(any_layer_reads_outside_loops<decltype(program_of(ProgramName{}))>) {
-    return all_blocks;
-  }
   constexpr void operator()(Grid grid) const {
     grid.precision = precision;  // a constant
     using Program = DeviceProgram<decltype(program_of(ProgramName{})), Tables<ProgramName>>;

@@ -103,14 +103,14 @@ constexpr void multiply_split(Team const& team, Products p, A const& a, B const&
                               Finish const& finish) {
   p.splits = Products::wanted_splits(p.count, p.m, p.n, p.k);
   Index const size = p.m * p.n;
-  if (p.splits == 1) {
-    multiply<largest>(team, p, a, b,
-                      [&](Index product, Index, Index i, Index j, float sum) { finish(product, i, j, sum); });
-    return;
-  }
   multiply<largest>(team, p, a, b, [&](Index product, Index split, Index i, Index j, float sum) {
-    scratch[(product * p.splits + split) * size + i * p.n + j] = sum;
+    if (p.splits == 1) {
+      finish(product, i, j, sum);
+    } else {
+      scratch[(product * p.splits + split) * size + i * p.n + j] = sum;
+    }
   });
+  if (p.splits == 1) return;
   team.each(p.count * size, [&](Index e) {
     Index const product = quotient(e, size), place = remainder(e, size);
     float sum = 0;

@@ -2,6 +2,7 @@
 // they are loops, which do the same arithmetic in any order of the threads.
 #pragma once
 
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
 
 #include <cstdint>
@@ -187,23 +188,21 @@ struct Team {
   /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
   template <class F>
   constexpr double sum_of(Index count, F const& f) const {
-    auto const sum_of_part = [&](Block const& block, Index part) {
+    Index const blocks = freestanding::smaller(sum_parts, parts(count, threads));
+    return sum_of_parts(blocks, [&](Block const& block, Index part) {
       double* const own = block.doubles();
       block.each([&](int t) {
         double sum = 0;
-        for (Index i = part * threads + t; i < count; i += sum_parts * threads) sum += static_cast<double>(f(i));
+        for (Index i = part * threads + t; i < count; i += blocks * threads) sum += static_cast<double>(f(i));
         own[t] = sum;
       });
       block.halve(1, [&](int t, int other) { own[t] += own[other]; });
       return own[0];
-    };
-    Index const filled = parts(count, threads);
-    return sum_of_parts(sum_of_part, filled < sum_parts ? filled : sum_parts);
+    });
   }
-  /// Σ f(block, part) over the parts, at most sum_parts, of which a block makes one; all of its threads get the same of
-  /// f.
+  /// Σ f(block, part) over at most sum_parts parts, of which a block makes one; all of its threads get the same of f.
   template <class F>
-  constexpr double sum_of_parts(F const& f, Index count = sum_parts) const {
+  constexpr double sum_of_parts(Index count, F const& f) const {
 #if defined __CUDA_ARCH__
     double* const all = sums;
 #else

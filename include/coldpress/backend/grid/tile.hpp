@@ -3,11 +3,16 @@
 
 #include <coldpress/backend/grid/mma.hpp>
 
+#include <concepts>
+
 namespace coldpress::grid {
 
 /// Terms of a panel. Neighbouring terms are a tile and `gap` apart in shared memory: what a warp reads at once is then
 /// in 32 banks, and four values that follow each other can be read as one.
 inline constexpr Index panel = 16, gap = 8;
+
+/// What numbers of rows, columns and terms are in kernels: 32 bits take fewer registers.
+using Index32 = std::uint32_t;
 
 /// Four values at a multiple of 16 bytes.
 COLDPRESS_DEVICE inline void read_four(float const* from, float* to) {
@@ -30,50 +35,50 @@ concept ReadByFour = requires(Operand const& operand) {
 /// neighbouring terms are neighbours in memory, or else what has neighbouring `at`.
 template <Index tile, class Operand, bool second>
 struct Portion {
-  static constexpr Index count = tile * panel / threads;
+  static constexpr Index32 count = tile * panel / threads;
   float values[count];
 
   /// `at` from `first` and terms from `term`; zeros beyond `size` and `last`.
-  constexpr void read(Operand const& operand, Index thread, Index product, Index first, Index size, Index term,
-                      Index last) {
-    COLDPRESS_UNROLL for (Index n = 0; n < count; n += wide) {
+  constexpr void read(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size,
+                      Index32 term, Index32 last) {
+    COLDPRESS_UNROLL for (Index32 n = 0; n < count; n += wide) {
       Place const place = place_of(thread, n);
-      Index const at = first + place.at, t = term + place.term;
+      Index32 const at = first + place.at, t = term + place.term;
       if constexpr (wide == 4) {
         if (operand.by_four() && at + next_at * 3 < size && t + next_term * 3 < last) {
           read_four(second ? operand.at(product, t, at) : operand.at(product, at, t), values + n);
           continue;
         }
       }
-      COLDPRESS_UNROLL for (Index c = 0; c < wide; ++c) {
-        Index const i = at + c * next_at, k = t + c * next_term;
+      COLDPRESS_UNROLL for (Index32 c = 0; c < wide; ++c) {
+        Index32 const i = at + c * next_at, k = t + c * next_term;
         values[n + c] = i >= size || k >= last ? 0
                         : second               ? operand.value(product, k, i)
                                                : operand.value(product, i, k);
       }
     }
   }
-  constexpr void write(Index thread, float* panel_of_tile) const {
-    COLDPRESS_UNROLL for (Index n = 0; n < count; n += wide) {
+  constexpr void write(Index32 thread, float* panel_of_tile) const {
+    COLDPRESS_UNROLL for (Index32 n = 0; n < count; n += wide) {
       Place const place = place_of(thread, n);
       float* const to = panel_of_tile + place.term * (tile + gap) + place.at;
-      COLDPRESS_UNROLL for (Index c = 0; c < wide; ++c) to[c * (next_term * (tile + gap) + next_at)] = values[n + c];
+      COLDPRESS_UNROLL for (Index32 c = 0; c < wide; ++c) to[c * (next_term * (tile + gap) + next_at)] = values[n + c];
     }
   }
 
  private:
   static constexpr bool along = Operand::along_k;
-  static constexpr Index wide = ReadByFour<Operand> ? 4 : 1;
-  static constexpr Index next_at = along ? 0 : 1, next_term = along ? 1 : 0;
+  static constexpr Index32 wide = ReadByFour<Operand> ? 4 : 1;
+  static constexpr Index32 next_at = along ? 0 : 1, next_term = along ? 1 : 0;
   struct Place {
-    Index at, term;
+    Index32 at, term;
   };
   /// Neighbouring threads read neighbours in memory: of terms 32 bytes, of which memory gives no less at once.
-  static constexpr Place place_of(Index thread, Index n) {
-    Index const e = thread + n / wide * threads;
-    constexpr Index across = tile / wide, together = 8 / wide;
+  static constexpr Place place_of(Index32 thread, Index32 n) {
+    Index32 const e = thread + n / wide * threads;
+    constexpr Index32 size = tile, across = size / wide, together = 8 / wide;
     if constexpr (!along) return {e % across * wide, e / across};
-    return {e / together % tile, (e % together + e / (together * tile) * together) * wide};
+    return {e / together % size, (e % together + e / (together * size) * together) * wide};
   }
 };
 
