@@ -219,34 +219,20 @@ struct Update {
  private:
   /// Of the gradients of a chunk that are clipped.
   constexpr void squared_norm(grid::Block const& block, Index n) const {
-    constexpr int few = 16;
     Chunk const chunk = chunks[n];
-    auto const at = [&](int place) { return block.shared + 2 * place; };  // a double
     bool const counts = turn.is_clipped(slots, chunk.parameter);
+    double* const own = block.doubles();
     block.each([&](int t) {
       double sum = 0;
       for (Index e = t; counts && e < chunk.size; e += grid::threads) {
         double const gradient = static_cast<double>(gradients[chunk.first + e]);
         sum += gradient * gradient;
       }
-      __builtin_memcpy(at(t), &sum, sizeof sum);
+      own[t] = sum;
     });
-    auto const add = [&](int from, int step, int to) {
-      double all = 0;
-      for (int place = from; place < to; place += step) {
-        double sum = 0;
-        __builtin_memcpy(&sum, at(place), sizeof sum);
-        all += sum;
-      }
-      return all;
-    };
+    block.halve(1, [&](int t, int other) { own[t] += own[other]; });
     block.each([&](int t) {
-      if (t >= few) return;
-      double const sum = add(t, few, grid::threads);
-      __builtin_memcpy(at(grid::threads + t), &sum, sizeof sum);
-    });
-    block.each([&](int t) {
-      if (t == 0) norms[n] = add(grid::threads, 1, grid::threads + few);
+      if (t == 0) norms[n] = own[0];
     });
   }
 };
