@@ -5,6 +5,7 @@
 
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/cuda.hpp>
+#include <coldpress/persist.hpp>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -57,6 +58,58 @@ TEST_CASE("the order of threads changes no bit of a static network") {
     CHECK(same(forward, stories_of_nvcc("cuda:emulated")));
   }
   grid::order() = grid::Order::forward;
+}
+
+TEST_CASE("what a network on a GPU has learned goes on on a CPU, and back") {
+  using Layers = Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>;
+  using OnGpu = Network<Layers, Shape{6}, AnyBatch, Cuda>;
+  using OnCpu = Network<Layers, Shape{6}>;
+  constexpr Adam optimizer{.learning_rate = 0.01f};
+  OnGpu gpu{3, Cuda::on("cuda:emulated")};
+  OnCpu cpu{4}, alone{3};
+  Solver<OnGpu, MeanSquaredError{}, optimizer> there{gpu};
+  Solver<OnCpu, MeanSquaredError{}, optimizer> here{cpu}, never_moved{alone};
+  testing::Random random{11};
+  auto const step = [&](auto& solver) {
+    auto const x = random.values<float>(4 * 6), y = random.values<float>(4 * 3);
+    float const loss = solver.train_minibatch(x, y);
+    CHECK(loss == Approx(never_moved.train_minibatch(x, y)).epsilon(1e-5));
+  };
+  for (int i = 0; i < 3; ++i) step(there);
+  persist::resume(here, persist::checkpoint_of(there));
+  for (int i = 0; i < 3; ++i) step(here);
+  persist::resume(there, persist::checkpoint_of(here));
+  for (int i = 0; i < 3; ++i) step(there);
+}
+
+TEST_CASE("a network on a GPU moves, and says what it cannot take") {
+  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, AnyBatch, Cuda>;
+  Net first{1, Cuda::on("cuda:emulated")};
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  auto const before = copy_of<float>(first.forward(x));
+  Net second = std::move(first);
+  CHECK(same_bits(before, copy_of<float>(second.forward(x))));
+  CHECK_THROWS_AS(second.forward(std::vector<float>{1, 2}), ShapeError);
+  CHECK(same_bits(before, copy_of<float>(second.forward(x))));
+  Net::Workspace apart{second.storage()};
+  CHECK(same_bits(before, copy_of<float>(second.forward(x, apart))));
+}
+
+TEST_CASE("tensor cores' precision is a type of its own") {
+  using Layers = Sequential<Linear{40}, TanH{}, Linear{3}>;
+  auto const made = [&]<class Backend>(Storage<Backend> const& at) {
+    Network<Layers, Shape{70}, AnyBatch, Backend> net{5, at};
+    return copy_of<double>(net.forward(testing::Random{2}.values<float>(8 * 70)));
+  };
+  auto const exact = made(Cuda::on("cuda:emulated"));
+  auto const distance = [&](std::vector<double> y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] -= exact[i];
+    return norm(y) / norm(exact);
+  };
+  double const tf32 = distance(made(CudaTf32::on("cuda:emulated"))),
+               bfloat16 = distance(made(CudaBfloat16::on("cuda:emulated")));
+  CHECK((tf32 > 0 && tf32 <= 2e-3));
+  CHECK((bfloat16 > tf32 && bfloat16 <= 1e-2));
 }
 
 TEST_CASE("without nvcc a static network has no kernels for a GPU, and without a GPU it says why") {

@@ -134,7 +134,8 @@ class Solver {
   void unfreeze_all() { frozen_.fill(false); }
 
   // What a checkpoint needs beside the parameters: state(s), laid out as Net::parameters(); the progress; and while
-  // samples wait for their update, gradients().
+  // samples wait for their update, gradients(). On a GPU these are in its memory: the network's read and write take
+  // them.
   std::uint64_t step() const { return progress_.minibatches; }
   Progress progress() const { return progress_; }
   void set_progress(Progress progress) { progress_ = progress; }
