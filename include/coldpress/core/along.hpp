@@ -40,10 +40,15 @@ constexpr Shape without_axis(Shape in, int axis) {
 }
 
 /// f(number, begin, end) for what [first, last) has of each run of `size` numbers, counted from where the run starts.
-template <class F>
-__attribute__((always_inline)) constexpr void each_run(Index first, Index last, Index size, F const& f) {
-  for (Index n = first / size; n * size < last; ++n)
-    f(n, freestanding::larger<Index>(0, first - n * size), freestanding::smaller(size, last - n * size));
+/// From Fixed<0>, which is where all of a sample starts (core/each.hpp), these are whole runs.
+template <class First, class F>
+__attribute__((always_inline)) constexpr void each_run(First first, Index last, Index size, F const& f) {
+  if constexpr (requires { First::value; }) {
+    for (Index n = 0; n < last / size; ++n) f(n, first, size);
+  } else {
+    for (Index n = first / size; n * size < last; ++n)
+      f(n, freestanding::larger<Index>(0, first - n * size), freestanding::smaller(size, last - n * size));
+  }
 }
 
 /// Where the largest of the values x[0], x[inner], ... is: the first of equal ones; a NaN is the largest of all.

@@ -48,8 +48,8 @@ constexpr bool many_threads = requires {
 };
 
 /// f(sample, first, last), or f(sample, first, last, backend), for ranges that together are the [0, count) of each
-/// sample of x: all of it at once, or with many threads each number by itself. Of several functions one comes after
-/// the other: what the first has made of a sample the second may read, all of it.
+/// sample of x: all of it at once, where first is Fixed<0>, or with many threads each number by itself. Of several
+/// functions one comes after the other: what the first has made of a sample the second may read, all of it.
 template <class Backend, class X, class Cost, class... F>
 requires std::is_convertible_v<Cost, Index>
 constexpr void each_part(Backend const& backend, X const& x, Index count, Cost cost, F const&... f) {
@@ -58,10 +58,10 @@ constexpr void each_part(Backend const& backend, X const& x, Index count, Cost c
   } else {
     each_sample(backend, x, cost, [&](Index n, Backend const& by) {
       auto const all = [&](auto const& one) {
-        if constexpr (std::is_invocable_v<decltype(one), Index, Index, Index>) {
-          one(n, Index{0}, count);
+        if constexpr (std::is_invocable_v<decltype(one), Index, Fixed<0>, Index>) {
+          one(n, Fixed<0>{}, count);
         } else {
-          one(n, Index{0}, count, by);
+          one(n, Fixed<0>{}, count, by);
         }
       };
       (all(f), ...);

@@ -34,71 +34,61 @@ struct ChannelPooling {
 
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
-    Along const a{pass.in, axis};
-    Axis const w = window(pass.in);
     Index const size = pass.y.columns;
-    each_part(backend, pass.x, size, Context::value_cost * filter_size * size, [&](Index n, Index first, Index last) {
+    each_sample(backend, pass.x, Context::value_cost * filter_size * size, [&](Index n) {
       T const* const x = pass.x.row(n);
       T* const y = pass.y.row(n);
       T* const places = pass.memory + n * size;
-      freestanding::fill_n(y + first, last - first, T{});
-      if (mode == PoolingMode::max) freestanding::fill_n(places + first, last - first, T{-1});
-      each_run(first, last, a.inner, [&](Index number, Index begin, Index end) {
-        for_each_tap(w, number % w.out, [&](Index at, Index tap) {
-          Index const from = (number / w.out * w.in + at) * a.inner, to = number * a.inner;
-          for (Index i = begin; i < end; ++i) {
-            T const value = x[from + i], most = y[to + i];
-            if (mode == PoolingMode::average) {
-              y[to + i] += value;
-            } else if (places[to + i] < 0 || value > most || (value != value && most == most)) {
-              y[to + i] = value, places[to + i] = static_cast<T>(tap);
-            }
+      freestanding::fill_n(y, size, T{});
+      if (mode == PoolingMode::max) freestanding::fill_n(places, size, T{-1});
+      for_each_tap(pass.in, [&](Index from, Index to, Index count, Index tap) {
+        for (Index i = 0; i < count; ++i) {
+          T const value = x[from + i], most = y[to + i];
+          if (mode == PoolingMode::average) {
+            y[to + i] += value;
+          } else if (places[to + i] < 0 || value > most || (value != value && most == most)) {
+            y[to + i] = value, places[to + i] = static_cast<T>(tap);
           }
-        });
+        }
       });
       if (mode == PoolingMode::average) {
-        for (Index i = first; i < last; ++i) y[i] /= static_cast<T>(filter_size);
+        for (Index i = 0; i < size; ++i) y[i] /= static_cast<T>(filter_size);
       }
     });
   }
-  /// By lines along the axis, whose windows add to each other's values.
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    Along const a{pass.in, axis};
-    Axis const w = window(pass.in);
-    Index const size = pass.dy.columns;
-    each_part(backend, pass.dx, a.lines(), Context::value_cost * filter_size * size,
-              [&](Index n, Index first, Index last) {
-                T const *const dy = pass.dy.row(n), *const places = pass.memory + n * size;
-                T* const dx = pass.dx.row(n);
-                each_run(first, last, a.inner, [&](Index o, Index begin, Index end) {
-                  for (Index at = 0; at < w.in; ++at)
-                    freestanding::fill_n(dx + (o * w.in + at) * a.inner + begin, end - begin, T{});
-                  for (Index k = 0; k < w.out; ++k) {
-                    for_each_tap(w, k, [&](Index at, Index tap) {
-                      Index const from = (o * w.out + k) * a.inner, to = (o * w.in + at) * a.inner;
-                      for (Index i = begin; i < end; ++i) {
-                        if (mode == PoolingMode::average) {
-                          dx[to + i] += dy[from + i] / static_cast<T>(filter_size);
-                        } else if (places[from + i] == static_cast<T>(tap)) {
-                          dx[to + i] += dy[from + i];
-                        }
-                      }
-                    });
-                  }
-                });
-              });
+    each_sample(backend, pass.dx, Context::value_cost * filter_size * pass.dy.columns, [&](Index n) {
+      T const *const dy = pass.dy.row(n), *const places = pass.memory + n * pass.dy.columns;
+      T* const dx = pass.dx.row(n);
+      freestanding::fill_n(dx, Index{pass.dx.columns}, T{});
+      for_each_tap(pass.in, [&](Index to, Index from, Index count, Index tap) {
+        for (Index i = 0; i < count; ++i) {
+          if (mode == PoolingMode::average) {
+            dx[to + i] += dy[from + i] / static_cast<T>(filter_size);
+          } else if (places[from + i] == static_cast<T>(tap)) {
+            dx[to + i] += dy[from + i];
+          }
+        }
+      });
+    });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   bool operator==(ChannelPooling const&) const = default;
 
  private:
-  /// f(place along the axis, tap) for the values under a window.
+  /// f(place in x, place in y, count, tap) for all values under windows that lie side by side, window by window.
   template <class F>
-  static constexpr void for_each_tap(Axis const& w, Index window, F f) {
-    for (Index tap = 0; tap < w.filter; ++tap) {
-      Index const at = w.at(window, tap);
-      if (at >= 0 && at < w.in) f(at, tap);
+  constexpr void for_each_tap(Shape const& in, F f) const {
+    Along const a{in, axis};
+    Axis const w = window(in);
+    for (Index o = 0; o < a.outer; ++o) {
+      for (Index k = 0; k < w.out; ++k) {
+        for (Index tap = 0; tap < w.filter; ++tap) {
+          Index const at = w.at(k, tap);
+          if (at >= 0 && at < w.in) f((o * w.in + at) * a.inner, (o * w.out + k) * a.inner, a.inner, tap);
+        }
+      }
     }
   }
 };

@@ -47,10 +47,11 @@ struct Concat {
     for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
     for (std::size_t k = 0; k < in.size(); ++k) starts[k + 1] = starts[k] + in[k].size() / outer;
     Index const whole = starts[in.size()];
-    each_part(backend, samples, outer * whole, [&](Index i, Index first, Index last) {
-      each_run(first, last, whole, [&](Index o, Index begin, Index end) {
+    each_part(backend, samples, outer * whole, [&](Index i, auto first, Index last) {
+      each_run(first, last, whole, [&](Index o, auto begin, Index end) {
         for (std::size_t k = 0; k < in.size(); ++k) {
-          Index const from = freestanding::larger(begin, starts[k]), to = freestanding::smaller(end, starts[k + 1]);
+          Index const from = freestanding::larger<Index>(begin, starts[k]),
+                      to = freestanding::smaller(end, starts[k + 1]);
           if (from < to) f(i, k, o * (starts[k + 1] - starts[k]) + from - starts[k], o * whole + from, to - from);
         }
       });

@@ -35,7 +35,7 @@ struct Crop {
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    each_part(backend, pass.dx, pass.dx.columns, [&](Index n, Index first, Index last) {
+    each_part(backend, pass.dx, pass.dx.columns, [&](Index n, auto first, Index last) {
       freestanding::fill_n(pass.dx.row(n) + first, last - first, T{});
     });
     for_each_row(backend, pass, pass.dx, [&](Index n, Index to, Index from, auto const& copy) {
@@ -51,7 +51,7 @@ struct Crop {
   constexpr void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
     int const rank = pass.in.rank();
     Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
-    each_part(backend, samples, planes * size[0] * size[1], [&](Index n, Index first, Index last) {
+    each_part(backend, samples, planes * size[0] * size[1], [&](Index n, auto first, Index last) {
       auto const random = Stream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
       bool const training = pass.step > 0;
       auto const offset = [&](Index room, std::uint32_t word) {
@@ -61,11 +61,13 @@ struct Crop {
       };
       Index const top = offset(height - size[0], random.words[0]), left = offset(width - size[1], random.words[1]);
       bool const mirrored = training && random_mirror && random.words[2] % 2 == 1;
-      each_run(first, last, size[1], [&](Index row, Index begin, Index end) {
-        f(n, (row / size[0] * height + top + row % size[0]) * width + left, row * size[1],
-          [&](auto const* from, auto* to) {
-            for (Index j = begin; j < end; ++j) to[j] = from[mirrored ? size[1] - 1 - j : j];
-          });
+      each_run(first, last, size[0] * size[1], [&](Index plane, auto from, Index to) {
+        each_run(from, to, size[1], [&](Index i, auto begin, Index end) {
+          f(n, (plane * height + top + i) * width + left, (plane * size[0] + i) * size[1],
+            [&](auto const* source, auto* target) {
+              for (Index j = begin; j < end; ++j) target[j] = source[mirrored ? size[1] - 1 - j : j];
+            });
+        });
       });
     });
   }

@@ -41,8 +41,8 @@ struct Embedding {
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.y)::Scalar;
-    each_part(backend, pass.y, pass.x.columns * features, [&](Index n, Index first, Index last) {
-      each_run(first, last, features, [&](Index t, Index begin, Index end) {
+    each_part(backend, pass.y, pass.x.columns * features, [&](Index n, auto first, Index last) {
+      each_run(first, last, features, [&](Index t, auto begin, Index end) {
         T const number = pass.x.row(n)[t];
         T* const y = pass.y.row(n) + t * features + begin;
         if (is_label(number, vocabulary)) {

@@ -19,7 +19,7 @@ struct GlobalAveragePooling {
   constexpr void forward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.x)::Scalar;
     Index const channels = pass.y.columns, count = pass.in.size() / channels;
-    each_part(backend, pass.x, channels, [&](Index n, Index first, Index last) {
+    each_part(backend, pass.x, channels, [&](Index n, auto first, Index last) {
       for (Index c = first; c < last; ++c) {
         T const* const x = pass.x.row(n) + c * count;
         pass.y.row(n)[c] = sum_over<T>(count, [&](Index i) { return x[i]; }) / static_cast<T>(count);
@@ -29,8 +29,8 @@ struct GlobalAveragePooling {
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const channels = pass.dy.columns, count = pass.in.size() / channels;
-    each_part(backend, pass.dx, channels * count, [&](Index n, Index first, Index last) {
-      each_run(first, last, count, [&](Index c, Index begin, Index end) {
+    each_part(backend, pass.dx, channels * count, [&](Index n, auto first, Index last) {
+      each_run(first, last, count, [&](Index c, auto begin, Index end) {
         freestanding::fill_n(pass.dx.row(n) + c * count + begin, end - begin,
                              pass.dy.row(n)[c] / static_cast<T>(count));
       });

@@ -44,11 +44,11 @@ struct LRN {
     Index const values = pass.in.size(), before = (size - 1) / 2, after = size / 2;
     each_part(
         backend, pass.x, values, values * size,
-        [&](Index n, Index first, Index last, auto const& by) {
+        [&](Index n, auto first, Index last, auto const& by) {
           T const* const x = pass.x.row(n);
           sum_down(pass.in, before, after, first, last, by.scratch, [&](Index i) { return x[i] * x[i]; });
         },
-        [&](Index n, Index first, Index last, auto const& by) {
+        [&](Index n, auto first, Index last, auto const& by) {
           T const* const x = pass.x.row(n);
           T *const y = pass.y.row(n), *const means = pass.memory + n * values;
           window_means(pass.in, before, after, first, last, by.scratch, means, [&](Index i) { return x[i] * x[i]; });
@@ -63,7 +63,7 @@ struct LRN {
     T const factor = 2 * static_cast<T>(power) * static_cast<T>(scale);
     each_part(
         backend, pass.dx, values, values * size,
-        [&](Index n, Index first, Index last, auto const& by) {
+        [&](Index n, auto first, Index last, auto const& by) {
           T const *const x = pass.x.row(n), *const dy = pass.dy.row(n), *const means = pass.memory + n * values;
           T *const part = by.scratch, *const dx = pass.dx.row(n);
           raise(by, means + first, dx + first, last - first);
@@ -72,11 +72,11 @@ struct LRN {
             part[i] = dx[i] * x[i] / (static_cast<T>(shift) + static_cast<T>(scale) * means[i]);
           }
         },
-        [&](Index, Index first, Index last, auto const& by) {
+        [&](Index, auto first, Index last, auto const& by) {
           T *const part = by.scratch, *const between = part + 2 * values;
           sum_down(pass.in, before, after, first, last, between, [&](Index i) { return part[i]; });
         },
-        [&](Index n, Index first, Index last, auto const& by) {
+        [&](Index n, auto first, Index last, auto const& by) {
           T *const part = by.scratch, *const total = part + values, *const between = total + values;
           window_means(pass.in, before, after, first, last, between, total, [&](Index i) { return part[i]; });
           for (Index i = first; i < last; ++i) pass.dx.row(n)[i] -= factor * pass.x.row(n)[i] * total[i];
@@ -94,12 +94,12 @@ struct LRN {
   }
   /// Of the windows within a channel: between = the sums of what f(place) is down the rows.
   template <class T, class F>
-  constexpr void sum_down(Shape const& in, Index before, Index after, Index first, Index last, T* between, F f) const {
+  constexpr void sum_down(Shape const& in, Index before, Index after, auto first, Index last, T* between, F f) const {
     if (mode == LRNMode::within) sum_along({in, 1}, before, after, first, last, between, f);
   }
   /// to = the mean of what f(place) is in the window around each place, across channels or the sums in `between`.
   template <class T, class F>
-  constexpr void window_means(Shape const& in, Index before, Index after, Index first, Index last, T const* between,
+  constexpr void window_means(Shape const& in, Index before, Index after, auto first, Index last, T const* between,
                               T* to, F f) const {
     if (mode == LRNMode::across) {
       sum_along({in, 0}, before, after, first, last, to, f);
@@ -110,13 +110,14 @@ struct LRN {
     for (Index i = first; i < last; ++i) to[i] /= count;
   }
   template <class T, class F>
-  static constexpr void sum_along(Along const& a, Index before, Index after, Index first, Index last, T* to, F f) {
-    each_run(first, last, a.extent * a.inner, [&](Index o, Index begin, Index end) {
+  static constexpr void sum_along(Along const& a, Index before, Index after, auto first, Index last, T* to, F f) {
+    each_run(first, last, a.extent * a.inner, [&](Index o, auto begin, Index end) {
       Index const start = o * a.extent * a.inner;
       freestanding::fill_n(to + start + begin, end - begin, T{});
       for (Index d = -before; d <= after; ++d) {
         Index const stop = start + freestanding::smaller(end, (a.extent - d) * a.inner);
-        for (Index i = start + freestanding::larger(begin, -d * a.inner); i < stop; ++i) to[i] += f(i + d * a.inner);
+        for (Index i = start + freestanding::larger<Index>(begin, -d * a.inner); i < stop; ++i)
+          to[i] += f(i + d * a.inner);
       }
     });
   }

@@ -27,8 +27,8 @@ struct Reduce {
     using T = typename decltype(pass.x)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    each_part(backend, pass.x, a.lines(), [&](Index n, Index first, Index last) {
-      each_run(first, last, a.inner, [&](Index o, Index begin, Index end) {
+    each_part(backend, pass.x, a.lines(), [&](Index n, auto first, Index last) {
+      each_run(first, last, a.inner, [&](Index o, auto begin, Index end) {
         T const* const x = pass.x.row(n) + o * a.extent * a.inner;
         T* const y = pass.y.row(n) + o * a.inner;
         if (a.inner == 1) {
@@ -47,15 +47,15 @@ struct Reduce {
     using T = typename decltype(pass.dx)::Scalar;
     Along const a{pass.in, axis};
     T const whole = divisor<T>(a);
-    each_part(backend, pass.dx, a.lines() * a.extent, [&](Index n, Index first, Index last) {
-      each_run(first, last, a.extent * a.inner, [&](Index o, Index begin, Index end) {
+    each_part(backend, pass.dx, a.lines() * a.extent, [&](Index n, auto first, Index last) {
+      each_run(first, last, a.extent * a.inner, [&](Index o, auto begin, Index end) {
         T const* const dy = pass.dy.row(n) + o * a.inner;
         T* const dx = pass.dx.row(n) + o * a.extent * a.inner;
         if (a.inner == 1) {
           freestanding::fill_n(dx + begin, end - begin, *dy / whole);
           return;
         }
-        each_run(begin, end, a.inner, [&](Index k, Index from, Index to) {
+        each_run(begin, end, a.inner, [&](Index k, auto from, Index to) {
           for (Index i = from; i < to; ++i) dx[k * a.inner + i] = dy[i] / whole;
         });
       });

@@ -26,7 +26,7 @@ struct Slice {
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
-    each_part(backend, pass.dx, pass.dx.columns, [&](Index n, Index first, Index last) {
+    each_part(backend, pass.dx, pass.dx.columns, [&](Index n, auto first, Index last) {
       freestanding::fill_n(pass.dx.row(n) + first, last - first, T{});
     });
     for_each_run(backend, pass.in, pass.dx, [&](Index n, Index in_x, Index in_y, Index count) {
@@ -43,8 +43,8 @@ struct Slice {
   constexpr void for_each_run(auto const& backend, Shape const& in, auto const& samples, F f) const {
     Along const x{in, axis}, y{output_shape(in), axis};
     Index const count = y.extent * y.inner;
-    each_part(backend, samples, x.outer * count, [&](Index n, Index from, Index to) {
-      each_run(from, to, count, [&](Index o, Index left, Index right) {
+    each_part(backend, samples, x.outer * count, [&](Index n, auto from, Index to) {
+      each_run(from, to, count, [&](Index o, auto left, Index right) {
         f(n, (o * x.extent + first(x.extent)) * x.inner + left, o * count + left, right - left);
       });
     });
