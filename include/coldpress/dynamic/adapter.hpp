@@ -192,10 +192,11 @@ class Adapted final : public Executable {
     turn.finish(typename Net::Backend{}, sums, slots, Net::Graph::parameter_count);
     progress = turn.after();
   }
+  static_assert(std::is_empty_v<typename Net::Storage>, "adapt: takes networks in the host's memory");
+  using Gathered = Tally<typename Net::Graph, typename Net::Storage>;
   template <class Self>
   static auto& tally(Self& self, Mode mode) {
-    std::conditional_t<std::is_const_v<Self>, Tally<typename Net::Graph> const, Tally<typename Net::Graph>>& evaluated =
-        self.evaluation_;
+    std::conditional_t<std::is_const_v<Self>, Gathered const, Gathered>& evaluated = self.evaluation_;
     return mode == Mode::training ? self.trained_ : evaluated;
   }
   float* base(int buffer) {
@@ -213,7 +214,7 @@ class Adapted final : public Executable {
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
-  Tally<typename Net::Graph> trained_;  // of training steps
+  Gathered trained_{typename Net::Storage{}};  // of training steps
   /// An objective is one of the first output alone.
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
