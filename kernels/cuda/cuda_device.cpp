@@ -74,11 +74,15 @@ class CudaGraph final : public TakenDown {
   }
   ~CudaGraph() override { close(); }
   void change(std::size_t number) override {
+    runtime_.use();
     Node const node{pass, pass.calls()[number]};
     runtime_.check(cudaGraphExecKernelNodeSetParams(executable_, nodes_[number], &node.parameters),
                    "changing a kernel's arguments");
   }
-  void start() override { runtime_.check(cudaGraphLaunch(executable_, stream_), "starting kernels"); }
+  void start() override {
+    runtime_.use();
+    runtime_.check(cudaGraphLaunch(executable_, stream_), "starting kernels");
+  }
 
  private:
   struct Node {
@@ -198,6 +202,7 @@ class CudaDevice final : public Device {
   void copy_up(void* to, void const* from, std::size_t bytes) override {
     runtime_.use();
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
+    check(cudaStreamSynchronize(stream_), "copying to the device");  // whatever the caller does to the source next
   }
   void copy_down(void* to, void const* from, std::size_t bytes) override {
     runtime_.use();

@@ -4,15 +4,20 @@ namespace coldpress::cuda {
 
 void Device::release(void* memory) noexcept {
   try {
-    flush();                      // kernels that were gathered may use it
+    flush();       // kernels that were gathered may use it
   } catch (...) {  // whoever reads results is told
   }
   destroy(memory);
 }
 
 void Device::gather(Call call, void const* arguments) {
-  call.blocks = std::min(call.blocks, most_blocks(call.kernel));
-  pass_.add(call, arguments);
+  try {
+    call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+    pass_.add(call, arguments);
+  } catch (...) {
+    abandon();
+    throw;
+  }
 }
 
 void Device::flush() {
@@ -21,8 +26,13 @@ void Device::flush() {
   auto const start = [&] {
     for (auto const& known : taken_down_) {
       if (!known->pass.is_like(pass_)) continue;
-      known->pass.take(pass_, [&](std::size_t number) { ++counts().patches, known->change(number); });
-      return known->start();
+      try {
+        known->pass.take(pass_, [&](std::size_t number) { ++counts().patches, known->change(number); });
+        return known->start();
+      } catch (...) {  // its arguments are neither these nor those
+        taken_down_.erase(taken_down_.begin() + (&known - taken_down_.data()));
+        throw;
+      }
     }
     ++counts().graphs;
     auto fresh = take_down(pass_);
@@ -50,7 +60,8 @@ void Device::submit() {
 
 int Device::turn() {
   if (!waited_) wait(turn_);
-  waited_ = true;
+  if (again_) wait(1 - turn_);
+  waited_ = true, again_ = false;
   return turn_;
 }
 

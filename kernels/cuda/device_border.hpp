@@ -41,6 +41,7 @@ class Border<cuda::RuntimeCuda> {
     return brought_[place].bring(values);
   }
   float const* brought(Values, std::size_t place) const {
+    device_->read_again();
     return place < brought_.size() ? brought_[place].last() : nullptr;
   }
   bool const* flags(bool const* flags, Index count) {
@@ -51,6 +52,7 @@ class Border<cuda::RuntimeCuda> {
     }
     return flags_.data();
   }
+  void start() const { device_->abandon(); }
   void submit() const { device_->submit(); }
   Values fetch(Values values, std::size_t place) {
     if (fetched_.size() <= place) fetched_.resize(place + 1);

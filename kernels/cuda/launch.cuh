@@ -7,6 +7,11 @@
 
 namespace coldpress::cuda {
 
+template <class Body>
+void launch(Device& device, Grid const& grid, Body const& body) {
+  launch_by<void>(device, grid, body);
+}
+
 /// Makes launch for these bodies: nothing here calls it, but other files do.
 template <class... Bodies>
 void make() {

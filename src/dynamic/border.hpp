@@ -31,6 +31,7 @@ class Border {
   /// Flags, for the backend to read until there are others.
   bool const* flags(bool const* flags, Index) { return flags; }
   /// The end of what a call has the backend do.
+  void start() const {}
   void submit() const {}
   /// The backend's values, for the host to read until others are fetched from the same place.
   Values fetch(Values values, std::size_t) { return values; }

@@ -176,8 +176,8 @@ class Engine final : public Executable {
                              fuses_update_of<Backend, Optimizer>;
           float* const gradients =
               fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
-          progress = turn.after();
           train_step(run, turn, gradients, each_loss);
+          progress = turn.after();
         },
         options.optimizer);
     settled_ = false;
@@ -390,6 +390,7 @@ class Engine final : public Executable {
     }
     if (workspace + scratch > space.memory.size()) fetched_ = true;  // what is there goes
     space.memory.reserve(workspace + scratch);
+    border_.start();
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
     if constexpr (takes_layers<Backend>) backend.workers = workers, backend.own_scratch = own;

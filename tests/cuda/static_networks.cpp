@@ -115,4 +115,13 @@ TEST_CASE("tensor cores' precision is a type of its own") {
 TEST_CASE("without nvcc a static network has no kernels for a GPU, and without a GPU it says why") {
   CHECK_THROWS_AS(Cuda::on("cuda:99"), UnsupportedError);
   CHECK_THROWS_AS(Cuda::on("gpu"), UnsupportedError);
+  // Where a network is to be, nobody has to say.
+  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, AnyBatch, Cuda>;
+  try {
+    Net const net{42};
+    CHECK_THROWS_AS(net.forward(std::vector<float>(3), *std::make_unique<Net::Workspace>(net.storage())),
+                    UnsupportedError);
+  } catch (UnsupportedError const& error) {
+    WARN("skipped on a GPU: " << error.what());
+  }
 }

@@ -60,6 +60,8 @@ class Device {
 
   /// Gathers a kernel for the pass that is under way, with as many blocks as its body has work for.
   void gather(Call call, void const* arguments);
+  /// Drops what a pass that failed has gathered.
+  void abandon() { pass_.clear(); }
   /// Starts what has been gathered.
   void flush();
   /// Ends a pass.
@@ -67,6 +69,8 @@ class Device {
   /// 0 in one pass, 1 in the next. What passes of the same number read may be written again: waits until the pass
   /// before the last is done.
   int turn();
+  /// This pass reads what was brought for an earlier one: the next that something is brought for waits for all.
+  void read_again() { again_ = true; }
   /// From pinned memory, at once: before the kernels of this pass, and beside those of the one before.
   void upload_ahead(void* to, void const* pinned, std::size_t bytes) {
     ++counts().uploads, copy_ahead(to, pinned, bytes);
@@ -103,6 +107,7 @@ class Device {
   std::size_t next_ = 0;  // of those taken down, to give way to another
   int turn_ = 0;
   bool waited_ = false;  // for this turn
+  bool again_ = false;
 };
 
 /// "cuda", which is the first GPU, "cuda:NUMBER", or "cuda:emulated". Throws UnsupportedError where there is no such
@@ -141,7 +146,7 @@ using DeviceMemory = MemoryOf<T, &Device::allocate, &Device::release>;
 template <class T>
 using PinnedMemory = MemoryOf<T, &Device::allocate_pinned, &Device::release_pinned>;
 
-/// Has all threads of the device's grid call the body. Defined for the bodies of bodies.hpp, in .cu files.
+/// launch_by for the bodies of bodies.hpp, which .cu files define.
 template <class Body>
 void launch(Device& device, Grid const& grid, Body const& body);
 

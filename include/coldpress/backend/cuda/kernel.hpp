@@ -36,8 +36,10 @@ Index blocks_for(Grid const& grid, Body const& body) {
   }
 }
 
-template <class Body>
-void launch(Device& device, Grid const& grid, Body const& body) {
+/// Has all threads of the device's grid call the body. `By` says whose code this is: nvcc's and other compilers'
+/// differ.
+template <class By, class Body>
+void launch_by(Device& device, Grid const& grid, Body const& body) {
   static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
   Arguments<Body> arguments{grid, body};
   Call call{};

@@ -31,6 +31,9 @@ using Cuda = BasicCuda<Precision::fp32>;
 using CudaTf32 = BasicCuda<Precision::tf32>;
 using CudaBfloat16 = BasicCuda<Precision::bf16>;
 
+/// Whose code it is.
+struct Compiler {};
+
 }  // namespace by_nvcc or by_host
 
 template <Precision precision>
@@ -41,7 +44,8 @@ struct ComputingOf<BasicCuda<precision>> {
 /// A network and its workspaces are for one thread at a time.
 template <Precision precision>
 struct Storage<BasicCuda<precision>> {
-  explicit Storage(std::shared_ptr<cuda::Device> device = cuda::open_device("cuda:0")) : device_(std::move(device)) {}
+  Storage() : Storage(cuda::open_device("cuda:0")) {}
+  explicit Storage(std::shared_ptr<cuda::Device> device) : device_(std::move(device)) {}
   cuda::Device& device() const { return *device_; }
 
   template <class T, class Batch, Index>
@@ -103,7 +107,7 @@ struct Storage<BasicCuda<precision>> {
   void play(What, Run const& run, More const&... more) const {
     start<What, void>(nullptr, run, more...);
   }
-  /// The number that the last such pass left, fetched where it is read as one.
+  /// The number that the newest such pass left, fetched where it is read as one: while the solver lives.
   template <class T>
   struct Number {
     std::shared_ptr<cuda::Device> device;
@@ -122,13 +126,20 @@ struct Storage<BasicCuda<precision>> {
     using Program = std::remove_cvref_t<decltype(run.program)>;
     using Count = std::remove_const_t<decltype(run.batch)>;
     constexpr int inputs = Program::inputs_capacity;
+    Index largest = Program::plan().workspace;
+    for (int k = 0; k < inputs; ++k) {
+      int const node = k < Program::Net::inputs ? k : Program::Net::size;
+      largest = freestanding::larger(largest, Program::planned.nodes[static_cast<std::size_t>(node)].shape.size());
+    }
+    require(run.batch <= UINT32_MAX / freestanding::larger<Index>(largest, 1),
+            "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
     cuda::Addresses<inputs> at{run.parameters, run.workspace, {}, run.seed, run.step, run.state, run.sums};
     for (std::size_t k = 0; k < run.inputs.size(); ++k) at.inputs_[k] = run.inputs[k];
     Grid grid = device_->grid();
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
     using Body =
         cuda::PassBody<typename cuda::Name<Program>::type, What, Count, precision, inputs, Result, cuda::Pack<More...>>;
-    cuda::launch(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
+    cuda::launch_by<Compiler>(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
     device_->submit();
   }
   template <class T>

@@ -10,6 +10,10 @@
 
 namespace coldpress::grid {
 
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#error "coldpress: GPUs from compute capability 8.0 on; set CUDA_ARCHITECTURES of the target, or -arch=sm_80 or later"
+#endif
+
 /// The nearest number of 10 bits after the first, of two as near the larger one in size; a NaN stays one.
 COLDPRESS_DEVICE inline std::uint32_t tf32_of(float x) {
 #if defined __CUDA_ARCH__
