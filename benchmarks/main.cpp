@@ -1,6 +1,6 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic] [--backend NAME]: times a workload and
-// prints one line. The static path has the backends cpu and, with CUDA, cuda:N. A workload it does not know prints nothing. --latency CALLS: the
-// distribution of single calls instead. --limits: what one core of this machine can do.
+// prints one line. The static path has the backends cpu and, with CUDA, cuda:N. A workload it does not know prints
+// nothing. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine can do.
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
@@ -50,7 +50,8 @@ int main(int argc, char** argv) try {
   } else if (options.path == "dynamic") {
     bench::run_dynamic(options);
   } else {
-    std::fprintf(stderr, "%s: no path '%s' with backend '%s'\n", argv[0], options.path.c_str(), options.backend.c_str());
+    std::fprintf(stderr, "%s: no path '%s' with backend '%s'\n", argv[0], options.path.c_str(),
+                 options.backend.c_str());
     return 2;
   }
 } catch (std::exception const& error) {

@@ -1,5 +1,5 @@
-// Static networks on a GPU: coldpress.hpp with the backend Cuda. Link coldpress::cuda. In a file that nvcc compiles a pass is
-// one kernel; in others only the emulated device computes (docs/gpu.md).
+// Static networks on a GPU: coldpress.hpp with the backend Cuda. Link coldpress::cuda. In a file that nvcc compiles a
+// pass is one kernel; in others only the emulated device computes (docs/gpu.md).
 #pragma once
 
 #include <coldpress/backend/cuda/storage.hpp>

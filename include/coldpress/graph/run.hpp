@@ -132,7 +132,8 @@ struct Run {
   /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
   template <class G>
   constexpr auto gradient(G g) const {
-    Buffer const& buffer = g < 0 ? program.plan().input_gradients[-1 - g] : program.group(g).gradient;
+    int const input = g < 0 ? -1 - g : 0;
+    Buffer const buffer = g < 0 ? program.plan().input_gradients[input] : program.group(g).gradient;
     return rows(g, at(buffer), buffer.pitch);
   }
   /// What is left to do with the sums of group g's head, or with what it reads.

@@ -274,8 +274,12 @@ struct StaticProgram {
   /// The shape of what a loss compares.
   template <int g>
   static constexpr Shape loss_input(Number<g>) {
-    constexpr Shape shape = planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
-    return shape;
+    if constexpr (group(g).loss < 0) {
+      return {};
+    } else {
+      constexpr Shape shape = planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
+      return shape;
+    }
   }
 
  private:
