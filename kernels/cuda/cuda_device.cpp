@@ -265,8 +265,6 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-std::shared_ptr<Device> open_gpu(int number) { return std::make_shared<CudaDevice>(number); }
-
 std::shared_ptr<Device> open_device(std::string const& name) {
   if (name == "cuda:emulated") return emulated_device();
   std::string const number = name == "cuda" ? "0" : name.starts_with("cuda:") ? name.substr(5) : "";
@@ -274,7 +272,7 @@ std::shared_ptr<Device> open_device(std::string const& name) {
   auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
   if (error != std::errc{} || end != number.data() + number.size() || device < 0)
     throw UnsupportedError{"no backend '" + name + "'; there are cuda, cuda:NUMBER and cuda:emulated"};
-  return open_gpu(device);
+  return std::make_shared<CudaDevice>(device);
 }
 
 }  // namespace coldpress::cuda

@@ -375,10 +375,13 @@ class Engine final : public Executable {
   /// `fresh`: the inputs are others than in the call before.
   EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step, bool fresh = true) {
     Index const batch = samples(space.program, inputs), own = space.program.worker_scratch();
-    // A GPU has many workers: as many as some memory is enough for.
-    int const workers = !takes_layers<Backend> ? 1
-                        : own == 0             ? 1 << 30
-                                               : static_cast<int>(std::clamp<Index>((1 << 24) / own, 1, 4096));
+    int const workers = [&] {
+      if constexpr (takes_layers<Backend>) {
+        return Backend::workers_for(own);
+      } else {
+        return 1;
+      }
+    }();
     Index const scratch = space.program.scratch() + (own == 0 ? 0 : (workers - 1) * own);
     Index workspace = 0;
     bool const absurd =

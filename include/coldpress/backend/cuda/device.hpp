@@ -113,7 +113,6 @@ class Device {
 /// "cuda", which is the first GPU, "cuda:NUMBER", or "cuda:emulated". Throws UnsupportedError where there is no such
 /// device, or none that can be used, and says what to do.
 std::shared_ptr<Device> open_device(std::string const& name);
-std::shared_ptr<Device> open_gpu(int number);
 std::shared_ptr<Device> emulated_device();
 
 /// Memory as HeapMemory is: zeroed where it is a device's; grows, losing what it held; never shrinks.
