@@ -7,8 +7,8 @@ namespace {
 
 class CudaBackend final : public AnyBackend {
  public:
-  CudaBackend(std::shared_ptr<cuda::Device> device, Precision precision) : primitives_(std::move(device)) {
-    primitives_.precision = precision;
+  CudaBackend(std::shared_ptr<cuda::Device> device, BackendOptions const& options) : primitives_(std::move(device)) {
+    primitives_.precision = options.precision, primitives_.fused = options.fused;
   }
   std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
     return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed);
@@ -26,7 +26,7 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
   if (options.threads != 1 || options.executor)
     throw UnsupportedError{"'" + name + "': a GPU's threads are its own; leave threads and executor as they are"};
   if (options.bfloat16) throw UnsupportedError{"'" + name + "' has no weights in bfloat16"};
-  return std::make_unique<CudaBackend>(cuda::open_device(name), options.precision);
+  return std::make_unique<CudaBackend>(cuda::open_device(name), options);
 }
 
 }  // namespace

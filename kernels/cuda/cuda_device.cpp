@@ -1,3 +1,4 @@
+#include <coldpress/backend/cuda/compiler.hpp>
 #include <coldpress/backend/cuda/device.hpp>
 
 #include <cuda_runtime_api.h>
@@ -134,6 +135,7 @@ class CudaDevice final : public Device {
     };
     multiprocessors_ = read(cudaDevAttrMultiProcessorCount);
     int const major = read(cudaDevAttrComputeCapabilityMajor), minor = read(cudaDevAttrComputeCapabilityMinor);
+    architecture_ = 10 * major + minor;
     if (major < 8)
       throw UnsupportedError{"'" + name() + "': its compute capability is " + std::to_string(major) + "." +
                              std::to_string(minor) + ", and 8.0 or later is needed; choose the backend 'cpu'"};
@@ -154,6 +156,15 @@ class CudaDevice final : public Device {
   ~CudaDevice() override { close(); }
   std::string const& name() const override { return runtime_.name(); }
   bool emulated() const override { return false; }
+  Compiled compile(std::string const& source) override {
+    runtime_.use();
+    try {
+      return load(cuda::compile(source, architecture_));
+    } catch (DeviceError const&) {  // perhaps it was kept, and is damaged
+      forget(source, architecture_);
+      return load(cuda::compile(source, architecture_));
+    }
+  }
   void release_pinned(void* memory) noexcept override {
     runtime_.use();
     cudaStreamSynchronize(copies_);  // it may still be read
@@ -161,6 +172,14 @@ class CudaDevice final : public Device {
   }
 
  private:
+  Compiled load(std::vector<std::byte> const& code) {
+    cudaLibrary_t library = nullptr;
+    check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "loading a kernel");
+    libraries_.push_back(library);
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library, "pass"), "loading a kernel");
+    return {.kernel = kernel};
+  }
   void* make(std::size_t bytes) override {
     runtime_.use();
     void* memory = nullptr;
@@ -248,6 +267,7 @@ class CudaDevice final : public Device {
       if (stream) cudaStreamSynchronize(stream);
     }
     taken_down_.clear();
+    for (cudaLibrary_t library : libraries_) cudaLibraryUnload(library);
     cudaFree(sums_), cudaFree(tickets_);
     for (cudaEvent_t event : {copied_, done_[0], done_[1]}) {
       if (event) cudaEventDestroy(event);
@@ -257,7 +277,8 @@ class CudaDevice final : public Device {
     }
   }
   Runtime runtime_;
-  int multiprocessors_ = 0;
+  int multiprocessors_ = 0, architecture_ = 0;
+  std::vector<cudaLibrary_t> libraries_;
   cudaStream_t stream_ = nullptr, copies_ = nullptr;
   cudaEvent_t copied_ = nullptr, done_[2] = {};
   std::unordered_map<void const*, int> most_blocks_;

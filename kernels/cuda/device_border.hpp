@@ -2,9 +2,11 @@
 #pragma once
 
 #include "border.hpp"
+#include "fused/passes.hpp"
 #include "runtime_cuda.hpp"
 
 #include <coldpress/backend/cuda/inlet.hpp>
+#include <coldpress/backend/cuda/listed.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -15,7 +17,39 @@ template <>
 class Border<cuda::RuntimeCuda> {
  public:
   explicit Border(cuda::RuntimeCuda const& backend)
-      : device_(backend.device), results_(backend.results), flags_(backend.device) {}
+      : device_(backend.device), results_(backend.results), flags_(backend.device), fuses_(backend.fused) {}
+
+  using Passes = cuda::FusedPasses;
+  bool fuses() const { return fuses_; }
+  template <class Run>
+  bool forward(Passes& passes, Run const& run) const {
+    if (fuses_) passes.play<ForwardOf>(*device_, run, [&] { coldpress::forward(run); });
+    return fuses_;
+  }
+  template <class Run>
+  bool evaluation(Passes& passes, Run const& run) const {
+    if (fuses_) passes.play<EvaluationOf>(*device_, run, [&] { coldpress::forward(run); });
+    return fuses_;
+  }
+  template <class Run, class Turn, class Each>
+  bool step(Passes& passes, Run const& run, Turn const& turn, float* gradients, Each const& each) const {
+    if (!fuses_) return false;
+    int count = 0;
+    run.program.for_each_group([&](int g) {
+      if (run.program.group(g).loss >= 0) each(g, 0), ++count;
+    });
+    float* const losses = results_->take(count);
+    auto const apart = [&] {
+      coldpress::forward(run);
+      backward(run, GradientSinks<float>{{run.workspace}, run.program.slots()});
+    };
+    if (gradients) {
+      passes.play<cuda::ListedStep>(*device_, run, apart, turn, gradients, losses);
+    } else {
+      passes.play<cuda::ListedStep>(*device_, run, apart, turn, nullptr, losses);
+    }
+    return true;
+  }
 
   using Memory = cuda::DeviceMemory<float>;
   Memory memory(Index size = 0) const {
@@ -91,6 +125,7 @@ class Border<cuda::RuntimeCuda> {
   std::shared_ptr<cuda::Results> results_;
   std::deque<cuda::Inlet> brought_;
   cuda::DeviceMemory<bool> flags_;
+  bool fuses_;
   std::vector<bool> held_flags_;
   std::vector<std::vector<float>> fetched_;
   mutable std::vector<float> copy_;

@@ -1,3 +1,4 @@
+#include <coldpress/backend/cuda/compiler.hpp>
 #include <coldpress/backend/cuda/device.hpp>
 
 #include <sys/mman.h>
@@ -23,6 +24,11 @@ class EmulatedDevice final : public Device {
     return name;
   }
   bool emulated() const override { return true; }
+  Compiled compile(std::string const& source) override {
+    if (!host_compiler())
+      throw UnsupportedError{"'" + name() + "' has no compiler for fused passes; do without `fused`"};
+    return {.loops = host_compiler()(source)};
+  }
   void release_pinned(void* memory) noexcept override { ::operator delete(memory); }
 
  private:

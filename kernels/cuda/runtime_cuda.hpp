@@ -6,6 +6,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace coldpress::cuda {
@@ -15,9 +16,10 @@ class Results {
  public:
   explicit Results(std::shared_ptr<Device> device) : device_(device), floats_(device) { floats_.reserve(most); }
   void start() { used_ = 0; }
-  float* next() {
-    require(used_ < most, "network: more than 1024 losses");
-    return floats_.data() + used_++;
+  float* next() { return take(1); }
+  float* take(int count) {
+    require(used_ + count <= most, "network: more than 1024 losses");
+    return floats_.data() + std::exchange(used_, used_ + count);
   }
   float const* last() const { return floats_.data() + used_ - 1; }
   std::span<float const> fetch() {
@@ -96,6 +98,7 @@ struct RuntimeCuda : GridLayout {
   int workers = 1;  // as Grid's
   Index own_scratch = 0;
   Precision precision = Precision::fp32;
+  bool fused = false;  // a pass is one kernel
 
   explicit RuntimeCuda(std::shared_ptr<Device> by)
       : device(by), results(std::make_shared<Results>(by)), tables(std::make_shared<ParameterTables>(by)) {}

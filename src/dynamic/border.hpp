@@ -13,6 +13,13 @@ class Border {
  public:
   explicit Border(Backend const&) {}
 
+  /// Passes that are one piece of code each, where the backend makes some; false: nothing was done.
+  struct Passes {};
+  static constexpr bool fuses() { return false; }
+  static bool forward(Passes&, auto const&) { return false; }
+  static bool evaluation(Passes&, auto const&) { return false; }
+  static bool step(Passes&, auto const&, auto const&, float*, auto const&) { return false; }
+
   using Memory = HeapMemory<float>;
   Memory memory(Index size = 0) const { return Memory(size); }
   void clear(Memory& memory) const { freestanding::fill_n(memory.data(), memory.size(), 0.0f); }

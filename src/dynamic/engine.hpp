@@ -98,7 +98,7 @@ class Engine final : public Executable {
     auto const run = start(training_, inputs, step_ + 1);
     forget();
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
-    compute(run);
+    compute(training_, run);
     remember(run);
     return outputs();
   }
@@ -173,10 +173,11 @@ class Engine final : public Executable {
               sink,     options,   options.minibatch_size,
               progress, run.batch, border_.flags(frozen_.get(), program.parameter_count())};
           bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
-                             fuses_update_of<Backend, Optimizer>;
+                             (fuses_update_of<Backend, Optimizer> || border_.fuses());
           float* const gradients =
               fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
-          train_step(run, turn, gradients, each_loss);
+          if (!border_.step(trained_->passes, run, turn, gradients, each_loss))
+            train_step(run, turn, gradients, each_loss);
           progress = turn.after();
         },
         options.optimizer);
@@ -195,9 +196,11 @@ class Engine final : public Executable {
     auto run = start(*evaluation_, inputs, 0);
     run.sums = evaluated_sums_.data();
     forget();
-    compute(run);
     border_.start_losses();
-    loss_and_gradient(run, [](int, float) {});
+    if (!border_.evaluation(evaluation_->passes, run)) {
+      compute(*evaluation_, run);
+      loss_and_gradient(run, [](int, float) {});
+    }
     remember(run);
     return outputs();
   }
@@ -243,6 +246,7 @@ class Engine final : public Executable {
     Program program;
     typename Border<Backend>::Memory memory;
     HeapMemory<float> of_workers;
+    typename Border<Backend>::Passes passes;
     template <class... Args>
     explicit Space(Border<Backend> const& border, Args&&... args)
         : program(std::forward<Args>(args)...), memory(border.memory()) {}
@@ -271,7 +275,9 @@ class Engine final : public Executable {
     return forward_[oldest_++ % forward_.size()];
   }
   /// Forward: one copy of all layers' code.
-  __attribute__((noinline)) static void compute(EngineRun const& run) { coldpress::forward(run); }
+  __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
+    if (!border_.forward(space.passes, run)) coldpress::forward(run);
+  }
   /// Whether a call is on the tape as it stands; and if so, its outputs.
   bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
     return inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
@@ -294,7 +300,7 @@ class Engine final : public Executable {
         return outputs_;
       }
     }
-    compute(run);
+    compute(inference_, run);
     remember(run);
     return outputs();
   }
@@ -304,7 +310,7 @@ class Engine final : public Executable {
     for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
     do {
       recording.tape.start(inputs);
-      compute(run);
+      compute(inference_, run);
     } while (recording.tape.grow());
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();

@@ -29,6 +29,7 @@ class Program {
         names_(graph.names),
         first_parameter_(graph.first_parameter) {
     if (objective) add(*objective);
+    options_ = options;
     options.pitch = Backend::pitch;
     if (!keeps_blocks<Backend>) options.blocks = 0;
     for (Node const& node : nodes_) {
@@ -75,6 +76,15 @@ class Program {
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) all = all && output(static_cast<int>(k)) >= 0;
     return all;
   }
+
+  // What it was made of; with the objective's layers, loss and targets.
+  Graph const& graph() const { return graph_; }
+  PlanOptions const& options() const { return options_; }
+  std::vector<Node> const& nodes() const { return nodes_; }
+  std::vector<GraphLayer> const& layers() const { return layers_; }
+  std::vector<std::string> const& names() const { return names_; }
+  /// The node of the objective's targets; -1: it has none.
+  int target() const { return target_; }
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
@@ -291,6 +301,7 @@ class Program {
   }
 
   Graph const& graph_;
+  PlanOptions options_;
   std::vector<GraphLayer> layers_;
   std::vector<Node> nodes_;
   std::vector<std::string> names_;
@@ -307,7 +318,7 @@ class Program {
   std::vector<ErasedJoin> joins_;
   std::vector<Shape> shapes_;  // of what each node reads
   std::vector<std::size_t> first_shape_;
-  int target_ = -1;  // node of the objective's targets
+  int target_ = -1;
 };
 
 }  // namespace coldpress::dynamic

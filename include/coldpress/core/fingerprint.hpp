@@ -1,13 +1,24 @@
 // A number for a value that every compiler makes alike: what stands for a network where its type cannot.
 #pragma once
 
-#include <coldpress/core/for_each_field.hpp>
-#include <coldpress/core/parameter.hpp>
+#include <coldpress/core/numbers.hpp>
 
 #include <bit>
 #include <cstdint>
 
 namespace coldpress {
+
+/// A number's bits.
+template <class T>
+constexpr std::uint64_t bits_of(T number) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<std::uint32_t>(number);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<std::uint64_t>(number);
+  } else {
+    return static_cast<std::uint64_t>(number);
+  }
+}
 
 /// FNV-1a, word by word (Fowler, Noll and Vo).
 struct Fingerprint {
@@ -24,30 +35,13 @@ struct Fingerprint {
   /// A number, an enumeration, what has fields, or a list.
   template <class V>
   constexpr Fingerprint& add(V const& value) {
-    if constexpr (std::is_same_v<V, float>) {
-      word(std::bit_cast<std::uint32_t>(value));
-    } else if constexpr (std::is_same_v<V, double>) {
-      word(std::bit_cast<std::uint64_t>(value));
-    } else if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
-      word(static_cast<std::uint64_t>(value));
-    } else if constexpr (std::is_array_v<V> || requires { value.begin(); }) {
-      for (auto const& v : value) add(v);
-    } else if constexpr (requires { value.values, value.count; }) {
-      add(value.values).add(value.count);  // PerAxis,
-    } else if constexpr (requires { value.order, value.count; }) {
-      add(value.order).add(value.count);  // Axes,
-    } else if constexpr (requires { value.factors, value.count; }) {
-      add(value.factors).add(value.count);  // ClassWeights
-    } else if constexpr (std::is_same_v<V, Shape>) {
-      add(value.extents);
-    } else if constexpr (std::is_same_v<V, Weight>) {
-      add(value.filler.kind).add(value.filler.a).add(value.filler.b).add(value.lr_mult).add(value.decay_mult);
-      add(value.regularizer).add(value.max_norm.norm).add(value.max_norm.every);
-    } else {
-      for_each_field(value, [&](std::string_view name, auto const& field) { add(name).add(field); });
-    }
+    for_each_number(value, [&](auto n, auto const&... path) { (add_step(path), ...), word(bits_of(n)); });
     return *this;
   }
+
+ private:
+  constexpr void add_step(std::string_view field) { add(field); }
+  constexpr void add_step(std::size_t place) { word(place); }
 };
 
 }  // namespace coldpress

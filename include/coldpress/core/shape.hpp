@@ -12,7 +12,13 @@ using Index = std::ptrdiff_t;
 
 /// Throws ShapeError. Not inlined: what is checked mostly holds. Host code alone: on a GPU, which runs only what the
 /// host has checked, it does not return.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { throw ShapeError{sentence}; }
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) {
+#if defined __CUDACC_RTC__
+  for (static_cast<void>(sentence);;) __trap();
+#else
+  throw ShapeError{sentence};
+#endif
+}
 
 /// Stops the compiler where a constant breaks a rule, and throws ShapeError where a run-time value does.
 __attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {

@@ -16,12 +16,14 @@ namespace coldpress::dynamic {
 /// Who computes, with the same bits: `threads`, the calling one among them (0: one for each core), or an executor of
 /// the program's own. Networks on copies of one backend share its threads; one that finds them busy computes alone.
 /// `bfloat16`: the matrices of dense layers are kept in half the bytes, rounded; such a network infers, and does not
-/// train. `precision`: of the products of dense layers and convolutions on a GPU; others compute in fp32.
+/// train. `precision`: of the products of dense layers and convolutions on a GPU; others compute in fp32. `fused`: a
+/// pass on a GPU is one kernel, which NVRTC compiles when it is first played (seconds; kept for later programs).
 struct BackendOptions {
   int threads = 1;
   std::shared_ptr<Executor> executor = nullptr;
   bool bfloat16 = false;
   Precision precision = Precision::fp32;
+  bool fused = false;
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;

@@ -1,7 +1,6 @@
 // The program of a network type in a GPU's memory.
 #pragma once
 
-#include <coldpress/core/fingerprint.hpp>
 #include <coldpress/graph/static_program.hpp>
 
 namespace coldpress {
@@ -52,23 +51,5 @@ struct DeviceProgram : Program {
     return node < 0 ? -1 : all[static_cast<std::size_t>(node)];
   }
 };
-
-/// Of all that makes a program what it is: layers and their fields, what reads what, names, options, the loss.
-template <class Graph, class Backend, PlanOptions options, auto loss>
-constexpr Fingerprint fingerprint_of(StaticProgram<Graph, Backend, options, loss> const*) {
-  Fingerprint print;
-  for (int i = 0; i < Graph::size; ++i) {
-    print.add(Graph::nodes[i].kind).add(Graph::nodes[i].inputs).add(Graph::nodes[i].shape).add(Graph::names[i].text);
-  }
-  [&]<int... i>(std::integer_sequence<int, i...>) {
-    (print.add(Graph::template layer<Graph::inputs + i>.name).add(Graph::template layer<Graph::inputs + i>), ...);
-  }
-  (std::make_integer_sequence<int, Graph::size - Graph::inputs>{});
-  print.add(Graph::outputs).add(Graph::parameters.owner);
-  print.add(options.training).add(options.losses).add(options.input_gradient).add(options.keep_gradients);
-  print.add(options.blocks);
-  if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) print.add(loss.name).add(loss);
-  return print;
-}
 
 }  // namespace coldpress

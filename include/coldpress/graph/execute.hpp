@@ -124,7 +124,7 @@ __attribute__((always_inline)) constexpr void forward(Run const& run) {
           } else {
             layer.forward(run.backend, pass);
           }
-          if constexpr (!fuses<L> && !then.nothing) {
+          if constexpr (!fuses<L> && !std::remove_cvref_t<decltype(then)>::nothing) {
             if (!then.empty()) run.backend.map(y, y, then);
           }
         },
@@ -177,7 +177,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
         // Also without a chain where what lies beyond the columns is not yet zero.
-        if constexpr (SampleLoss<L> || !slope.nothing) {
+        if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(slope)>::nothing) {
           if (SampleLoss<L> || !slope.empty()) run.backend.map_gradient(rows, rows, slope);
         }
         run.add(g, k);

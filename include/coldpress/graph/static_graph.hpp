@@ -29,6 +29,7 @@ struct StaticGraph {
 
   static constexpr int sums = counts.sums;  // of losses and statistics
   static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;
+  static constexpr int targets = -1;  // no node: a loss from outside brings them
   static constexpr auto const& nodes = recorded.nodes;
   static constexpr auto const& names = recorded.names;
   static constexpr auto const& outputs = recorded.outputs;

@@ -19,6 +19,7 @@ struct StaticProgram {
   using Net = Graph;
   static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
   static constexpr int size = Graph::size + (has_loss ? 2 : 0);
+  static constexpr int targets = has_loss ? Graph::size : Graph::targets;  // of a loss from outside: their node, or -1
 
   struct Planned {
     std::array<Node, size> nodes{};
@@ -49,6 +50,16 @@ struct StaticProgram {
   template <bool b>
   using Flag = std::bool_constant<b>;
 
+  /// The windows of a group's pooling.
+  template <int g>
+  static constexpr PoolingGeometry windows(Number<g>) {
+    constexpr int node = planned.groups[g].pooling;
+    if constexpr (node >= 0) {
+      return Graph::template layer<node>.geometry(Graph::template input_shapes<node>[0]);
+    } else {
+      return {};
+    }
+  }
   /// Of the head of a group.
   template <int g>
   static constexpr Index scratch(int workers) {
@@ -161,7 +172,7 @@ struct StaticProgram {
   static constexpr auto output(Number<k> = {}) {
     return Number<planned.group_of[static_cast<std::size_t>(Graph::outputs[k])]>{};
   }
-  static constexpr int inputs_capacity = Graph::inputs + (has_loss ? 1 : 0);
+  static constexpr int inputs_capacity = Graph::inputs + (targets >= 0 ? 1 : 0);
   template <int g>
   static constexpr auto columns(Number<g>) {
     if constexpr (g < 0) {
@@ -193,16 +204,6 @@ struct StaticProgram {
       some(layer<planned.groups[g].head>());
     } else {
       none();
-    }
-  }
-  /// The windows of its pooling.
-  template <int g>
-  static constexpr PoolingGeometry windows(Number<g>) {
-    constexpr int node = planned.groups[g].pooling;
-    if constexpr (node >= 0) {
-      return Graph::template layer<node>.geometry(Graph::template input_shapes<node>[0]);
-    } else {
-      return {};
     }
   }
   template <int g>
@@ -294,10 +295,10 @@ struct StaticProgram {
   }
   static constexpr Group nothing{};
   template <int k>
-  static constexpr int input_node = k < Graph::inputs ? k : Graph::size;
+  static constexpr int input_node = k < Graph::inputs ? k : targets;
   template <int node>
   static constexpr std::uint64_t key(std::uint64_t seed) {
-    constexpr Name name = Graph::names[node];
+    constexpr auto name = Graph::names[node];
     return layer_key(layer<node>(), seed, name);
   }
 };

@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/cuda/pass.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -24,6 +25,12 @@ inline Counts& counts() {
   static Counts all;
   return all;
 }
+
+/// A kernel whose text was made while the program runs: a GPU's, or its loops.
+struct Compiled {
+  void const* kernel = nullptr;
+  void (*loops)(void const* arguments) = nullptr;
+};
 
 /// A pass that a device has taken down.
 class TakenDown {
@@ -58,8 +65,30 @@ class Device {
   }
   void clear(void* to, std::size_t bytes) { flush(), set_zero(to, bytes); }
 
+  /// The kernel of a text (kernels/cuda/fused), while the device lives. Throws what compile does.
+  virtual Compiled compile(std::string const& source) = 0;
+
   /// Gathers a kernel for the pass that is under way, with as many blocks as its body has work for.
   void gather(Call call, void const* arguments);
+  template <class Body>
+  void gather(Call call, Grid const& grid, Body const& body) {
+    static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
+    Arguments<Body> arguments{grid, body};
+    call.body =
+        static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
+    call.size = sizeof arguments;
+    gather(call, &arguments);
+  }
+  /// The most blocks of the kernels that f gathers, which are not started.
+  template <class F>
+  int blocks_of(F f) {
+    Pass const before = std::exchange(pass_, {});
+    f();
+    int most = 1;
+    for (Call const& call : pass_.calls()) most = std::max(most, call.blocks);
+    pass_ = before;
+    return most;
+  }
   /// Drops what a pass that failed has gathered.
   void abandon() { pass_.clear(); }
   /// Starts what has been gathered.

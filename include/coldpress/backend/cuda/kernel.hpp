@@ -40,8 +40,6 @@ Index blocks_for(Grid const& grid, Body const& body) {
 /// differ.
 template <class By, class Body>
 void launch_by(Device& device, Grid const& grid, Body const& body) {
-  static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
-  Arguments<Body> arguments{grid, body};
   Call call{};
 #if defined __CUDACC__
   call.kernel = reinterpret_cast<void const*>(run<Body>);
@@ -52,9 +50,7 @@ void launch_by(Device& device, Grid const& grid, Body const& body) {
 #endif
   call.loops = loops<Body>;
   call.blocks = static_cast<int>(freestanding::smaller(blocks_for(grid, body), all_blocks));
-  call.body = static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
-  call.size = sizeof arguments;
-  device.gather(call, &arguments);
+  device.gather(call, grid, body);
 }
 
 }  // namespace coldpress::cuda

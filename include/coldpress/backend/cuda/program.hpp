@@ -2,8 +2,7 @@
 // constants in the kernel; its arguments are addresses and numbers.
 #pragma once
 
-#include <coldpress/backend/cuda/pass.hpp>
-#include <coldpress/core/fingerprint.hpp>
+#include <coldpress/backend/grid.hpp>
 #include <coldpress/graph/device_program.hpp>
 #include <coldpress/graph/run.hpp>
 
@@ -44,34 +43,10 @@ constexpr Pack<First, More...> pack(First const& first, More const&... more) {
 }
 
 #if defined __CUDACC__
-#pragma nv_diag_suppress 1301
-#endif
-#if !defined __clang__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wnon-template-friend"
-#endif
-/// The name of a program in that of its kernels: nvcc writes layers that are template arguments down in ways of its
-/// own, and such a kernel is never found. The program is bound to its number where it is first asked for; two programs
-/// of the same number are two definitions, and do not compile.
-template <std::uint64_t number>
-struct Named {
-  friend constexpr auto program_of(Named);
-};
-template <class Program, std::uint64_t number = fingerprint_of(static_cast<Program const*>(nullptr)).number>
-struct Name {
-  friend constexpr auto program_of(Named<number>) { return Program{}; }
-  using type = Named<number>;
-};
-#if !defined __clang__
-#pragma GCC diagnostic pop
-#endif
-#if defined __CUDACC__
-#pragma nv_diag_default 1301
-
 template <class Program>
 __device__ Slots device_tables() {
   static constexpr auto slots = Program::memory.slots;
-  static constexpr auto parameters = Program::Net::recorded.parameters;
+  static constexpr auto parameters = Program::Net::parameters.list;
   return {slots.data(), parameters.data()};
 }
 #endif
@@ -89,27 +64,32 @@ struct Tables {
   }
 };
 
-/// A kernel's body: what is done with a program, for how many samples (Fixed<n>, or Index).
-template <class ProgramName, class What, class Count, Precision precision, int inputs, class Result, class More>
-struct PassBody {
+/// Of a pass, as its kernel takes them: for how many samples (Fixed<n>, or Index), and where what it makes goes.
+template <class Count, int inputs, class Result, class More>
+struct PassArguments {
   Addresses<inputs> at;
   [[no_unique_address]] Count batch;
   Result* result;
   More more;
+};
 
+/// A kernel's body: what is done with the program of this name.
+template <class ProgramName, class What, class Count, Precision precision, int inputs, class Result, class More>
+struct PassBody : PassArguments<Count, inputs, Result, More> {
   constexpr void operator()(Grid grid) const {
     grid.precision = precision;  // a constant
     using Program = DeviceProgram<decltype(program_of(ProgramName{})), Tables<ProgramName>>;
     Program const program{};
-    Run<Program, Grid, Count> run{program, grid,    at.parameters, at.workspace, {},
-                                  batch,   at.seed, at.step,       at.state,     at.sums};
-    for (std::size_t k = 0; k < inputs; ++k) run.inputs[k] = at.inputs_[k];
+    auto const& at = this->at;
+    Run<Program, Grid, Count> run{program,     grid,    at.parameters, at.workspace, {},
+                                  this->batch, at.seed, at.step,       at.state,     at.sums};
+    for (std::size_t k = 0; k < run.inputs.size(); ++k) run.inputs[k] = at.inputs_[k];
     auto const pass = [&](auto const&... arguments) { return What{}(run, arguments...); };
     if constexpr (std::is_void_v<Result>) {
-      more.apply(pass);
+      this->more.apply(pass);
     } else {
-      Result const value = more.apply(pass);
-      grid.once([&] { *result = value; });
+      Result const value = this->more.apply(pass);
+      grid.once([&] { *this->result = value; });
     }
   }
 };

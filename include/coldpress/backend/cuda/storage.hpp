@@ -3,6 +3,7 @@
 
 #include <coldpress/backend/cuda/inlet.hpp>
 #include <coldpress/backend/cuda/kernel.hpp>
+#include <coldpress/backend/cuda/named.hpp>
 #include <coldpress/backend/cuda/program.hpp>
 #include <coldpress/backend/storage.hpp>
 
@@ -139,7 +140,7 @@ struct Storage<BasicCuda<precision>> {
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
     using Body =
         cuda::PassBody<typename cuda::Name<Program>::type, What, Count, precision, inputs, Result, cuda::Pack<More...>>;
-    cuda::launch_by<Compiler>(*device_, grid, Body{at, run.batch, result, cuda::pack(more...)});
+    cuda::launch_by<Compiler>(*device_, grid, Body{{at, run.batch, result, cuda::pack(more...)}});
     device_->submit();
   }
   template <class T>

@@ -20,14 +20,16 @@ inline constexpr int threads = 256;                // of a block
 inline constexpr Index lanes = 32;                 // of a warp
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
+/// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
+/// another writes.
+enum class Order { forward, backward, shuffled };
+#if !defined __CUDACC_RTC__
 /// Where a host asks how many blocks there is work for, and has none of it done; else null.
 inline Index*& asked_blocks() {
   static thread_local Index* asked = nullptr;
   return asked;
 }
-/// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
-/// another writes.
-enum class Order { forward, backward, shuffled };
+#endif
 #if !defined __CUDA_ARCH__
 inline Order& order() {
   static thread_local Order current = Order::forward;

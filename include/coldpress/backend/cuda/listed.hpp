@@ -1,0 +1,68 @@
+// What the text of a pass of a config begins with (kernels/cuda/fused/source.hpp): everything that its kernel is made
+// of.
+#pragma once
+
+#include <coldpress/backend/cuda/program.hpp>
+#include <coldpress/graph/listed_graph.hpp>
+#include <coldpress/graph/passes.hpp>
+#include <coldpress/layers.hpp>
+#include <coldpress/optim/optimizers.hpp>
+#include <coldpress/optim/update.hpp>
+
+#include <bit>
+
+#if !defined __CUDACC_RTC__
+#include <coldpress/backend/cuda/pass.hpp>
+#endif
+
+namespace coldpress::cuda {
+
+/// Gives a field its bits.
+template <class T>
+constexpr void put(T& field, std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, float>) {
+    field = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  } else if constexpr (std::is_same_v<T, double>) {
+    field = std::bit_cast<double>(bits);
+  } else {
+    field = static_cast<T>(bits);
+  }
+}
+constexpr float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+
+/// A whole step, which leaves the means of the losses in their order.
+struct ListedStep {
+  template <class Run, class Optimizer, class Gradients>
+  constexpr void operator()(Run const& run, Turn<Optimizer, float> const& turn, Gradients gradients,
+                            float* losses) const {
+    train_step(run, turn, gradients, [&](auto g, float mean) {
+      constexpr int place = losses_before<std::remove_cvref_t<decltype(run.program)>>(decltype(g)::value);
+      coldpress::detail::once(run.backend, [&] { losses[place] = mean; });
+    });
+  }
+  template <class Program>
+  static constexpr int losses_before(int g) {
+    int count = 0;
+    for (int other = 0; other < g; ++other) count += Program::planned.groups[other].loss >= 0;
+    return count;
+  }
+};
+
+}  // namespace coldpress::cuda
+
+/// The kernel of a body; on a host, which calls it for tests, its loops.
+#if defined __CUDACC_RTC__
+#define COLDPRESS_KERNEL(Body)                                              \
+  extern "C" __global__ void __launch_bounds__(coldpress::grid::threads, 1) \
+      pass(coldpress::Grid grid, Body const body) {                         \
+    extern __shared__ float shared[];                                       \
+    grid.shared = shared;                                                   \
+    body(grid);                                                             \
+  }
+#else
+#define COLDPRESS_KERNEL(Body)                                                          \
+  extern "C" __attribute__((visibility("default"))) void pass(void const* arguments) {                                         \
+    auto const& all = *static_cast<coldpress::cuda::Arguments<Body> const*>(arguments); \
+    all.body(all.grid);                                                                 \
+  }
+#endif

@@ -1,0 +1,38 @@
+// A value taken to pieces: the numbers that a layer, a shape or a list consists of, each with the way to it.
+#pragma once
+
+#include <coldpress/core/for_each_field.hpp>
+#include <coldpress/core/parameter.hpp>
+
+namespace coldpress {
+
+/// f(number, path...) for each number and enumeration: the path is names of fields, and places in lists.
+template <class V, class F, class... Path>
+constexpr void for_each_number(V const& value, F const& f, Path const&... path) {
+  auto const field = [&](std::string_view name, auto const& part) { for_each_number(part, f, path..., name); };
+  if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
+    f(value, path...);
+  } else if constexpr (std::is_array_v<V> || requires { value.begin(); }) {
+    std::size_t place = 0;
+    for (auto const& one : value) for_each_number(one, f, path..., place++);
+  } else if constexpr (requires { value.values, value.count; }) {
+    field("values", value.values), field("count", value.count);  // PerAxis,
+  } else if constexpr (requires { value.order, value.count; }) {
+    field("order", value.order), field("count", value.count);  // Axes,
+  } else if constexpr (requires { value.factors, value.count; }) {
+    field("factors", value.factors), field("count", value.count);  // ClassWeights
+  } else if constexpr (std::is_same_v<V, Shape>) {
+    field("extents", value.extents);
+  } else if constexpr (std::is_same_v<V, Filler>) {
+    field("kind", value.kind), field("a", value.a), field("b", value.b);
+  } else if constexpr (std::is_same_v<V, MaxNorm>) {
+    field("norm", value.norm), field("every", value.every);
+  } else if constexpr (std::is_same_v<V, Weight>) {
+    field("filler", value.filler), field("lr_mult", value.lr_mult), field("decay_mult", value.decay_mult);
+    field("regularizer", value.regularizer), field("max_norm", value.max_norm);
+  } else {
+    for_each_field(value, field);
+  }
+}
+
+}  // namespace coldpress

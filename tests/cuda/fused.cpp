@@ -1,0 +1,225 @@
+// Passes of configs as one kernel each, made while the program runs: on the emulated device by the compiler that built
+// this test, and for GPUs by NVRTC, which needs none.
+#include "cuda/devices.hpp"
+#include "data/files.hpp"
+#include "dynamic/random_case.hpp"
+
+#include <coldpress/backend/cuda/compiler.hpp>
+#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/dynamic/describe.hpp>
+
+#include <cstdlib>
+#include <map>
+
+#include <dlfcn.h>
+
+namespace {
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+using Loops = void (*)(void const*);
+
+/// Compiles texts for the host, each once, and keeps them.
+class Host {
+ public:
+  Host() {
+    cuda::host_compiler() = [this](std::string const& source) { return compile(source); };
+  }
+  ~Host() { cuda::host_compiler() = nullptr; }
+  static bool can() {
+    if (std::getenv("COLDPRESS_CXX")) return true;
+    WARN("skipped: COLDPRESS_CXX names no compiler for fused passes");
+    return false;
+  }
+  std::map<std::string, Loops> made = {};
+
+ private:
+  Loops compile(std::string const& source) {
+    auto const [at, fresh] = made.try_emplace(source, nullptr);
+    if (!fresh) return at->second;
+    std::string const number = std::to_string(made.size()), text = folder_.put("pass" + number + ".cpp", source),
+                      object = folder_ / ("pass" + number + ".so");
+    std::string const command = std::string{std::getenv("COLDPRESS_CXX")} +
+                                " -std=c++20 -O0 -ffp-contract=off -shared" + " -fPIC -fvisibility=hidden -w -I '" +
+                                std::getenv("COLDPRESS_SOURCE_DIR") + "/include' '" + text + "' -o '" + object + "'";
+    INFO(source);
+    REQUIRE(std::system(command.c_str()) == 0);
+    void* const library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(library);
+    return at->second = reinterpret_cast<Loops>(dlsym(library, "pass"));
+  }
+  TemporaryFolder folder_;
+};
+
+Net network_of(LayerConfig const& config, bool fused, std::string const& device = "cuda:emulated") {
+  return Net::from_config(Backend{device, {.fused = fused}}, config, {}, 11);
+}
+
+/// All that a network computes in inference, three steps, and an evaluation.
+std::map<std::string, Floats> all_of(LayerConfig const& config, SolverConfig const& options, bool fused,
+                                     std::string const& device = "cuda:emulated") {
+  Index const samples = 5;
+  std::map<std::string, Floats> made;
+  Trainer solver{network_of(config, fused, device), options};
+  SharedTensor const x = noise({samples, solver.network().input_shapes()[0].size()}, 1);
+  SharedTensor t = noise({samples, 1}, 2);
+  for (float& label : t.read_write()) label = label > 0 ? 1.0f : 2.0f;
+  made["before"] = values_of(solver.mut_network().forward(x));
+  for (int step = 0; step < 3; ++step) {
+    Floats const y = values_of(solver.train_minibatch(x, t));
+    made["outputs"].insert(made["outputs"].end(), y.begin(), y.end());
+    made["losses"].push_back(solver.loss());
+  }
+  made["after"] = values_of(solver.mut_network().forward(x));
+  made["weights"] = weights_of(solver.network());
+  return made;
+}
+void check(std::string const& device, LayerConfig const& config, SolverConfig const& options) {
+  INFO(dynamic::describe(config));
+  auto const fused = all_of(config, options, true, device), apart = all_of(config, options, false, device);
+  REQUIRE(fused.size() == 5);
+  for (auto const& [name, values] : apart) {
+    INFO(name);
+    CHECK(same_bits(fused.at(name), values));
+  }
+}
+SolverConfig options_of(float clip = 0) {
+  SolverConfig options{.base_lr = 0.05f, .momentum = 0.9f, .weight_decay = 0.01f};
+  options.objective = LayerConfig{"loss", NegativeLogLikelihood{4}};
+  if (clip > 0) options.clip_gradients = clip;
+  return options;
+}
+
+LayerConfig dense() {
+  return sequential({{"first", Linear{.output_size = 9, .weight = Gaussian{.deviation = 0.1f}}},
+                     {"relu", ReLU{}},
+                     {"drop \"quoted\"\n?", Dropout{.probability = 0.3f}},
+                     {"last", Linear{4}},
+                     {"scores", LogSoftmax{}}},
+                    Shape{6});
+}
+LayerConfig images() {
+  return sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .padding = 1}},
+                     {"batch", BatchNormalization{}},
+                     {"relu", LeakyReLU{}},
+                     {"pool", Pooling{.filter_shape = {3, 2}, .stride = 2}},
+                     {"lrn", LRN{}},
+                     {"rows", Permute{.axes = {1, 0, 2}}},
+                     {"last", Linear{4}},
+                     {"scores", LogSoftmax{}}},
+                    Shape{2, 7, 6});
+}
+LayerConfig sequences() {
+  return sequential({{"lstm", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
+                     {"norm", LayerNormalization{}},
+                     {"last", Linear{4}},
+                     {"scores", LogSoftmax{}}},
+                    Shape{4, 3});
+}
+
+}  // namespace
+
+TEST_CASE("a fused pass makes the bits of a kernel a layer") {
+  if (!Host::can()) return;
+  Host const host;
+  SolverConfig adam = options_of();
+  adam.solver = Adam{}, adam.momentum = 0;
+  for (std::string const& device : devices()) {
+    INFO(device);
+    check(device, dense(), options_of());
+    check(device, dense(), options_of(0.3f));  // gradients through memory
+    check(device, images(), adam);
+    check(device, sequences(), options_of());
+  }
+  CHECK(host.made.size() == 7);  // two or three a network; a forward pass is the same whatever the step
+}
+
+TEST_CASE("fused graphs: joins, shared weights, losses within, several inputs and outputs") {
+  if (!Host::can()) return;
+  Host const host;
+  for (std::uint64_t number : {1u, 5u, 9u}) {
+    RandomConfig const random{number, 12, true};
+    INFO("network " << number << '\n' << dynamic::describe(random.config()));
+    Case one{random, network_of(random.config(), true), 3}, other{random, network_of(random.config(), false), 3};
+    CHECK(same(one.pass(), other.pass()));
+    auto const evaluated = [](Case& of) {
+      Floats all;
+      for (SharedTensor const& y : of.net.evaluate(of.inputs)) all.insert(all.end(), y.read().begin(), y.read().end());
+      for (auto const& [name, value] : of.net.statistics()) all.push_back(static_cast<float>(value));
+      return all;
+    };
+    CHECK(same_bits(evaluated(one), evaluated(other)));
+    CHECK(same(trained(one, number == 5), trained(other, number == 5)));
+  }
+}
+
+TEST_CASE("a fused pass is one kernel, compiled once, and nothing is waited for") {
+  if (!Host::can()) return;
+  Host const host;
+  Trainer solver{network_of(dense(), true), options_of()};
+  auto const step = [&](Index batch) {
+    SharedTensor const x = noise({batch, 6}, 3);
+    Floats const t(static_cast<std::size_t>(batch), 1.0f);
+    solver.train_minibatch(x.read(), t);
+  };
+  for (int i = 0; i < 3; ++i) step(7);
+  auto const& counts = cuda::counts();
+  Index const kernels = counts.kernels, waits = counts.waits, allocations = counts.allocations, graphs = counts.graphs;
+  std::size_t const compiled = host.made.size();
+  for (int i = 0; i < 10; ++i) step(7);
+  CHECK(counts.kernels - kernels == 10);
+  CHECK(counts.waits == waits);
+  CHECK(counts.allocations == allocations);
+  CHECK(counts.graphs == graphs);
+  step(5);  // another size of a minibatch is the same kernel
+  CHECK(host.made.size() == compiled);
+}
+
+TEST_CASE("NVRTC compiles fused passes where there is no GPU, and they are kept") {
+  if (!Host::can()) return;
+  TemporaryFolder const folder;
+  setenv("COLDPRESS_CACHE", (folder / "kept").c_str(), 1);
+  Host const host;
+  for (LayerConfig const& config : {dense(), images(), sequences()}) all_of(config, options_of(), true);
+  for (auto const& [source, loops] : host.made) {
+    std::vector<std::byte> code;
+    try {
+      code = cuda::compile(source, 90);
+    } catch (UnsupportedError const& error) {
+      WARN("skipped: " << error.what());
+      return;
+    }
+    REQUIRE(code.size() > 1000);
+    CHECK(static_cast<char>(code[1]) == 'E');  // an ELF file
+    INFO(source);
+    std::string const text(reinterpret_cast<char const*>(code.data()), code.size());
+    CHECK(text.find(".text.pass") != std::string::npos);
+  }
+  auto const kept = [&] {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{folder / "kept"}, {}));
+  };
+  REQUIRE(kept() == host.made.size());
+
+  std::string const& source = host.made.begin()->first;
+  auto const code = cuda::compile(source, 90);
+  cuda::forget(source, 90);
+  CHECK(kept() == host.made.size() - 1);
+  // What is kept is what the next program gets.
+  std::filesystem::remove_all(folder / "kept");
+  CHECK(cuda::compile(source, 90) == code);
+  std::ofstream{std::filesystem::directory_iterator{folder / "kept"} -> path()} << "spoilt";
+  CHECK(cuda::compile(source, 90).size() == 6);
+  // A folder that cannot be made is no reason to fail; a text that means nothing is.
+  setenv("COLDPRESS_CACHE", "/proc/none", 1);
+  CHECK(cuda::compile(source, 90) == code);
+  CHECK_THROWS_AS(cuda::compile("nonsense", 90), DeviceError);
+  unsetenv("COLDPRESS_CACHE");
+}
+
+TEST_CASE("without a compiler a fused network says so, and CPUs have none") {
+  REQUIRE(!cuda::host_compiler());
+  Net net = network_of(dense(), true);
+  CHECK_THROWS_AS(net.forward(noise({2, 6}, 1)), UnsupportedError);
+  CHECK_THROWS_AS(Backend("cpu", {.fused = true}), UnsupportedError);
+}
