@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks coldpress-bench)
+programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks test_cuda_fused coldpress-bench)
 
 build() {  # FOLDER
   mkdir -p "$1"
@@ -71,6 +71,7 @@ check "random networks within the bound, the same bits every time" 150 networks.
 check "graphs, losses, optimizers, streams, files" 100 graphs.log "$folder/test_cuda_graphs"
 check "passes as graphs, nothing waits in a step" 60 steps.log "$folder/test_cuda_steps"
 check "networks that are types, a kernel a pass" 60 static_networks.log "$folder/test_cuda_static_networks"
+check "networks from configs as one kernel a pass, by NVRTC" 90 fused.log "$folder/test_cuda_fused"
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck synccheck; do
     check "$tool" 30 "$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_networks" "a small network*"
@@ -83,8 +84,8 @@ fi
 # Library, workload, mode, median in microseconds.
 : >"$out/times.tsv"
 for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
-  for path in dynamic static; do
-    mode="one graph"; [ "$path" = dynamic ] || mode="one kernel"
+  for path in dynamic fused static; do
+    case "$path" in dynamic) mode="one graph" ;; fused) mode="one kernel by NVRTC" ;; static) mode="one kernel" ;; esac
     "$folder/coldpress-bench" --path "$path" --backend cuda:0 --seconds 0.4 --workload "$workload" 2>>"$out/bench.log" |
       awk -F'\t' -v OFS='\t' -v mode="$mode" '{ print $1, $2, mode, $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
   done

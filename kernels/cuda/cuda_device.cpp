@@ -157,10 +157,10 @@ class CudaDevice final : public Device {
   std::string const& name() const override { return runtime_.name(); }
   bool emulated() const override { return false; }
   Compiled compile(std::string const& source) override {
-    runtime_.use();
+    auto const code = cuda::compile(source, architecture_);
     try {
-      return load(cuda::compile(source, architecture_));
-    } catch (DeviceError const&) {  // perhaps it was kept, and is damaged
+      return load(code);
+    } catch (Error const&) {  // what was kept may be damaged
       forget(source, architecture_);
       return load(cuda::compile(source, architecture_));
     }
@@ -173,6 +173,7 @@ class CudaDevice final : public Device {
 
  private:
   Compiled load(std::vector<std::byte> const& code) {
+    runtime_.use();
     cudaLibrary_t library = nullptr;
     check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "loading a kernel");
     libraries_.push_back(library);

@@ -397,6 +397,7 @@ inline string operator+(char const*, string const& text) { return text; }
 
 }  // namespace std
 
+using std::nullptr_t;
 using std::ptrdiff_t;
 using std::size_t;
 using std::uint32_t;
