@@ -87,6 +87,7 @@ class ParameterTables {
 struct RuntimeCuda : GridLayout {
   using Scalar = float;
   static constexpr bool takes_layers = true;
+  static constexpr bool many_threads = true;  // as Grid, which its kernels compute with
   /// Gradients go through memory, and one kernel an optimizer does the rest.
   template <class Optimizer>
   static constexpr bool fuses_update = false;

@@ -118,6 +118,7 @@ LayerConfig images() {
 LayerConfig sequences() {
   return sequential({{"lstm", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
                      {"norm", LayerNormalization{}},
+                     {"over", SoftmaxOver{.axis = 0}},
                      {"last", Linear{4}},
                      {"scores", LogSoftmax{}}},
                     Shape{4, 3});
