@@ -388,7 +388,8 @@ class Engine final : public Executable {
         return 1;
       }
     }();
-    Index const scratch = space.program.scratch() + (own == 0 ? 0 : (workers - 1) * own);
+    Index scratch = space.program.scratch() + (own == 0 ? 0 : (workers - 1) * own);
+    if constexpr (takes_layers<Backend>) scratch = Backend::pitch(scratch);  // values come after it, as rows start
     Index workspace = 0;
     bool const absurd =
         __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
