@@ -9,6 +9,7 @@ class CudaBackend final : public AnyBackend {
  public:
   CudaBackend(std::shared_ptr<cuda::Device> device, BackendOptions const& options) : primitives_(std::move(device)) {
     primitives_.precision = options.precision, primitives_.fused = options.fused;
+    if (options.libraries) primitives_.libraries = cuda::libraries_maker()(primitives_.device, options.precision);
   }
   std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
     return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed);
@@ -26,6 +27,11 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
   if (options.threads != 1 || options.executor)
     throw UnsupportedError{"'" + name + "': a GPU's threads are its own; leave threads and executor as they are"};
   if (options.bfloat16) throw UnsupportedError{"'" + name + "' has no weights in bfloat16"};
+  if (options.libraries && !cuda::libraries_maker())
+    throw UnsupportedError{"'" + name +
+                           "': cuDNN and cuBLASLt are for programs that are linked with coldpress::cuda_libs"};
+  if (options.libraries && options.fused)
+    throw UnsupportedError{"'" + name + "': what cuDNN and cuBLASLt compute is no part of a fused pass; choose one"};
   return std::make_unique<CudaBackend>(cuda::open_device(name), options);
 }
 

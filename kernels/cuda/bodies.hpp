@@ -69,6 +69,16 @@ struct Backward {
   }
 };
 
+/// The bias gradient of a layer whose products a library computes: a dense layer is a convolution of one pixel.
+struct BiasGradient {
+  ConvolutionGeometry geometry;
+  In dy;
+  GradientSink<float> sink;
+  constexpr void operator()(Grid const& grid) const {
+    if (geometry.positions() == 1) return grid.sum_rows(dy, sink);
+    grid.sum_positions(geometry, dy, sink);
+  }
+};
 struct Map {
   In x;
   Out y;

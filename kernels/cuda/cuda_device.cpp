@@ -56,6 +56,10 @@ class CudaGraph final : public TakenDown {
       runtime_.check(cudaGraphCreate(&graph_, 0), "making a graph");
       nodes_.reserve(pass.calls().size());
       for (Call const& call : pass.calls()) {
+        if (call.library) {
+          nodes_.push_back(captured(call));
+          continue;
+        }
         Node const node{pass, call};
         cudaGraphNode_t made = nullptr;
         runtime_.check(cudaGraphAddKernelNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(),
@@ -100,6 +104,28 @@ class CudaGraph final : public TakenDown {
     void* arguments[2];
     cudaKernelNodeParams parameters{};
   };
+  /// What a library puts into the stream, as a graph in this one. It may load its kernels now, which other ways to
+  /// capture do not allow.
+  cudaGraphNode_t captured(Call const& call) {
+    runtime_.check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "listening to a library");
+    cudaGraph_t heard = nullptr;
+    try {
+      call.library->put(stream_, pass.operands(call));
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &heard);
+      if (heard) cudaGraphDestroy(heard);
+      cudaGetLastError();  // so that later calls do not report it again
+      throw;
+    }
+    cudaGraphNode_t made = nullptr;
+    cudaError_t error = cudaStreamEndCapture(stream_, &heard);
+    if (error == cudaSuccess)
+      error =
+          cudaGraphAddChildGraphNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(), !nodes_.empty(), heard);
+    if (heard) cudaGraphDestroy(heard);
+    runtime_.check(error, "taking down a library's call");
+    return made;
+  }
   void close() noexcept {
     if (executable_) cudaGraphExecDestroy(executable_);  // once it has run
     if (graph_) cudaGraphDestroy(graph_);
@@ -156,6 +182,7 @@ class CudaDevice final : public Device {
   ~CudaDevice() override { close(); }
   std::string const& name() const override { return runtime_.name(); }
   bool emulated() const override { return false; }
+  void make_current() const override { runtime_.use(); }
   Compiled compile(std::string const& source) override {
     auto const code = cuda::compile(source, architecture_);
     try {

@@ -12,7 +12,7 @@ void Device::release(void* memory) noexcept {
 
 void Device::gather(Call call, void const* arguments) {
   try {
-    call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+    if (call.kernel) call.blocks = std::min(call.blocks, most_blocks(call.kernel));
     pass_.add(call, arguments);
   } catch (...) {
     abandon();
@@ -42,7 +42,8 @@ void Device::flush() {
     place->start();
   };
   ++counts().launches;
-  for (Call const& call : pass_.calls()) ++counts().kernels, counts().blocks += call.blocks;
+  for (Call const& call : pass_.calls())
+    ++(call.library ? counts().library_calls : counts().kernels), counts().blocks += call.blocks;
   try {
     start();
   } catch (...) {

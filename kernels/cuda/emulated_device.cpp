@@ -87,7 +87,7 @@ class EmulatedDevice final : public Device {
     if (passes == 0) return;
     Open const open{*this};
     for (; passes > 0; --passes, ++played_) {
-      for (Call const& call : started_.front().calls()) call.loops(started_.front().arguments(call));
+      for (Call const& call : started_.front().calls()) started_.front().play(call);
       started_.pop_front();
     }
   }

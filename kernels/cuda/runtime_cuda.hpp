@@ -3,6 +3,7 @@
 
 #include <coldpress/backend/cuda/device.hpp>
 #include "bodies.hpp"
+#include "libraries.hpp"
 
 #include <array>
 #include <span>
@@ -93,6 +94,7 @@ struct RuntimeCuda : GridLayout {
   static constexpr bool fuses_update = false;
 
   std::shared_ptr<Device> device;
+  std::shared_ptr<Libraries> libraries;  // or null
   std::shared_ptr<Results> results;
   std::shared_ptr<ParameterTables> tables;
   float* scratch = nullptr;
@@ -106,6 +108,12 @@ struct RuntimeCuda : GridLayout {
 
   template <class L, class Pass>
   void forward(L const& layer, Pass const& pass) const {
+    if constexpr (is_product<L>) {
+      if (multiplied(LayerPass::forward, layer, pass, pass.x, pass.y)) {
+        if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
+        return;
+      }
+    }
     if constexpr (is_built_in<L>) {
       run(Forward<L>{layer,
                      {.in = inputs_of<L>(pass.in),
@@ -125,10 +133,23 @@ struct RuntimeCuda : GridLayout {
   }
   template <class L, class Pass>
   void backward_input(L const& layer, Pass const& pass) const {
+    if constexpr (is_product<L>) {
+      if (multiplied(LayerPass::input_gradient, layer, pass, pass.dx, pass.dy)) {
+        if (!pass.slope.empty()) map_gradient(pass.dx, pass.dx, pass.slope);
+        return;
+      }
+    }
     take_back<Stage::input>(layer, pass);
   }
   template <class L, class Pass>
   void backward_parameters(L const& layer, Pass const& pass) const {
+    if constexpr (is_product<L>) {
+      if (multiplied(LayerPass::weight_gradient, layer, pass, pass.x, pass.dy)) {
+        if (parameters_of(layer, pass.in).size() > 1)
+          run(BiasGradient{geometry_of(layer, pass.in), pass.dy, pass.sinks[1]});
+        return;
+      }
+    }
     take_back<Stage::parameters>(layer, pass);
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { run(Map{x, y, then_of(then)}); }
@@ -192,6 +213,28 @@ struct RuntimeCuda : GridLayout {
   template <class L>
   static constexpr bool is_built_in = number_of<L> >= 0;
 
+  /// Layers whose products with their weights a library may compute.
+  template <class L>
+  static constexpr bool is_product = std::is_same_v<L, Convolution> || std::is_same_v<L, Linear>;
+  static ConvolutionGeometry geometry_of(Convolution const& layer, Shape const& in) { return layer.geometry(in); }
+  static ConvolutionGeometry geometry_of(Linear const& layer, Shape const& in) {
+    return {in.size(), layer.output_size, 1, {}, {}, false};
+  }
+  /// Whether a library does it.
+  template <class L, class Pass>
+  bool multiplied(LayerPass which, L const& layer, Pass const& pass, Out x, Out y) const {
+    if (!libraries) return false;
+    ConvolutionGeometry const g = geometry_of(layer, pass.in);
+    float const *weight = pass.p[0], *bias = nullptr;
+    bool add = false;
+    if constexpr (requires { pass.state; }) {
+      if (pass.state && g.sequence && g.past() > 0) return false;  // it goes on, and kernels have what came before
+      if (parameters_of(layer, pass.in).size() > 1) bias = pass.p[1];
+    } else if (which == LayerPass::weight_gradient) {
+      weight = pass.sinks[0].gradient, add = pass.sinks[0].add;
+    }
+    return libraries->multiply(which, g, x, const_cast<float*>(weight), const_cast<float*>(bias), y, add);
+  }
   template <Stage stage, class L, class Pass>
   void take_back(L const& layer, Pass const& pass) const {
     using Body = Backward<L, stage>;

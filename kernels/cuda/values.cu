@@ -1,4 +1,4 @@
-// What goes over values, whatever layer made them: operations, normalisations, and the optimizers' steps.
+// What goes over values, whatever layer made them: sums, operations, normalisations, and the optimizers' steps.
 #include "launch.cuh"
 
 namespace coldpress::cuda {
@@ -12,7 +12,7 @@ void instantiate(TypeList<Optimizers...>) {
 }  // namespace
 
 void instantiate_values() {
-  make<Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract>();
+  make<BiasGradient, Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract>();
   instantiate(BuiltinOptimizers{});
 }
 

@@ -1,6 +1,5 @@
 // Networks with branches, joins, losses and statistics, streams and files, by the GPU's kernels.
-#include "cuda/devices.hpp"
-#include "dynamic/random_case.hpp"
+#include "cuda/parity.hpp"
 
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
@@ -19,27 +18,7 @@ Net network_of(LayerConfig const& config, std::string const& backend) {
 }  // namespace
 
 TEST_CASE("random graphs are within the bound of the reference, in passes and in training") {
-  std::string const device = GENERATE(from_range(devices()));
-  int trainings = 0;
-  for (int number = 0; number < 120; ++number) {
-    RandomConfig random{static_cast<std::uint64_t>(number), number % 3 == 0 ? 40 : 8, number % 2 == 1};
-    LayerConfig const config = random.config();
-    Index const batch = 1 + number % 5;
-    INFO("network " << number);
-    Case here{random, network_of(config, device), batch}, there{random, network_of(config, "cpu:reference"), batch};
-    double const count = static_cast<double>(std::get<SequentialConfig>(config.layer_type).layers.size()),
-                 terms = static_cast<double>(std::max(random.widest(), batch)) * count * count;  // errors add up
-    Made const made = here.pass(), reference = there.pass();
-    CHECK(excess_of(made.outputs, reference.outputs, terms) <= 1);
-    CHECK(excess_of(made.inputs, reference.inputs, terms) <= 1);
-    for (auto const& [name, values] : made.weights) CHECK(excess_of(values, reference.weights.at(name), terms) <= 1);
-    if (random.losses() == 0 || here.net.learnable_weights_names().empty()) continue;
-    for (Case* one : {&here, &there}) one->net.executable().set_step(0);
-    auto const steps = trained(here, number % 4 == 1), exact = trained(there, number % 4 == 1);
-    for (auto const& [name, values] : exact) CHECK(excess_of(steps.at(name), values, terms) <= 1);
-    ++trainings;
-  }
-  CHECK(trainings > 20);
+  check_random_graphs(backends());
 }
 
 namespace {

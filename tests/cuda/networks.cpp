@@ -1,46 +1,13 @@
 // What a network computes with the GPU's kernels is the reference's, within the bound, the same every time, and does
 // not depend on the order of the threads, which the host can choose.
-#include "cuda/devices.hpp"
-#include "dynamic/random_network.hpp"
+#include "cuda/parity.hpp"
 
 #include <coldpress/backend/grid.hpp>
-#include <coldpress/dynamic/describe.hpp>
-
-namespace {
 
 using namespace coldpress;
 using namespace coldpress::test;
 
-bool same(Trace const& a, Trace const& b) {
-  bool same = true;
-  for (auto member :
-       {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses, &Trace::trained})
-    same = same && same_bits(a.*member, b.*member);
-  return same;
-}
-
-}  // namespace
-
-TEST_CASE("random networks are within the bound of the reference") {
-  double worst = 0;
-  auto const all = devices();
-  Random random{2025};
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    RandomNetwork const network{random};
-    Index const batch = random.integer(1, 9);
-    Trace const exact{"cpu:reference", network, seed, batch};
-    for (std::string const& device : all) {
-      Trace const tried{device, network, seed, batch};
-      double const by = distance(tried, exact, network, batch);
-      INFO("network " << seed << ", batch " << batch << " on " << device << '\n'
-                      << dynamic::describe(network.config()));
-      CHECK(by <= 1);
-      worst = by <= worst ? worst : by;
-      if (seed < 40) CHECK(same(tried, Trace{device, network, seed, batch}));
-    }
-  }
-  CHECK(worst > 0);
-}
+TEST_CASE("random networks are within the bound of the reference") { check_random_networks(backends()); }
 
 TEST_CASE("a small network has every kind of kernel") {
   LayerConfig const config = sequential({{"conv", Convolution{.num_output = 5, .filter_shape = 3}},
@@ -118,4 +85,5 @@ TEST_CASE("a machine without a GPU says what is missing") {
   CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda:one"}; }), "cuda:NUMBER"));
   CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda", {.threads = 2}}; }), "threads"));
   CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda", {.bfloat16 = true}}; }), "bfloat16"));
+  CHECK(says(error_of<UnsupportedError>([] { Backend{"cuda", {.libraries = true}}; }), "coldpress::cuda_libs"));
 }

@@ -1,34 +1,13 @@
 // Steps on a GPU: each is one launch that nothing waits for, with graphs that later steps start again, and what is read
 // is what the reference computes. The emulated device does everything as late as a GPU may.
 #include "cuda/devices.hpp"
+#include "cuda/since.hpp"
 #include "dynamic/random_case.hpp"
-
-#include <coldpress/backend/cuda/device.hpp>
 
 namespace {
 
 using namespace coldpress;
 using namespace coldpress::test;
-
-/// What devices are asked for from here on.
-struct Since {
-  struct Numbers {
-    Index allocations, uploads, downloads, waits, graphs, launches, kernels, blocks, patches;
-  };
-  static Numbers all() {
-    auto const& c = cuda::counts();
-    return {c.allocations, c.uploads, c.downloads, c.waits, c.graphs, c.launches, c.kernels, c.blocks, c.patches};
-  }
-  Numbers operator()() const {
-    Numbers const now = all();
-    return {now.allocations - then.allocations, now.uploads - then.uploads,
-            now.downloads - then.downloads,     now.waits - then.waits,
-            now.graphs - then.graphs,           now.launches - then.launches,
-            now.kernels - then.kernels,         now.blocks - then.blocks,
-            now.patches - then.patches};
-  }
-  Numbers then = all();
-};
 
 Net network_of(LayerConfig const& config, std::string const& backend) {
   return Net::from_config(Backend{backend}, config, {}, 11);

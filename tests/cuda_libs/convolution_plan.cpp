@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <libraries/convolution_plan.hpp>
+#include <libraries/emulated_gpu.hpp>
 
 #include <coldpress/layers/convolution.hpp>
 
@@ -21,21 +22,12 @@ extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
 
 namespace {
 
-std::string const h200 =
-    R"({"maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
-    R"("multiProcessorCount":132,"warpSize":32,"maxSharedMemoryPerBlock":49152,"maxSharedMemoryPerBlockOptin":232448,)"
-    R"("reservedSharedMemoryPerBlock":1024,"maxRegistersPerSM":65536,"maxCtasPerSM":32,"maxThreadsPerBlock":1024,)"
-    R"("maxThreadsPerSM":2048,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1,"smClockRateKHz":1980000,)"
-    R"("memClockRateKHz":3201000,"l2CacheSize":62914560,"deviceName":"NVIDIA H200","cudaDeviceId":0,"deviceVer":900,)"
-    R"("driverVer":13000,"driverVersion":13000,"totalGlobalMem":150754820096})";
-
 DeviceProperties const& device() {
   static DeviceProperties const properties = DeviceProperties::from_json(h200);
   return properties;
 }
 
-constexpr ConvolutionPass passes[] = {ConvolutionPass::forward, ConvolutionPass::input_gradient,
-                                      ConvolutionPass::weight_gradient};
+constexpr LayerPass passes[] = {LayerPass::forward, LayerPass::input_gradient, LayerPass::weight_gradient};
 
 struct Workload {
   char const* name;
@@ -43,7 +35,7 @@ struct Workload {
   Convolution convolution;
   Shape in;
 
-  ConvolutionPlan plan(ConvolutionPass pass, ConvolutionOptions const& options = {}) const {
+  ConvolutionPlan plan(LayerPass pass, ConvolutionOptions const& options = {}) const {
     convolution.output_shape(in);  // which checks
     return {convolution.geometry(in), batch, pass, device(), options};
   }
@@ -94,7 +86,7 @@ std::string table() {
   std::ostringstream lines;
   lines << "| Workload | Batch | Layer | Pass | Engine | Workspace, bytes | Notes |\n|---|---|---|---|---|---|---|\n";
   for (Workload const& layer : layers) {
-    for (ConvolutionPass pass : passes) {
+    for (LayerPass pass : passes) {
       ConvolutionPlan const plan = layer.plan(pass);
       lines << "| " << text(layer) << " | " << to_string(pass) << " | " << plan.engine() << " | " << plan.workspace()
             << " | " << to_string(plan.notes()) << " |\n";
@@ -109,7 +101,7 @@ TEST_CASE("each convolution of LeNet and cifar10_quick has a plan of strict fp32
   for (Workload layer : layers) {
     for (Index batch : {layer.batch, Index{128}}) {
       layer.batch = batch;
-      for (ConvolutionPass pass : passes) {
+      for (LayerPass pass : passes) {
         for (Epilogue epilogue : {Epilogue::none, Epilogue::bias, Epilogue::bias_relu}) {
           ConvolutionPlan const plan = layer.plan(pass, {.epilogue = epilogue});
           INFO(text(layer) << ", " << to_string(pass) << ": engine " << plan.engine() << ", "
@@ -120,7 +112,7 @@ TEST_CASE("each convolution of LeNet and cifar10_quick has a plan of strict fp32
           std::string const json = plan.json();
           CHECK(has(json, "\"engineId\":" + std::to_string(plan.engine()) + ","));
           CHECK(has(json, "\"dim\":[" + std::to_string(batch) + "," + std::to_string(layer.in[0]) + ","));
-          bool const forward = pass == ConvolutionPass::forward;
+          bool const forward = pass == LayerPass::forward;
           CHECK(has(json, "POINTWISE_ADD") == (forward && epilogue != Epilogue::none));
           CHECK(has(json, "POINTWISE_RELU_FWD") == (forward && epilogue == Epilogue::bias_relu));
         }
@@ -132,7 +124,7 @@ TEST_CASE("each convolution of LeNet and cifar10_quick has a plan of strict fp32
 TEST_CASE("tensor cores and sums in any order come by name alone") {
   int tensor_core = 0, nondeterministic = 0;
   for (Workload const& layer : layers) {
-    for (ConvolutionPass pass : passes) {
+    for (LayerPass pass : passes) {
       INFO(text(layer) << ", " << to_string(pass));
       EngineNotes const tf32 = layer.plan(pass, {.tf32 = true}).notes(),
                         any_order = layer.plan(pass, {.nondeterministic = true}).notes();
@@ -181,7 +173,7 @@ TEST_CASE("each note is allowed by its own option, or never") {
 
 TEST_CASE("a plan keeps to the workspace it is given") {
   Workload const& layer = layers[1];
-  ConvolutionPass const pass = ConvolutionPass::weight_gradient;
+  LayerPass const pass = LayerPass::weight_gradient;
   Index const free = layer.plan(pass).workspace();
   REQUIRE(free > 0);
   CHECK(layer.plan(pass, {.workspace_limit = free}).workspace() == free);
@@ -199,14 +191,14 @@ TEST_CASE("a plan keeps to the workspace it is given") {
 TEST_CASE("a second list has what the first one lacks") {
   auto const b200 = DeviceProperties::from_json(replaced(h200, "\"deviceVer\":900", "\"deviceVer\":1000"));
   Convolution const convolution{.num_output = 29, .filter_shape = {1, 5}, .stride = {3, 2}, .dilation = 2};
-  for (ConvolutionPass pass : passes) {
+  for (LayerPass pass : passes) {
     ConvolutionPlan const plan{convolution.geometry({1, 29, 26}), 116, pass, b200};
     CHECK(is_strict(plan.notes()));
   }
 }
 
 TEST_CASE("windows, groups and layouts are told as they are") {
-  for (ConvolutionPass pass : passes) {
+  for (LayerPass pass : passes) {
     INFO(to_string(pass));
     Workload const image{
         "",
@@ -234,7 +226,7 @@ TEST_CASE("windows, groups and layouts are told as they are") {
 TEST_CASE("a geometry that is none is a ShapeError") {
   ConvolutionGeometry const sound = layers[1].convolution.geometry(layers[1].in);
   auto const refused = [](ConvolutionGeometry const& g, Index batch) {
-    for (ConvolutionPass pass : passes) CHECK_THROWS_AS((ConvolutionPlan{g, batch, pass, device()}), ShapeError);
+    for (LayerPass pass : passes) CHECK_THROWS_AS((ConvolutionPlan{g, batch, pass, device()}), ShapeError);
   };
   for (Index batch : {Index{0}, Index{-1}, Index{1} << 40, std::numeric_limits<Index>::max()}) refused(sound, batch);
   for (Index groups : {0, -1, 3}) {
@@ -260,7 +252,7 @@ TEST_CASE("what is no device or no plan is a LibraryError") {
   refusal([] { DeviceProperties::from_json(replaced(h200, "\"warpSize\":32,", "")); });
   refusal([] { DeviceProperties::from_json(replaced(h200, "\"deviceVer\":900", "\"deviceVer\":100")); });
 
-  std::string const json = layers[0].plan(ConvolutionPass::forward).json();
+  std::string const json = layers[0].plan(LayerPass::forward).json();
   for (std::size_t length = 0; length < json.size(); length += 61) {
     refusal([&] { ConvolutionPlan::from_json(json.substr(0, length), device()); });
   }
@@ -272,7 +264,7 @@ TEST_CASE("devices and plans go through JSON") {
   CHECK(device().json() == h200);
   CHECK(DeviceProperties::from_json(device().json()).json() == h200);
   for (Workload const& layer : layers) {
-    for (ConvolutionPass pass : passes) {
+    for (LayerPass pass : passes) {
       for (bool tf32 : {false, true}) {
         ConvolutionPlan const plan = layer.plan(pass, {.epilogue = Epilogue::bias_relu, .tf32 = tf32});
         ConvolutionPlan const back = ConvolutionPlan::from_json(plan.json(), device());
@@ -288,7 +280,7 @@ TEST_CASE("devices and plans go through JSON") {
 
 TEST_CASE("the same question has the same answer") {
   for (Workload const& layer : layers) {
-    for (ConvolutionPass pass : passes) {
+    for (LayerPass pass : passes) {
       auto const again = DeviceProperties::from_json(h200);
       ConvolutionPlan const other{layer.convolution.geometry(layer.in), layer.batch, pass, again};
       CHECK(other.json() == layer.plan(pass).json());
@@ -306,7 +298,7 @@ TEST_CASE("the device at hand is asked, or said to be missing") {
     WARN("skipped: " << error.what());
     return;
   }
-  for (ConvolutionPass pass : passes) {
+  for (LayerPass pass : passes) {
     ConvolutionPlan const plan{layers[1].convolution.geometry(layers[1].in), 64, pass, *present};
     CHECK(is_strict(plan.notes()));
   }
@@ -321,7 +313,7 @@ TEST_CASE("the page on cuDNN has the table of this version") {
   std::ifstream file{std::string{source} + "/docs/gpu/cudnn.md"};
   std::string const page{std::istreambuf_iterator<char>{file}, {}};
   REQUIRE(!page.empty());
-  if (!has(layers[0].plan(ConvolutionPass::forward).json(), "\"cudnnVersion\":91900")) {
+  if (!has(layers[0].plan(LayerPass::forward).json(), "\"cudnnVersion\":91900")) {
     WARN("skipped: the page has the table of cuDNN 9.19.0, and this is another");
     return;
   }

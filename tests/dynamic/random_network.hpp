@@ -167,8 +167,10 @@ inline double distance(Floats const& a, Floats const& b, Index terms) {
 struct Trace {
   Floats output, input_gradient, gradients, inference, losses, trained;
 
-  Trace(std::string const& backend, RandomNetwork const& network, std::uint64_t seed, Index batch) {
-    Net net = Net::from_config(Backend{backend}, network.config(), {}, seed);
+  Trace(std::string const& backend, RandomNetwork const& network, std::uint64_t seed, Index batch)
+      : Trace(Backend{backend}, network, seed, batch) {}
+  Trace(Backend const& backend, RandomNetwork const& network, std::uint64_t seed, Index batch) {
+    Net net = Net::from_config(backend, network.config(), {}, seed);
     Index const in = network.input.size(), out = network.output.size();
     REQUIRE(net.output_shape() == network.output);
     SharedTensor const x = noise({batch, in}, seed), dy = noise({batch, out}, seed + 1);
@@ -182,7 +184,7 @@ struct Trace {
     config.objective =
         network.scores ? LayerConfig{"loss", NegativeLogLikelihood{out}} : LayerConfig{"loss", MeanSquaredError{}};
     if (seed % 3 == 0) config.clip_gradients = 0.1f;
-    Trainer solver{Net::from_config(Backend{backend}, network.config(), {}, seed), config};
+    Trainer solver{Net::from_config(backend, network.config(), {}, seed), config};
     Random random{seed + 2};
     for (std::uint64_t step = 0; step < 4; ++step) {
       Index const n = step == 3 ? 1 : batch;

@@ -118,16 +118,20 @@ struct Grid : grid::Team, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
                                               Sink const* biases, NoWindows = {}) const {
-    Index const places = x.rows * g.positions();
-    grid::OutputGradients const gradients{g, dy.data, dy.pitch};
-    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), places, precision}, gradients,
-                         grid::SeenDown{g, x.data, x.pitch}, scratch, [&](Index group, Index k, Index tap, float sum) {
+    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision},
+                         grid::OutputGradients{g, dy.data, dy.pitch}, grid::SeenDown{g, x.data, x.pitch}, scratch,
+                         [&](Index group, Index k, Index tap, float sum) {
                            weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
                          });
-    if (!biases) return;
+    if (biases) sum_positions(g, dy, *biases);
+  }
+  /// sink(Σ dy over samples and positions)
+  template <class DY, class Sink>
+  constexpr void sum_positions(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
+    grid::OutputGradients const gradients{g, dy.data, dy.pitch};
     each_sum(
-        g.outputs, places, 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
-        [&](Index k, float sum) { biases->take(k, sum); });
+        g.outputs, dy.rows * g.positions(), 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
+        [&](Index k, float sum) { sink.take(k, sum); });
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>

@@ -18,12 +18,15 @@ namespace coldpress::dynamic {
 /// `bfloat16`: the matrices of dense layers are kept in half the bytes, rounded; such a network infers, and does not
 /// train. `precision`: of the products of dense layers and convolutions on a GPU; others compute in fp32. `fused`: a
 /// pass on a GPU is one kernel, which NVRTC compiles when it is first played (seconds; kept for later programs).
+/// `libraries`: products on a GPU are cuDNN's and cuBLASLt's, in programs that are linked with coldpress::cuda_libs;
+/// such passes are not fused.
 struct BackendOptions {
   int threads = 1;
   std::shared_ptr<Executor> executor = nullptr;
   bool bfloat16 = false;
   Precision precision = Precision::fp32;
   bool fused = false;
+  bool libraries = false;
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;

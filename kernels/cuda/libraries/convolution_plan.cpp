@@ -69,11 +69,13 @@ constexpr char const* check_geometry = "check the geometry and the batch, or com
 struct Tensors {
   ConvolutionGeometry const& g;
   Index batch;
-  bool channels_last;
+  ConvolutionOptions const& options;
 
-  Descriptor x() const { return tensor(ConvolutionPlan::x, {batch, g.channels, g.height.in, g.width.in}); }
+  Descriptor x() const {
+    return tensor(ConvolutionPlan::x, {batch, g.channels, g.height.in, g.width.in}, options.x_pitch);
+  }
   Descriptor y(std::int64_t id, bool is_virtual) const {
-    return tensor(id, {batch, g.outputs, g.height.out, g.width.out}, is_virtual);
+    return tensor(id, {batch, g.outputs, g.height.out, g.width.out}, options.y_pitch, is_virtual);
   }
   Descriptor bias() const { return tensor(ConvolutionPlan::bias, {1, g.outputs, 1, 1}); }
   Descriptor weight() const {
@@ -81,13 +83,14 @@ struct Tensors {
   }
 
  private:
-  Descriptor tensor(std::int64_t id, Shape const& shape, bool is_virtual = false) const {
+  Descriptor tensor(std::int64_t id, Shape const& shape, Index pitch = 0, bool is_virtual = false) const {
     require(shape.rank() == 4 && shape.size() > 0, "convolution: the batch and all extents must be at least 1");
     Index const c = shape[1], h = shape[2], w = shape[3];
+    require(pitch == 0 || pitch >= c * h * w, "convolution: a sample must not reach into the next one");
+    if (pitch == 0) pitch = c * h * w;
     // The weight of a sequence keeps the order it has everywhere.
-    bool const last = channels_last && !(g.sequence && id == ConvolutionPlan::weight);
-    std::int64_t const extents[] = {shape[0], c, h, w}, rows[] = {c * h * w, h * w, w, 1},
-                       pixels[] = {h * w * c, 1, w * c, c};
+    bool const last = g.sequence ? id != ConvolutionPlan::weight : options.layout == ImageLayout::nhwc;
+    std::int64_t const extents[] = {shape[0], c, h, w}, rows[] = {pitch, h * w, w, 1}, pixels[] = {pitch, 1, w * c, c};
     Descriptor made{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
     made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
     made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT);
@@ -123,7 +126,7 @@ struct PassNames {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t alpha, beta, window, x, weight, y;
 };
-PassNames const& names_of(ConvolutionPass pass) {
+PassNames const& names_of(LayerPass pass) {
   static constexpr PassNames names[] = {
       {"forward", CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
@@ -153,8 +156,8 @@ Descriptor pointwise(cudnnPointwiseMode_t mode, Descriptor const& from, Descript
   return operation;
 }
 
-Descriptor operation_graph(Tensors const& tensors, ConvolutionPass pass, Epilogue epilogue) {
-  int const steps = pass == ConvolutionPass::forward ? static_cast<int>(epilogue) : 0;
+Descriptor operation_graph(Tensors const& tensors, LayerPass pass) {
+  int const steps = pass == LayerPass::forward ? static_cast<int>(tensors.options.epilogue) : 0;
   // Virtual tensors have the ids after y's.
   auto const y = [&](int step) { return tensors.y(ConvolutionPlan::y + (steps - step), step < steps); };
 
@@ -162,7 +165,7 @@ Descriptor operation_graph(Tensors const& tensors, ConvolutionPass pass, Epilogu
   Descriptor convolution{names.type};
   Descriptor to = y(0);
   convolution.set(names.alpha, 1.0);
-  convolution.set(names.beta, 0.0);
+  convolution.set(names.beta, tensors.options.add ? 1.0 : 0.0);
   convolution.set(names.window, window(tensors.g));
   convolution.set(names.x, tensors.x());
   convolution.set(names.weight, tensors.weight());
@@ -269,7 +272,7 @@ std::string to_string(EngineNotes const& notes) {
   }
   return text;
 }
-std::string to_string(ConvolutionPass pass) { return names_of(pass).text; }
+std::string to_string(LayerPass pass) { return names_of(pass).text; }
 
 char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& options) {
   // Transforms carry an infinity or a NaN to outputs that do not read it.
@@ -282,7 +285,7 @@ char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& o
   return nullptr;
 }
 
-ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, ConvolutionPass pass,
+ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, LayerPass pass,
                                  DeviceProperties const& device, ConvolutionOptions const& options) {
   require(g.groups >= 1 && g.channels % g.groups == 0 && g.outputs % g.groups == 0,
           "convolution: groups must divide the channels and the outputs");
@@ -292,9 +295,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Conv
   };
   check_axis(g.height, g.sequence ? 0 : g.height.padding);
   check_axis(g.width, g.width.padding);
-  bool const channels_last = g.sequence || options.layout == ImageLayout::nhwc;
-  Descriptor const graph = operation_graph({g, batch, channels_last}, pass, options.epilogue),
-                   properties{device.descriptor()};
+  Descriptor const graph = operation_graph({g, batch, options}, pass), properties{device.descriptor()};
 
   std::map<std::string, int> against;
   Index least = std::numeric_limits<Index>::max();

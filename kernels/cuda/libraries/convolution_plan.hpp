@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include <libraries.hpp>
+
 #include "library_error.hpp"
 
 namespace coldpress::cuda {
@@ -27,7 +29,6 @@ class DeviceProperties {
   std::shared_ptr<void> descriptor_;
 };
 
-enum class ConvolutionPass { forward, input_gradient, weight_gradient };
 enum class Epilogue { none, bias, bias_relu };  // what a forward pass ends with, in the same kernel
 enum class ImageLayout { nchw, nhwc };          // with weights {K, C, R, S} or {K, R, S, C}
 
@@ -35,6 +36,8 @@ enum class ImageLayout { nchw, nhwc };          // with weights {K, C, R, S} or 
 struct ConvolutionOptions {
   Epilogue epilogue = Epilogue::bias;
   ImageLayout layout = ImageLayout::nchw;
+  Index x_pitch = 0, y_pitch = 0;    // values from a sample to the next; 0: there is nothing between them
+  bool add = false;                  // to what is there: of the two gradients
   bool tf32 = false;                 // tensor cores; they keep 10 bits of a factor's mantissa
   bool nondeterministic = false;     // sums whose order, and so whose last bits, differ from run to run
   bool runtime_compilation = false;  // kernels that cuDNN compiles in seconds, and only where there is a driver
@@ -52,11 +55,11 @@ struct EngineNotes {
 std::string to_string(EngineNotes const& notes);
 /// Why options rule an engine out; null where they do not.
 char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& options);
-std::string to_string(ConvolutionPass pass);
+std::string to_string(LayerPass pass);
 
 /// One pass of a convolution for a batch, ready to be executed on GPUs of the given properties. Of the engines cuDNN's
 /// heuristics name, fastest first, it has the first one that the options allow and cuDNN makes a plan with. Operands
-/// are contiguous and aligned to 16 bytes; a sequence is an image {batch, channels, steps, 1} in the memory of {batch,
+/// are aligned to 16 bytes; a sequence is an image {batch, channels, steps, 1} in the memory of {batch,
 /// steps, channels}, padded before its first step alone, and its weight is {K, C, taps} in any layout.
 class ConvolutionPlan {
  public:
@@ -64,8 +67,8 @@ class ConvolutionPlan {
   enum Operand : std::int64_t { x = 1, weight, bias, y };
 
   /// ShapeError for a geometry that is none; LibraryError where cuDNN has nothing that is allowed, and says what is.
-  ConvolutionPlan(ConvolutionGeometry const& geometry, Index batch, ConvolutionPass pass,
-                  DeviceProperties const& device, ConvolutionOptions const& options = {});
+  ConvolutionPlan(ConvolutionGeometry const& geometry, Index batch, LayerPass pass, DeviceProperties const& device,
+                  ConvolutionOptions const& options = {});
   /// A plan as json() gave it, for a device of the same kind. Its notes tell what it does; options are not kept.
   static ConvolutionPlan from_json(std::string const& json, DeviceProperties const& device);
 

@@ -63,6 +63,10 @@ class Descriptor {
     set(name, &value, 1);
   }
   void set(cudnnBackendAttributeName_t name, Descriptor const& part) { set(name, part.shared_.get()); }
+  void set_addresses(cudnnBackendAttributeName_t name, void* const* values, std::size_t count) {
+    check(cudnnBackendSetAttribute(shared_.get(), name, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(count), values),
+          "setting an attribute");
+  }
   void finalize(char const* action, char const* advice) { check(try_finalize(), action, advice); }
   cudnnStatus_t try_finalize() { return cudnnBackendFinalize(shared_.get()); }
 

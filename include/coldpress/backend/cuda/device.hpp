@@ -19,6 +19,7 @@ struct Counts {
   std::atomic<Index> waits = 0;                   // until a device had nothing left to do
   std::atomic<Index> graphs = 0, launches = 0;    // graphs made, and started
   std::atomic<Index> kernels = 0, blocks = 0;     // in those started
+  std::atomic<Index> library_calls = 0;           // beside these kernels
   std::atomic<Index> patches = 0;                 // kernels of a graph that got other arguments
 };
 inline Counts& counts() {
@@ -50,6 +51,8 @@ class Device {
   virtual std::string const& name() const = 0;
   /// The host runs the kernels.
   virtual bool emulated() const = 0;
+  /// The calling thread's current device, for what asks CUDA itself.
+  virtual void make_current() const {}
 
   /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }

@@ -21,8 +21,24 @@ struct Arguments {
 
 inline constexpr Index all_blocks = std::numeric_limits<int>::max();  // that there is room for
 
-/// A kernel for all threads of some blocks.
+/// What a library of NVIDIA's does among the kernels of a pass.
+class LibraryCall {
+ public:
+  /// Its arguments. A gradient is in the place of what it is the gradient of, and y what comes out.
+  struct Operands {
+    float *x, *weight, *bias, *y;
+    void* workspace;
+  };
+  virtual ~LibraryCall() = default;
+  /// Puts it into a stream that is being captured, a cudaStream_t.
+  virtual void put(void* stream, Operands const& operands) const = 0;
+  /// What the library is asked for, by a host.
+  virtual void play(Operands const& operands) const = 0;
+};
+
+/// A kernel for all threads of some blocks, or a library's call, which outlives the pass.
 struct Call {
+  LibraryCall const* library;            // or null
   void const* kernel;                    // a GPU's
   void (*loops)(void const* arguments);  // and as a host plays it
   int blocks;
@@ -36,6 +52,13 @@ class Pass {
   bool empty() const { return calls_.empty(); }
   std::vector<Call> const& calls() const { return calls_; }
   std::byte const* arguments(Call const& call) const { return bytes_.data() + call.begin; }
+  LibraryCall::Operands operands(Call const& call) const {
+    LibraryCall::Operands operands;
+    std::memcpy(&operands, arguments(call), sizeof operands);
+    return operands;
+  }
+  /// A call, by a host.
+  void play(Call const& call) const { call.library ? call.library->play(operands(call)) : call.loops(arguments(call)); }
 
   void add(Call call, void const* arguments) {
     call.begin = bytes_.size();
@@ -44,8 +67,12 @@ class Pass {
     calls_.push_back(call);
   }
   void clear() { calls_.clear(), bytes_.clear(); }
-  /// Whether it is the same kernels.
-  bool is_like(Pass const& other) const { return calls_ == other.calls_; }
+  /// Whether it is the same kernels, and the same of libraries with the same arguments: these get no others.
+  bool is_like(Pass const& other) const {
+    return calls_ == other.calls_ && std::all_of(calls_.begin(), calls_.end(), [&](Call const& call) {
+             return !call.library || std::memcmp(arguments(call), other.arguments(call), call.size) == 0;
+           });
+  }
   /// Takes the arguments of one like it: changed(number) of each call whose were others. What lies between the members
   /// of arguments is compared, too: where it differs by chance a kernel gets the same arguments again.
   template <class F>

@@ -1,0 +1,45 @@
+// A dense layer's product in a pass: by cuBLASLt, or by loops that read what cuBLASLt was told.
+#pragma once
+
+#include <libraries.hpp>
+
+#include <coldpress/core/precision.hpp>
+
+#include <memory>
+
+#include "planned_call.hpp"
+
+struct cublasLtContext;
+
+namespace coldpress::cuda {
+
+/// cuBLASLt for the current device.
+std::shared_ptr<cublasLtContext> open_cublaslt();
+
+/// One pass of a dense layer: y = x Wᵀ + b, dx = dy W, or dW = dyᵀ x.
+struct DenseProduct {
+  LayerPass pass;
+  Index batch, inputs, outputs, x_pitch, y_pitch;
+  bool biased;
+  bool add;  // to what is there
+  bool tf32;
+};
+
+class DenseCall final : public PlannedCall {
+ public:
+  /// Chooses what is fastest by cuBLASLt's heuristics, for operands at multiples of 16 bytes: sums in an order that is
+  /// always the same, and of single precision unless `tf32`. Without cuBLASLt it can be played alone. Throws
+  /// LibraryError.
+  DenseCall(DenseProduct const& product, std::shared_ptr<cublasLtContext> cublaslt);
+  ~DenseCall() override;
+  Index workspace() const override;
+  void put(void* stream, Operands const& operands) const override;
+  void play(Operands const& operands) const override;
+
+ private:
+  struct Told;
+  std::unique_ptr<Told> told_;
+  std::shared_ptr<cublasLtContext> cublaslt_;
+};
+
+}  // namespace coldpress::cuda

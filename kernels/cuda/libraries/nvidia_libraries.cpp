@@ -1,0 +1,132 @@
+// cuDNN for convolutions and cuBLASLt for dense layers: plans are made for each layer, pass and batch when it first
+// comes.
+#include <coldpress/core/shape.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "convolution_call.hpp"
+#include "dense_call.hpp"
+#include "emulated_gpu.hpp"
+
+namespace coldpress::cuda {
+namespace {
+
+/// All that a plan is made for.
+using Question = std::array<Index, 21>;
+Question question_of(LayerPass pass, ConvolutionGeometry const& g, Index batch, Index x_pitch, Index y_pitch,
+                     bool biased, bool add) {
+  Axis const &h = g.height, &w = g.width;
+  return {static_cast<Index>(pass),
+          g.channels,
+          g.outputs,
+          g.groups,
+          h.in,
+          h.out,
+          h.filter,
+          h.stride,
+          h.padding,
+          h.dilation,
+          w.in,
+          w.out,
+          w.filter,
+          w.stride,
+          w.padding,
+          w.dilation,
+          g.sequence,
+          batch,
+          x_pitch,
+          y_pitch,
+          biased + 2 * add};
+}
+
+class NvidiaLibraries final : public Libraries {
+ public:
+  NvidiaLibraries(std::shared_ptr<Device> device, Precision precision)
+      : device_(device), precision_(precision), workspace_(std::move(device)) {}
+  ~NvidiaLibraries() override { device_->make_current(); }
+
+  bool multiply(LayerPass pass, ConvolutionGeometry const& g, Rows<float> x, float* weight, float* bias, Rows<float> y,
+                bool add) override {
+    LibraryCall::Operands operands{x.data, weight, bias, y.data, nullptr};
+    bool const aligned = [&] {
+      for (float* operand : {x.data, weight, bias, y.data}) {
+        if (reinterpret_cast<std::uintptr_t>(operand) % 16 != 0) return false;
+      }
+      return true;
+    }();
+    if (precision_ == Precision::bf16 || !aligned) return false;
+    bool const biased = bias != nullptr;
+    auto const question = question_of(pass, g, x.rows, x.pitch, y.pitch, biased, add);
+    std::unique_ptr<PlannedCall>& planned = calls_.try_emplace(question).first->second;
+    if (!planned) {
+      try {
+        planned = plan(pass, g, x.rows, x.pitch, y.pitch, biased, add);
+      } catch (Error& error) {
+        error.in_layer(text_of(g, x.rows));
+        throw;
+      }
+    }
+    if (planned->workspace() > 0) {
+      workspace_.reserve(planned->workspace());
+      operands.workspace = workspace_.data();
+    }
+    Call call{};
+    call.library = planned.get();
+    call.size = sizeof operands;
+    device_->gather(call, &operands);
+    return true;
+  }
+
+ private:
+  std::unique_ptr<PlannedCall> plan(LayerPass pass, ConvolutionGeometry const& g, Index batch, Index x_pitch,
+                                    Index y_pitch, bool biased, bool add) {
+    device_->make_current();
+    bool const emulated = device_->emulated(), tf32 = precision_ == Precision::tf32;
+    if (is_dense(g)) {
+      if (!cublaslt_ && !emulated) cublaslt_ = open_cublaslt();
+      return std::make_unique<DenseCall>(
+          DenseProduct{pass, batch, g.channels, g.outputs, x_pitch, y_pitch, biased, add, tf32}, cublaslt_);
+    }
+    if (!properties_) properties_ = emulated ? DeviceProperties::from_json(h200) : DeviceProperties::current();
+    if (!cudnn_ && !emulated) cudnn_ = open_cudnn();
+    ConvolutionOptions const options{.epilogue = biased ? Epilogue::bias : Epilogue::none,
+                                     .x_pitch = x_pitch,
+                                     .y_pitch = y_pitch,
+                                     .add = add,
+                                     .tf32 = tf32};
+    return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn_);
+  }
+  static bool is_dense(ConvolutionGeometry const& g) {
+    return g.groups == 1 && g.taps() == 1 && g.in() == g.channels && g.out() == g.outputs;
+  }
+  static std::string text_of(ConvolutionGeometry const& g, Index batch) {
+    auto const image = [](Index planes, Index height, Index width) {
+      return std::to_string(planes) + " x " + std::to_string(height) + " x " + std::to_string(width);
+    };
+    return (is_dense(g) ? "linear from " + std::to_string(g.channels) + " to " + std::to_string(g.outputs)
+                        : "convolution of " + image(g.channels, g.height.in, g.width.in) + " to " +
+                              image(g.outputs, g.height.out, g.width.out)) +
+           ", " + std::to_string(batch) + " samples";
+  }
+
+  std::shared_ptr<Device> device_;
+  Precision precision_;
+  std::shared_ptr<cudnnContext> cudnn_;
+  std::shared_ptr<cublasLtContext> cublaslt_;
+  std::optional<DeviceProperties> properties_;
+  std::map<Question, std::unique_ptr<PlannedCall>> calls_;
+  DeviceMemory<std::byte> workspace_;  // released before the calls: they may still be under way
+};
+
+std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precision) {
+  return std::make_shared<NvidiaLibraries>(std::move(device), precision);
+}
+
+}  // namespace
+
+/// The linker keeps this file because coldpress::cuda_libs asks for the name.
+extern "C" bool coldpress_cuda_libraries;
+bool coldpress_cuda_libraries = (libraries_maker() = make, true);
+
+}  // namespace coldpress::cuda

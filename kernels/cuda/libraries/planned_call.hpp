@@ -1,0 +1,20 @@
+// A library's call that was planned once, for the passes that make it.
+#pragma once
+
+#include <coldpress/backend/cuda/pass.hpp>
+
+namespace coldpress::cuda {
+
+class PlannedCall : public LibraryCall {
+ public:
+  /// Bytes of memory that it needs for itself while it runs.
+  virtual Index workspace() const = 0;
+
+ protected:
+  /// A host plays it: what the workspace holds is nothing that others read.
+  void spoil(Operands const& operands) const {
+    std::memset(operands.workspace, 0xff, operands.workspace ? static_cast<std::size_t>(workspace()) : 0);
+  }
+};
+
+}  // namespace coldpress::cuda

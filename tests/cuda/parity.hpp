@@ -1,0 +1,78 @@
+// Whether networks on a GPU compute what the reference computes.
+#pragma once
+
+#include "cuda/devices.hpp"
+#include "dynamic/random_case.hpp"
+#include "dynamic/random_network.hpp"
+
+#include <coldpress/dynamic/describe.hpp>
+
+namespace coldpress::test {
+
+/// On each of devices().
+inline std::vector<Backend> backends(dynamic::BackendOptions const& options = {}) {
+  std::vector<Backend> all;
+  for (std::string const& device : devices()) all.emplace_back(device, options);
+  return all;
+}
+
+/// All of it, to the bit.
+inline bool same(Trace const& a, Trace const& b) {
+  bool same = true;
+  for (auto member :
+       {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses, &Trace::trained})
+    same = same && same_bits(a.*member, b.*member);
+  return same;
+}
+
+/// Within the bound, and the same every time.
+inline void check_random_networks(std::vector<Backend> const& all) {
+  double worst = 0;
+  Random random{2025};
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = random.integer(1, 9);
+    Trace const exact{"cpu:reference", network, seed, batch};
+    for (Backend const& backend : all) {
+      Trace const tried{backend, network, seed, batch};
+      double const by = distance(tried, exact, network, batch);
+      INFO("network " << seed << ", batch " << batch << " on " << backend.name() << '\n'
+                      << dynamic::describe(network.config()));
+      CHECK(by <= 1);
+      worst = by <= worst ? worst : by;
+      if (seed < 40) CHECK(same(tried, Trace{backend, network, seed, batch}));
+    }
+  }
+  CHECK(worst > 0);
+}
+/// With branches and joins, in passes and in training.
+inline void check_random_graphs(std::vector<Backend> const& all) {
+  for (Backend const& backend : all) {
+    auto const network_of = [](LayerConfig const& config, Backend const& on) {
+      return Net::from_config(on, config, {}, 11);
+    };
+    int trainings = 0;
+    for (int number = 0; number < 120; ++number) {
+      RandomConfig random{static_cast<std::uint64_t>(number), number % 3 == 0 ? 40 : 8, number % 2 == 1};
+      LayerConfig const config = random.config();
+      Index const batch = 1 + number % 5;
+      INFO("network " << number << " on " << backend.name());
+      Case here{random, network_of(config, backend), batch},
+          there{random, network_of(config, Backend{"cpu:reference"}), batch};
+      double const count = static_cast<double>(std::get<SequentialConfig>(config.layer_type).layers.size()),
+                   terms = static_cast<double>(std::max(random.widest(), batch)) * count * count;  // errors add up
+      Made const made = here.pass(), reference = there.pass();
+      CHECK(excess_of(made.outputs, reference.outputs, terms) <= 1);
+      CHECK(excess_of(made.inputs, reference.inputs, terms) <= 1);
+      for (auto const& [name, values] : made.weights) CHECK(excess_of(values, reference.weights.at(name), terms) <= 1);
+      if (random.losses() == 0 || here.net.learnable_weights_names().empty()) continue;
+      for (Case* one : {&here, &there}) one->net.executable().set_step(0);
+      auto const steps = trained(here, number % 4 == 1), exact = trained(there, number % 4 == 1);
+      for (auto const& [name, values] : exact) CHECK(excess_of(steps.at(name), values, terms) <= 1);
+      ++trainings;
+    }
+    CHECK(trainings > 20);
+  }
+}
+
+}  // namespace coldpress::test
