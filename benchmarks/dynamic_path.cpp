@@ -8,8 +8,9 @@
 namespace bench {
 
 void run_dynamic(Options const& options) {
-  auto const backend =
-      dynamic::Backend{options.backend, {.threads = options.threads, .fused = options.path == "fused"}};
+  auto const backend = dynamic::Backend{
+      options.backend,
+      {.threads = options.threads, .fused = options.path == "fused", .libraries = options.path == "libraries"}};
   auto const run = [&]<class W>() {
     auto const config = dynamic::to_config<typename W::Net, W::shape>();
     auto const x = inputs<W>();

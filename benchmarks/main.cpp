@@ -1,7 +1,8 @@
-// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic|fused] [--backend NAME]: times a
-// workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
-// with passes that are a kernel each. A workload it does not know prints nothing. --latency CALLS: the distribution of
-// single calls instead. --limits: what one core of this machine can do.
+// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic|fused|libraries] [--backend NAME]: times
+// a workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
+// with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
+// coldpress-bench-libraries. A workload it does not know prints nothing. --latency CALLS: the distribution of single
+// calls instead. --limits: what one core of this machine can do.
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
@@ -32,12 +33,11 @@ int main(int argc, char** argv) try {
     } else if (known && key == "--backend") {
       options.backend = argv[i + 1];
     } else {
-      std::fprintf(
-          stderr,
-          "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused] [--backend NAME] "
-          "[--latency CALLS]\n"
-          "       %s --limits\n",
-          argv[0], argv[0]);
+      std::fprintf(stderr,
+                   "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused|libraries] "
+                   "[--backend NAME] [--latency CALLS]\n"
+                   "       %s --limits\n",
+                   argv[0], argv[0]);
       return 2;
     }
   }
@@ -49,7 +49,7 @@ int main(int argc, char** argv) try {
   } else if (options.path == "static") {
     bench::run_static_cuda(options);
 #endif
-  } else if (options.path == "dynamic" || options.path == "fused") {
+  } else if (options.path == "dynamic" || options.path == "fused" || options.path == "libraries") {
     bench::run_dynamic(options);
   } else {
     std::fprintf(stderr, "%s: no path '%s' with backend '%s'\n", argv[0], options.path.c_str(),

@@ -10,11 +10,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks test_cuda_fused coldpress-bench)
+with_libraries=(test_cuda_libs_networks coldpress-bench-libraries)  # which start where cuDNN and cuBLASLt are
 
 build() {  # FOLDER
   mkdir -p "$1"
   cmake --preset cuda -D COLDPRESS_CUDA_ARCHITECTURES=90-real -D COLDPRESS_NATIVE=OFF -D COLDPRESS_BUILD_EXAMPLES=OFF \
     -D COLDPRESS_BUILD_TOOLS=OFF -D BLA_STATIC=ON -D "CMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -static-libgcc" -B build/gpu-check
+  if cmake --build build/gpu-check --target help | grep "${with_libraries[1]}" >/dev/null; then
+    programs+=("${with_libraries[@]}")
+  else
+    echo "gpu-check: no cuDNN or cuBLASLt to build with; nothing of them is looked at" >&2
+  fi
   cmake --build build/gpu-check --target "${programs[@]}"
   for program in "${programs[@]}"; do
     find build/gpu-check -type f -name "$program" -exec cp {} "$1/" \;
@@ -72,6 +78,13 @@ check "graphs, losses, optimizers, streams, files" 100 graphs.log "$folder/test_
 check "passes as graphs, nothing waits in a step" 60 steps.log "$folder/test_cuda_steps"
 check "networks that are types, a kernel a pass" 60 static_networks.log "$folder/test_cuda_static_networks"
 check "networks from configs as one kernel a pass, by NVRTC" 90 fused.log "$folder/test_cuda_fused"
+libraries=
+if "$folder/${with_libraries[1]}" --workload none >"$out/libraries.log" 2>&1; then
+  libraries=yes
+  check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[0]}"
+else
+  echo "gpu-check: programs that are linked with cuDNN and cuBLASLt do not start here, see $out/libraries.log" >&2
+fi
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck synccheck; do
     check "$tool" 30 "$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_networks" "a small network*"
@@ -83,12 +96,15 @@ fi
 
 # Library, workload, mode, median in microseconds.
 : >"$out/times.tsv"
+measure() {  # PATH MODE PROGRAM
+  "$folder/$3" --path "$1" --backend cuda:0 --seconds 0.4 --workload "$workload" 2>>"$out/bench.log" |
+    awk -F'\t' -v OFS='\t' -v mode="$2" '{ print $1, $2, mode, $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
+}
 for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
-  for path in dynamic fused static; do
-    case "$path" in dynamic) mode="one graph" ;; fused) mode="one kernel by NVRTC" ;; static) mode="one kernel" ;; esac
-    "$folder/coldpress-bench" --path "$path" --backend cuda:0 --seconds 0.4 --workload "$workload" 2>>"$out/bench.log" |
-      awk -F'\t' -v OFS='\t' -v mode="$mode" '{ print $1, $2, mode, $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
-  done
+  measure dynamic "one graph" coldpress-bench
+  [ -z "$libraries" ] || measure libraries "one graph, libraries" "${with_libraries[1]}"
+  measure fused "one kernel by NVRTC" coldpress-bench
+  measure static "one kernel" coldpress-bench
 done
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   timeout 200 python3 benchmarks/pytorch.py --seconds 0.3 2>>"$out/bench.log" | cut -f 1-4 >>"$out/times.tsv" ||

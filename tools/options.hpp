@@ -30,12 +30,14 @@ constexpr char const* bfloat16_help =
 constexpr char const* backend_help =
     "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
 
-inline void add_precision(CLI::App& command, Precision& precision) {
+/// How a GPU computes products.
+inline void add_gpu_options(CLI::App& command, Precision& precision, bool& libraries) {
   std::map<std::string, Precision> names;
   for (std::string_view const one : spellings(precision)) names.emplace(one, static_cast<Precision>(names.size()));
   command.add_option("--precision", precision, "Of products on a GPU: fp32, tf32 or bf16")
       ->type_name(name)
       ->transform(CLI::CheckedTransformer(names));
+  command.add_flag("--libraries", libraries, "Products on a GPU by cuDNN and cuBLASLt");
 }
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.

@@ -17,7 +17,7 @@ struct Options {
   Index batch = 64;
   int threads = 1;
   Precision precision = Precision::fp32;
-  bool cuda_filters = false, bfloat16 = false;
+  bool cuda_filters = false, bfloat16 = false, libraries = false;
 };
 
 /// The shape of one sample of an array whose first extent counts them.
@@ -34,8 +34,11 @@ Shape sample_shape(std::vector<Index> const& extents) {
 
 void predict(Options const& options) {
   check_writable(options.output);
-  dynamic::Backend const backend{
-      options.backend, {.threads = options.threads, .bfloat16 = options.bfloat16, .precision = options.precision}};
+  dynamic::Backend const backend{options.backend,
+                                 {.threads = options.threads,
+                                  .bfloat16 = options.bfloat16,
+                                  .precision = options.precision,
+                                  .libraries = options.libraries}};
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::NpyArray const input = data::read_npy(options.input);
   Shape const sample =
@@ -77,7 +80,7 @@ void add_predict(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
   command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
-  add_precision(*command, options->precision);
+  add_gpu_options(*command, options->precision, options->libraries);
   command->add_option("--threads", options->threads, threads_help)
       ->type_name(number)
       ->check(some_threads)

@@ -19,6 +19,7 @@ struct Options {
   std::uint64_t steps = 0;
   int threads = 1;
   Precision precision = Precision::fp32;
+  bool libraries = false;
   Files files;
 };
 
@@ -78,7 +79,8 @@ Checkpoint read_run(Options const& options) {
 }
 
 dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend{options.backend, {.threads = options.threads, .precision = options.precision}};
+  dynamic::Backend const backend{
+      options.backend, {.threads = options.threads, .precision = options.precision, .libraries = options.libraries}};
   return with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
@@ -155,7 +157,7 @@ void add_train(CLI::App& app) {
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
   command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
-  add_precision(*command, options->precision);
+  add_gpu_options(*command, options->precision, options->libraries);
   command->add_option("--threads", options->threads, threads_help)
       ->type_name(number)
       ->check(some_threads)

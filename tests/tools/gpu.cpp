@@ -27,7 +27,7 @@ TEST_CASE("train and predict on a GPU that is not there say so in one line, and 
   CHECK_FALSE(std::filesystem::exists(saved));
 }
 
-TEST_CASE("less precision is for products on a GPU") {
+TEST_CASE("less precision and libraries are for products on a GPU") {
   if (!has_command()) return;
   TemporaryFolder const folder;
   std::vector<std::string> const train{"train",
@@ -36,19 +36,21 @@ TEST_CASE("less precision is for products on a GPU") {
                                        "--data",
                                        "csv:" + source_file("examples/configs/xor.csv"),
                                        "--save",
-                                       folder / "xor.juice",
-                                       "--precision"};
-  auto const with = [&](std::string const& precision) {
+                                       folder / "xor.juice"};
+  auto const with = [&](std::vector<std::string> const& options) {
     auto arguments = train;
-    arguments.push_back(precision);
+    arguments.insert(arguments.end(), options.begin(), options.end());
     return run(arguments);
   };
-  Result const refused = with("tf32"), unknown = with("half");
-  INFO(refused.err << unknown.err);
+  Result const refused = with({"--precision", "tf32"}), unknown = with({"--precision", "half"}),
+               libraries = with({"--libraries"});
+  INFO(refused.err << unknown.err << libraries.err);
   CHECK(refused.code == 1);
   CHECK(refused.err.find("fp32") != std::string::npos);
   CHECK(unknown.code > 1);
   CHECK(unknown.err.find("--precision") != std::string::npos);
+  CHECK(libraries.code == 1);
+  CHECK(libraries.err.find("cuDNN and cuBLASLt are for a GPU") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "xor.juice"));
 }
 
