@@ -223,6 +223,21 @@ TEST_CASE("windows, groups and layouts are told as they are") {
   }
 }
 
+TEST_CASE("samples may lie apart, and weight gradients be added to others") {
+  Workload const layer{"", 6, {.num_output = 5, .filter_shape = 3}, {3, 7, 7}};
+  for (LayerPass pass : passes) {
+    INFO(to_string(pass));
+    bool const add = pass == LayerPass::weight_gradient;
+    ConvolutionPlan const plan = layer.plan(pass, {.x_pitch = 148, .y_pitch = 128, .add = add});
+    CHECK(is_strict(plan.notes()));
+    CHECK(has(plan.json(), "\"dim\":[6,3,7,7],\"stride\":[148,49,7,1]"));
+    CHECK(has(plan.json(), "\"dim\":[6,5,5,5],\"stride\":[128,25,5,1]"));
+    CHECK(has(plan.json(), add ? "\"beta\":1.0" : "\"beta\":0.0"));
+    CHECK_THROWS_AS(layer.plan(pass, {.x_pitch = 146}), ShapeError);
+    CHECK_THROWS_AS(layer.plan(pass, {.y_pitch = 124}), ShapeError);
+  }
+}
+
 TEST_CASE("a geometry that is none is a ShapeError") {
   ConvolutionGeometry const sound = layers[1].convolution.geometry(layers[1].in);
   auto const refused = [](ConvolutionGeometry const& g, Index batch) {

@@ -75,9 +75,10 @@ TEST_CASE("backends have names, and unknown ones say what there is") {
   }
   for (std::string const name : {"cuda", "cuda:0", "cuda:emulated"})
     CHECK(says(error_of<UnsupportedError>([&] { Backend{name}; }), "coldpress::cuda"));
-  for (std::string const name : {"cpu", "cpu:reference"})
+  for (std::string const name : {"cpu", "cpu:reference"}) {
     CHECK(says(error_of<UnsupportedError>([&] { Backend{name, {.precision = Precision::tf32}}; }), "fp32"));
-  CHECK(says(error_of<UnsupportedError>([&] { Backend{name, {.libraries = true}}; }), "cuDNN"));
+    CHECK(says(error_of<UnsupportedError>([&] { Backend{name, {.libraries = true}}; }), "cuDNN"));
+  }
   for (std::string const name : {"cpu:v9", "cpu:V2", "cpu:v", "cpu:reference2"}) {
     Error const error = error_of<UnsupportedError>([&] { Backend{name}; });
     CHECK(says(error, name.substr(4)));
