@@ -167,6 +167,13 @@ TEST_CASE("what libraries are not asked for stays with kernels") {
   }
 }
 
+TEST_CASE("a pass has calls of libraries, or is one kernel") {
+  CHECK(says(error_of<UnsupportedError>([] {
+               Backend{"cuda:emulated", {.fused = true, .libraries = true}};
+             }),
+             "fused"));
+}
+
 TEST_CASE("what a library refuses names the layer") {
   auto const device = cuda::emulated_device();
   auto const libraries = cuda::libraries_maker()(device, Precision::fp32);

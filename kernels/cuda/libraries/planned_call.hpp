@@ -13,7 +13,7 @@ class PlannedCall : public LibraryCall {
  protected:
   /// A host plays it: what the workspace holds is nothing that others read.
   void spoil(Operands const& operands) const {
-    std::memset(operands.workspace, 0xff, operands.workspace ? static_cast<std::size_t>(workspace()) : 0);
+    if (operands.workspace) std::memset(operands.workspace, 0xff, static_cast<std::size_t>(workspace()));
   }
 };
 
