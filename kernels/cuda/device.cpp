@@ -1,5 +1,7 @@
 #include <coldpress/backend/cuda/device.hpp>
 
+#include <limits>
+
 namespace coldpress::cuda {
 
 void Device::release(void* memory) noexcept {
@@ -10,9 +12,14 @@ void Device::release(void* memory) noexcept {
   destroy(memory);
 }
 
-void Device::gather(Call call, void const* arguments) {
+void Device::gather(Call call, grid::Demand const& demand, void const* arguments) {
+  asked_ = pass_.empty() ? demand : asked_.then(demand);
+  call.blocks = static_cast<int>(std::min(demand.blocks, Index{std::numeric_limits<int>::max()}));
+  call.barriers = demand.barriers;
   try {
-    call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+    int const of_cluster = std::min(call.blocks, static_cast<int>(grid::cluster_blocks));
+    call.in_cluster = clusters && demand.in_cluster() && has_cluster(call.kernel, of_cluster);
+    call.blocks = call.in_cluster ? of_cluster : std::min(call.blocks, most_blocks(call.kernel));
     pass_.add(call, arguments);
   } catch (...) {
     abandon();
@@ -42,7 +49,10 @@ void Device::flush() {
     place->start();
   };
   ++counts().launches;
-  for (Call const& call : pass_.calls()) ++counts().kernels, counts().blocks += call.blocks;
+  for (Call const& call : pass_.calls()) {
+    ++counts().kernels, counts().blocks += call.blocks;
+    counts().clusters += call.in_cluster, counts().barriers += call.barriers;
+  }
   try {
     start();
   } catch (...) {

@@ -18,7 +18,7 @@ namespace {
 using namespace coldpress;
 using namespace coldpress::test;
 
-using Loops = void (*)(void const*);
+using cuda::Loops;
 
 /// Compiles texts for the host, each once, and keeps them.
 class Host {

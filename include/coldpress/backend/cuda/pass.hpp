@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace coldpress::cuda {
@@ -19,13 +18,16 @@ struct Arguments {
   Body body;
 };
 
-inline constexpr Index all_blocks = std::numeric_limits<int>::max();  // that there is room for
+/// A kernel as a host plays it: a part of it, in an order. In another library's code these have to be told.
+using Loops = void (*)(void const* arguments, grid::Host const& host);
 
 /// A kernel for all threads of some blocks.
 struct Call {
-  void const* kernel;                    // a GPU's
-  void (*loops)(void const* arguments);  // and as a host plays it
+  void const* kernel;  // a GPU's
+  Loops loops;         // and as a host plays it
   int blocks;
+  bool in_cluster;          // which these are
+  Index barriers;           // of all blocks
   std::size_t body;         // where in its arguments the second is
   std::size_t begin, size;  // where these are among those of the pass
   bool operator==(Call const&) const = default;
