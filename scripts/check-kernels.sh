@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compiles the GPU's kernels with nvcc, which needs no GPU, and looks at what came out: how long each file took, that no
 # kernel of those that take most of a network's time keeps registers in memory, that none reads a table of the host's (nvcc
-# stops it there), and that the host starts the very kernels that the GPU has (nvcc 13 writes some template arguments down
-# in two ways, and such a kernel never starts). The kernels are those of kernels/cuda, and the benchmark's static networks.
+# stops it there), that blocks which wait for each other can do so as a cluster, and that the host starts the very kernels
+# that the GPU has (nvcc 13 writes some template arguments down in two ways, and such a kernel never starts). The kernels are those of kernels/cuda, and the benchmark's static networks.
 # Usage: scripts/check-kernels.sh [ARCHITECTURE ...]     default: sm_90
 set -euo pipefail
 cd "$(dirname "$0")/../kernels/cuda"
@@ -24,7 +24,7 @@ if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_
   $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
   $include/backend/grid/*.hpp $include/backend/cuda/program.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
   $include/optim/update.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
-  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|bool only_asked'; then
+  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void play\('; then
   echo "these functions are not for a GPU" >&2
   failed=1
 fi
@@ -49,6 +49,13 @@ for architecture in "$@"; do
     if awk '/^\.visible \.entry/ { kernel = $3 } /begin inline asm/ { ours = NR } /^[ \t]*trap/ && NR > ours + 2 { print kernel }' \
       "$folder/$name.ptx" | c++filt | grep .; then
       echo "these kernels read what is on the host" >&2
+      failed=1
+    fi
+    # Wherever blocks meet, those of a cluster meet in it; GPUs before sm_90 have none.
+    if awk -v has="$([[ $architecture == sm_8* ]] && echo 0 || echo 1)" '/^\.visible \.entry/ { kernel = $3 }
+        /atom\.acq_rel\.gpu/ { open[kernel] += has } /barrier\.cluster\.arrive/ { --open[kernel] }
+        END { for (kernel in open) if (open[kernel] != 0) print kernel }' "$folder/$name.ptx" | c++filt | grep .; then
+      echo "these kernels do not know whether their blocks are a cluster" >&2
       failed=1
     fi
     awk '/Compiling entry/ { print $7 }' "$folder/$name.log" | tr -d "'" | sort -u >"$folder/device"

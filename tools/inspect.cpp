@@ -42,7 +42,7 @@ std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
 /// The plan where there can be one, and why not where not.
 std::string plan(dynamic::LayerConfig const& config) {
   try {
-    return section("plan", dynamic::describe(config));
+    return section("plan", dynamic::describe(config) + dynamic::describe_on_gpu(config));
   } catch (Error const& error) {
     return section("no plan", std::string{error.what()} + "\n");
   }

@@ -208,7 +208,13 @@ struct Update {
   double* norms;  // of each chunk
   bool bounded;   // whether some parameter's norm is
 
-  constexpr Index blocks() const { return count; }
+  /// What it reads is in the device's memory.
+  constexpr grid::Demand demand() const {
+    grid::Demand demand{.barriers = (turn.clips() ? 2 : 0) + (bounded ? parameters : 0)};
+    for (int sweeps = turn.clips() ? 2 : 1; sweeps > 0; --sweeps)
+      demand.add(count, grid::assumed::value * grid::parts(Chunk::most, grid::threads));
+    return demand;
+  }
   constexpr void operator()(Grid const& grid) const {
     double norm = 0;
     if (turn.clips()) {

@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <charconv>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace coldpress::cuda {
 
@@ -46,6 +48,20 @@ class Runtime {
 };
 
 constexpr std::size_t shared_bytes = grid::shared_values * sizeof(float);
+constexpr int portable_cluster = 8;  // blocks of a cluster that each GPU with clusters has
+
+/// Blocks that wait for each other are there at the same time: as a cluster, or as all that there are.
+cudaLaunchAttribute together(Call const& call) {
+  cudaLaunchAttribute how{};
+  if (call.in_cluster) {
+    how.id = cudaLaunchAttributeClusterDimension;
+    how.val.clusterDim.x = static_cast<unsigned>(call.blocks), how.val.clusterDim.y = how.val.clusterDim.z = 1;
+  } else {
+    how.id = cudaLaunchAttributeCooperative;
+    how.val.cooperative = call.blocks > 1 && call.barriers > 0;
+  }
+  return how;
+}
 
 /// Kernels one after another.
 class CudaGraph final : public TakenDown {
@@ -65,10 +81,8 @@ class CudaGraph final : public TakenDown {
         runtime_.check(cudaGraphAddKernelNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(),
                                               nodes_.empty() ? 0 : 1, &node.parameters),
                        "taking down a kernel");
-        cudaLaunchAttributeValue cooperative{};
-        cooperative.cooperative = call.blocks > 1;  // then they wait for each other
-        runtime_.check(cudaGraphKernelNodeSetAttribute(made, cudaLaunchAttributeCooperative, &cooperative),
-                       "taking down how a kernel is started");
+        cudaLaunchAttribute const how = together(call);
+        runtime_.check(cudaGraphKernelNodeSetAttribute(made, how.id, &how.val), "taking down how a kernel is started");
         nodes_.push_back(made);
       }
       runtime_.check(cudaGraphInstantiate(&executable_, graph_, 0), "making a graph of kernels");
@@ -160,6 +174,7 @@ class CudaDevice final : public Device {
       return value;
     };
     multiprocessors_ = read(cudaDevAttrMultiProcessorCount);
+    has_clusters_ = read(cudaDevAttrClusterLaunch) != 0;
     int const major = read(cudaDevAttrComputeCapabilityMajor), minor = read(cudaDevAttrComputeCapabilityMinor);
     architecture_ = 10 * major + minor;
     if (major < 8)
@@ -172,7 +187,7 @@ class CudaDevice final : public Device {
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
       for (cudaEvent_t* event : {&copied_, &done_[0], &done_[1]})
         check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
-      sums_ = static_cast<double*>(make(grid::Team::sum_parts * sizeof(double)));
+      sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double)));
       tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
     } catch (...) {
       close();
@@ -274,6 +289,28 @@ class CudaDevice final : public Device {
           "looking at a kernel");
     return most_blocks_[kernel] = each * multiprocessors_;
   }
+  bool has_cluster(void const* kernel, int blocks) override {
+    if (!has_clusters_) return false;
+    auto const [at, fresh] = clusters_.try_emplace({kernel, blocks});
+    if (!fresh) return at->second;
+    runtime_.use();
+    // A GPU may have fewer than 16 multiprocessors that lie together, and code for an older one has no such barrier.
+    cudaFuncAttributes code{};
+    check(cudaFuncGetAttributes(&code, kernel), "looking at a kernel");
+    Call call{};
+    call.blocks = blocks, call.in_cluster = true;
+    cudaLaunchAttribute how = together(call);
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks)), config.blockDim = dim3(grid::threads);
+    config.dynamicSmemBytes = shared_bytes, config.attrs = &how, config.numAttrs = 1;
+    int count = 0;
+    bool const can = code.ptxVersion >= 90 &&
+                     (blocks <= portable_cluster ||
+                      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess) &&
+                     cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess;
+    if (!can) cudaGetLastError();  // so that later calls do not report it again
+    return at->second = can && count > 0;
+  }
   std::unique_ptr<TakenDown> take_down(Pass const& pass) override {
     runtime_.use();
     return std::make_unique<CudaGraph>(runtime_, stream_, pass);
@@ -309,7 +346,9 @@ class CudaDevice final : public Device {
   std::vector<cudaLibrary_t> libraries_;
   cudaStream_t stream_ = nullptr, copies_ = nullptr;
   cudaEvent_t copied_ = nullptr, done_[2] = {};
+  bool has_clusters_ = false;
   std::unordered_map<void const*, int> most_blocks_;
+  std::map<std::pair<void const*, int>, bool> clusters_;
 };
 
 }  // namespace

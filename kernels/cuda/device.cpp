@@ -1,5 +1,7 @@
 #include <coldpress/backend/cuda/device.hpp>
 
+#include <limits>
+
 namespace coldpress::cuda {
 
 void Device::release(void* memory) noexcept {
@@ -10,9 +12,18 @@ void Device::release(void* memory) noexcept {
   destroy(memory);
 }
 
-void Device::gather(Call call, void const* arguments) {
+void Device::gather(Call call, grid::Demand const& demand, void const* arguments) {
+  asked_ = pass_.empty() ? demand : asked_.then(demand);
+  call.blocks = static_cast<int>(std::min(demand.blocks, Index{std::numeric_limits<int>::max()}));
+  call.barriers = demand.barriers;
   try {
-    if (call.kernel) call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+    int const of_cluster = std::min(call.blocks, static_cast<int>(grid::cluster_blocks));
+    call.in_cluster = clusters && !call.library && demand.in_cluster() && has_cluster(call.kernel, of_cluster);
+    if (call.in_cluster) {
+      call.blocks = of_cluster;
+    } else if (!call.library) {
+      call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+    }
     pass_.add(call, arguments);
   } catch (...) {
     abandon();
@@ -42,8 +53,10 @@ void Device::flush() {
     place->start();
   };
   ++counts().launches;
-  for (Call const& call : pass_.calls())
+  for (Call const& call : pass_.calls()) {
     ++(call.library ? counts().library_calls : counts().kernels), counts().blocks += call.blocks;
+    counts().clusters += call.in_cluster, counts().barriers += call.barriers;
+  }
   try {
     start();
   } catch (...) {

@@ -3,19 +3,83 @@
 
 #include <sys/mman.h>
 
+#include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <new>
+#include <thread>
 
 namespace coldpress::cuda {
 namespace {
+
+/// A kernel as two play it, each a part of everything, and by turns: one goes on until it comes to a barrier, or to the
+/// end, then the other. Without a barrier, what one reads of the other it reads too early, or in another order too
+/// late.
+class Players {
+ public:
+  static void play(Call const& call, void const* arguments) {
+    Players both{call, arguments};
+    std::thread second{[&both, order = grid::order()] {
+      grid::order() = order;
+      both.play(1);
+    }};
+    both.play(0);
+    second.join();
+    if (both.error_) std::rethrow_exception(both.error_);
+    if (both.barriers_[0] != both.barriers_[1])
+      throw DeviceError{"'cuda:emulated': threads wait at a barrier that others do not come to"};
+  }
+
+ private:
+  Players(Call const& call, void const* arguments) : call_(call), arguments_(arguments) {}
+  void play(int number) {
+    grid::Host& host = grid::host();
+    grid::Host const before = host;
+    host.player = number, host.players = 2, host.others = this;
+    host.wait = [](void* both) { static_cast<Players*>(both)->meet(static_cast<int>(grid::host().player)); };
+    take_turn(number);
+    try {
+      call_.loops(arguments_, host);
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    ended_[number] = true;
+    pass_on(number);
+    host = before;
+  }
+  void meet(int number) {
+    ++barriers_[number];
+    pass_on(number);
+    take_turn(number);
+  }
+  void take_turn(int number) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return turn_ == number; });
+  }
+  void pass_on(int number) {
+    std::lock_guard const lock{mutex_};
+    if (!ended_[1 - number]) turn_ = 1 - number;
+    changed_.notify_all();
+  }
+  Call const& call_;
+  void const* arguments_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int turn_ = static_cast<int>(grid::played(0, 2));
+  Index barriers_[2] = {};
+  bool ended_[2] = {};
+  std::exception_ptr error_;
+};
 
 /// Does what it has to as late as a GPU may: kernels when somebody waits for them. And as early: a copy ahead at once.
 /// Its memory is one that a host cannot read.
 class EmulatedDevice final : public Device {
  public:
+  EmulatedDevice() { sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double))); }
   ~EmulatedDevice() override {
     for (auto const& [memory, bytes] : areas_) ::munmap(memory, bytes);
   }
@@ -77,6 +141,7 @@ class EmulatedDevice final : public Device {
     std::memset(to, 0, bytes);
   }
   int most_blocks(void const*) override { return std::numeric_limits<int>::max(); }
+  bool has_cluster(void const*, int) override { return true; }
   std::unique_ptr<TakenDown> take_down(Pass const& pass) override { return std::make_unique<Tape>(*this, pass); }
   void mark(int turn) override { marks_[turn] = played_ + started_.size(); }
   void wait(int turn) override {
@@ -86,9 +151,16 @@ class EmulatedDevice final : public Device {
   void play(std::size_t passes) {
     if (passes == 0) return;
     Open const open{*this};
-    for (; passes > 0; --passes, ++played_) {
-      for (Call const& call : started_.front().calls()) started_.front().play(call);
-      started_.pop_front();
+    for (; passes > 0; --passes) {
+      Pass const pass = std::move(started_.front());
+      started_.pop_front(), ++played_;
+      for (Call const& call : pass.calls()) {
+        if (call.library) {
+          call.library->play(pass.operands(call));
+        } else {
+          Players::play(call, pass.arguments(call));
+        }
+      }
     }
   }
   void protect(int allowed) {

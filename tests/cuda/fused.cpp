@@ -18,7 +18,7 @@ namespace {
 using namespace coldpress;
 using namespace coldpress::test;
 
-using Loops = void (*)(void const*);
+using cuda::Loops;
 
 /// Compiles texts for the host, each once, and keeps them.
 class Host {
@@ -169,7 +169,8 @@ TEST_CASE("fused graphs: joins, shared weights, losses within, several inputs an
     CHECK(same(one.pass(), other.pass()));
     auto const evaluated = [](Case& of) {
       Floats made;
-      for (SharedTensor const& y : of.net.evaluate(of.inputs)) made.insert(made.end(), y.read().begin(), y.read().end());
+      for (SharedTensor const& y : of.net.evaluate(of.inputs))
+        made.insert(made.end(), y.read().begin(), y.read().end());
       for (auto const& [name, value] : of.net.statistics()) made.push_back(static_cast<float>(value));
       return made;
     };

@@ -11,7 +11,7 @@ using namespace coldpress;
 using namespace coldpress::test;
 
 namespace coldpress::test {
-std::vector<Story> stories_of_nvcc(std::string const& device);  // static_networks.cu
+std::vector<Story> stories_of_nvcc(std::string const& device, bool clusters = true);  // static_networks.cu
 }
 
 namespace {
@@ -47,6 +47,7 @@ TEST_CASE("a static network makes on a GPU what the reference makes") {
     auto const made = stories_of_nvcc(device);
     compare(made, exact);
     CHECK(same(made, stories_of_nvcc(device)));
+    CHECK(same(made, stories_of_nvcc(device, false)));  // by all of a GPU, not by one cluster
   }
   CHECK(same(stories(Cuda::on("cuda:emulated")), stories_of_nvcc("cuda:emulated")));  // whoever compiles
 }

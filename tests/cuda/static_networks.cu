@@ -5,6 +5,10 @@
 
 namespace coldpress::test {
 
-std::vector<Story> stories_of_nvcc(std::string const& device) { return stories(Cuda::on(device)); }
+std::vector<Story> stories_of_nvcc(std::string const& device, bool clusters) {
+  auto const at = Cuda::on(device);
+  at.device().clusters = clusters;
+  return stories(at);
+}
 
 }  // namespace coldpress::test

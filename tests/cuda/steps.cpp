@@ -4,6 +4,8 @@
 #include "cuda/since.hpp"
 #include "dynamic/random_case.hpp"
 
+#include <coldpress/dynamic/describe.hpp>
+
 namespace {
 
 using namespace coldpress;
@@ -71,6 +73,23 @@ TEST_CASE("steps are one launch each, which nothing waits for and nothing is all
   CHECK(since().waits == 3);
   weights[0].read();
   CHECK(since().waits == 3);
+}
+
+TEST_CASE("forward has the kernels that its description says") {
+  std::vector<LayerConfig> const networks{
+      dense(),
+      dense({{"norm", LayerNormalization{}}, {"tanh", TanH{}}}),
+      dense({{"softmax", Softmax{}}}),
+      dense({{"drop", Dropout{}}, {"flat", Flatten{}}, {"power", Power{.power = 2}}}),
+      dense({{"norm", BatchNormalization{}}}),
+      dense({{"in", Flatten{}}, {"rnn", Rnn{.hidden_size = 4}}})};
+  for (LayerConfig const& config : networks) {
+    Net net = network_of(config, "cuda:emulated");
+    Since const since;
+    net.predict(samples(5 * 6, 1));
+    std::string const text = dynamic::describe_on_gpu(config);
+    CHECK(text.find(" of " + std::to_string(since().kernels) + " kernels, ") != std::string::npos);
+  }
 }
 
 TEST_CASE("what is read after steps is of the last one, and the reference's") {

@@ -46,6 +46,8 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
                  "  fc2-0-bias  {1, 2}    3    4   3.5355\n"));
   CHECK(contains(text, "\nparameters\n  38\n"));
   CHECK(contains(text, "\nplan\n  layer"));
+  CHECK(
+      contains(text, "\n  on a GPU: forward is one graph of 2 kernels, each with as many blocks as it has work for\n"));
 }
 
 TEST_CASE("inspect shows layers that cannot run, and says why there is no plan") {

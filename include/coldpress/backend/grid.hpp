@@ -1,7 +1,7 @@
 // The GPU's backend as all of its threads run it together: each primitive is called by every thread with the same
-// arguments, divides the work between them, and ends in a barrier. On a host the threads are loops, with the same
-// arithmetic: tests compare it with the reference there. Nothing depends on how many blocks there are, and there are no
-// atomic sums: the same bits every time.
+// arguments, divides the work between them, and begins with a barrier where one is needed. On a host the threads are
+// loops, with the same arithmetic: tests compare it with the reference there. Nothing depends on how many blocks there
+// are, and there are no atomic sums: the same bits every time.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -71,8 +71,8 @@ struct Grid : grid::Team, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void weight_gradient(X x, DY dy, Sink const& sink) const {
     Index const columns = x.columns;
-    grid::multiply_split(*this, {1, dy.columns, columns, x.rows, precision}, grid::Matrix<false>{dy.data, 1, dy.pitch},
-                         grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
+    grid::multiply_split(*this, {1, dy.columns, columns, x.rows, precision, kind_of(sink)},
+                         grid::Matrix<false>{dy.data, 1, dy.pitch}, grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
                          [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
   }
   /// sink(Σ rows of dy)
@@ -80,7 +80,7 @@ struct Grid : grid::Team, GridLayout {
   constexpr void sum_rows(DY dy, Sink const& sink) const {
     each_sum(
         dy.columns, dy.rows, 32, [&](Index j, Index i) { return dy.row(i)[j]; },
-        [&](Index j, float sum) { sink.take(j, sum); });
+        [&](Index j, float sum) { sink.take(j, sum); }, kind_of(sink));
   }
   /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
   template <class X, class Y, class Chain, class Join, class State>
@@ -118,7 +118,8 @@ struct Grid : grid::Team, GridLayout {
   template <class X, class DY, class Sink>
   constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
                                               Sink const* biases, NoWindows = {}) const {
-    grid::multiply_split(*this, {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision},
+    grid::multiply_split(*this,
+                         {g.groups, g.group_outputs(), g.depth(), x.rows * g.positions(), precision, kind_of(weights)},
                          grid::OutputGradients{g, dy.data, dy.pitch}, grid::SeenDown{g, x.data, x.pitch}, scratch,
                          [&](Index group, Index k, Index tap, float sum) {
                            weights.take((group * g.group_outputs() + k) * g.depth() + tap, sum);
@@ -131,7 +132,7 @@ struct Grid : grid::Team, GridLayout {
     grid::OutputGradients const gradients{g, dy.data, dy.pitch};
     each_sum(
         g.outputs, dy.rows * g.positions(), 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
-        [&](Index k, float sum) { sink.take(k, sum); });
+        [&](Index k, float sum) { sink.take(k, sum); }, kind_of(sink));
   }
   /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
   template <class X, class Y, class Chain, class Join>
@@ -311,8 +312,9 @@ struct Grid : grid::Team, GridLayout {
     Index const rows = w.biases(), inputs = w.inputs(r.part), samples = r.x.samples, all = samples * r.x.steps;
     auto const gradient = [&](bool of_h, Index columns, Index terms, Index offset) {
       Sink const to = sink.at(offset);
-      grid::multiply_split<64>(*this, {1, rows, columns, terms}, grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h},
-                               scratch, [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
+      grid::multiply_split<64>(*this, {.count = 1, .m = rows, .n = columns, .k = terms, .kind = kind_of(sink)},
+                               grid::GatesByUnit{{r, of_h}}, grid::Before{r, of_h}, scratch,
+                               [&](Index, Index i, Index j, float sum) { to.take(i * columns + j, sum); });
     };
     if (inputs > 0) gradient(false, inputs, all, w.matrices(r.part));
     gradient(true, w.hidden, all - samples, w.matrices(r.part) + rows * inputs);
@@ -321,7 +323,7 @@ struct Grid : grid::Team, GridLayout {
       grid::GatesByStep const gates{{r, of_h}};
       each_sum(
           rows, all, 1, [&](Index row, Index n) { return gates.value(0, n, row); },
-          [&](Index row, float sum) { to.take(row, sum); });
+          [&](Index row, float sum) { to.take(row, sum); }, kind_of(sink));
     }
   }
   /// to = from, or to += from.
@@ -336,7 +338,8 @@ struct Grid : grid::Team, GridLayout {
   /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
   template <class Sink>
   constexpr void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    each(size, [&](Index e) { sink.take(e, gradient[e]); });
+    each(
+        size, [&](Index e) { sink.take(e, gradient[e]); }, kind_of(sink));
   }
   /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
   constexpr void constrain(Parameter const& parameter, float* weight, float most) const {
@@ -377,8 +380,9 @@ struct Grid : grid::Team, GridLayout {
   /// take(k, Σ value(k, n) over n below `terms`) for k below the count. A block does so for `at_once` of them: 1 where
   /// neighbouring n are neighbours in memory, 32 where neighbouring k are.
   template <class Value, class Take>
-  constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take) const {
-    each_block(grid::parts(count, at_once), [&](grid::Block const& block, Index number) {
+  constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take,
+                          grid::Kind kind = grid::Kind::values) const {
+    auto const some = [&](grid::Block const& block, Index number) {
       block.each([&](int t) {
         Index const k = number * at_once + t % at_once;
         float sum = 0;
@@ -389,7 +393,9 @@ struct Grid : grid::Team, GridLayout {
       block.each([&](int t) {
         if (t < at_once && number * at_once + t < count) take(number * at_once + t, block.shared[t]);
       });
-    });
+    };
+    each_block(grid::parts(count, at_once), some, kind,
+               grid::assumed::value * grid::parts(terms * at_once, grid::threads));
   }
   /// finish(number, i, j, sum) for the sums of `count` products {m, k} {k, n} of matrices, of which a sample has
   /// `each`.
@@ -404,6 +410,17 @@ struct Grid : grid::Team, GridLayout {
 
  private:
   using Target_ = coldpress::Target;
+
+  /// Parameters, or their gradients, are written beside those of others. But gradients that are added to those of
+  /// another layer, whose parameter it is too, come after them.
+  template <class Sink>
+  static constexpr grid::Kind kind_of(Sink const& sink) {
+    if constexpr (requires { sink.add; }) {
+      return sink.add ? grid::Kind::values : grid::Kind::gradients;
+    } else {
+      return grid::Kind::updates;
+    }
+  }
 
   /// One thread, with the scratch of a worker.
   constexpr Grid alone_with(Index worker) const {

@@ -10,5 +10,7 @@ namespace coldpress::dynamic {
 Description description(LayerConfig const& config, std::optional<Shape> input = {});
 std::string describe(LayerConfig const& config, std::optional<Shape> input = {});
 std::string dot(LayerConfig const& config, std::optional<Shape> input = {});
+/// How a GPU would go through it, in a line; none is needed.
+std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

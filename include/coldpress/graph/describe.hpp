@@ -1,6 +1,8 @@
 // A plan as a table: what is computed in one pass, and where each value lives.
 #pragma once
 
+#include <coldpress/backend/grid/launch.hpp>
+#include <coldpress/graph/demand.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/static_program.hpp>
 
@@ -173,9 +175,31 @@ Description description(Net const&) {
           Program::plan(),
           sizeof(typename Net::T)};
 }
+/// How a GPU has a kernel's blocks, and why.
+inline std::string in_words(grid::Demand const& demand) {
+  auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  std::string const blocks = count(demand.blocks, "block"), barriers = count(demand.barriers, "barrier");
+  if (demand.blocks == 1) return "one block, which has all the work";
+  if (demand.barriers == 0) return blocks + ", or as many as fit, without a barrier";
+  if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " of all";
+  if (demand.fits_cluster()) return "one cluster of " + blocks + " with " + barriers;
+  return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", sooner done than " +
+         blocks + " with barriers of all";
+}
+/// On a GPU, or "cuda:emulated", also how it goes through a minibatch.
 template <class Net>
-std::string describe(Net const& network) {
-  return description(network).table();
+requires requires { typename Net::Inference; }
+std::string describe(Net const& network, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {
+  std::string text = description(network).table();
+  if constexpr (AsksForBlocks<typename Net::Backend>)
+    text += "forward is one kernel: " + in_words(demand_of(network, batch)) + "\n";
+  return text;
+}
+/// How a GPU goes through a step of a solver.
+template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
+requires AsksForBlocks<typename Net::Backend> std::string describe(
+    Solver const& solver, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {
+  return "a step is one kernel: " + in_words(demand_of(solver, batch)) + "\n";
 }
 template <class Net>
 std::string dot(Net const& network) {

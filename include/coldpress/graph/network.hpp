@@ -292,10 +292,7 @@ class Network {
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
     if constexpr (requires { backend.executor; }) workspace.employ(backend);
-    if constexpr (requires { backend.own_scratch; }) {
-      backend.own_scratch = Program::memory.worker_scratch;
-      backend.workers = Backend::workers_for(backend.own_scratch);
-    }
+    Program::lend_workers(backend);
     static constexpr Program program{};
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};

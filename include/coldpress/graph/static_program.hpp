@@ -103,6 +103,13 @@ struct StaticProgram {
     }
     return memory.scratch;
   }();
+  /// A backend whose workers are its own is told of them.
+  static constexpr void lend_workers(Backend& backend) {
+    if constexpr (requires { backend.own_scratch; }) {
+      backend.own_scratch = memory.worker_scratch;
+      backend.workers = Backend::workers_for(backend.own_scratch);
+    }
+  }
   /// Whether any weights have a bound (MaxNorm).
   static constexpr bool bounds_weights() {
     for (Parameter const& parameter : Graph::parameters.list) {

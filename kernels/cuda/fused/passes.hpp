@@ -14,7 +14,8 @@ namespace coldpress::cuda {
 
 class FusedPasses {
  public:
-  /// Gathers the kernel of what(run, more...). `apart` gathers the same as a kernel a layer, for the number of blocks.
+  /// Gathers the kernel of what(run, more...). `apart` gathers the same as a kernel a layer, for what it
+  /// asks for.
   template <class What, class Run, class Apart, class... More>
   void play(Device& device, Run const& run, Apart apart, More const&... more) {
     using Body = PassArguments<Index, dynamic::Program::inputs_capacity, void, Pack<More...>>;
@@ -23,8 +24,8 @@ class FusedPasses {
       made.compiled = device.compile(
           source_of(run.program, run.backend.precision, name_of_type<What>(), name_of_type<Pack<More...>>()));
     }
-    auto const [blocks, fresh] = made.blocks.try_emplace(run.batch, 1);
-    if (fresh) blocks->second = device.blocks_of(apart);
+    auto const [demand, fresh] = made.demands.try_emplace(run.batch);
+    if (fresh) demand->second = device.demand_of(apart);
 
     Body body{{run.parameters, run.workspace, {}, run.seed, run.step, run.state, run.sums},
               run.batch,
@@ -34,14 +35,14 @@ class FusedPasses {
     grid.scratch = run.backend.scratch, grid.workers = run.backend.workers, grid.own_scratch = run.backend.own_scratch;
     for (std::size_t k = 0; k < run.inputs.size(); ++k) body.at.inputs_[k] = run.inputs[k];
     Call call{};
-    call.kernel = made.compiled.kernel, call.loops = made.compiled.loops, call.blocks = blocks->second;
-    device.gather(call, grid, body);
+    call.kernel = made.compiled.kernel, call.loops = made.compiled.loops;
+    device.gather(call, demand->second, grid, body);
   }
 
  private:
   struct Made {
     Compiled compiled;
-    std::map<Index, int> blocks;  // of each size of a minibatch
+    std::map<Index, grid::Demand> demands;  // of each size of a minibatch
   };
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };

@@ -71,10 +71,7 @@ class NvidiaLibraries final : public Libraries {
       workspace_.reserve(planned->workspace());
       operands.workspace = workspace_.data();
     }
-    Call call{};
-    call.library = planned.get();
-    call.size = sizeof operands;
-    device_->gather(call, &operands);
+    device_->gather(*planned, operands);
     return true;
   }
 

@@ -1,6 +1,8 @@
 // Compilers of kernels, for passes whose text is made while the program runs.
 #pragma once
 
+#include <coldpress/backend/cuda/pass.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,7 +19,7 @@ std::vector<std::byte> compile(std::string const& source, int architecture);
 void forget(std::string const& source, int architecture);
 
 /// Of the emulated device, which has none until a test gives it one: the function `pass` of a text.
-using HostCompiler = std::function<void (*(std::string const& source))(void const* arguments)>;
+using HostCompiler = std::function<Loops(std::string const& source)>;
 HostCompiler& host_compiler();
 
 }  // namespace coldpress::cuda

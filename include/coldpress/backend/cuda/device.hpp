@@ -20,6 +20,8 @@ struct Counts {
   std::atomic<Index> graphs = 0, launches = 0;    // graphs made, and started
   std::atomic<Index> kernels = 0, blocks = 0;     // in those started
   std::atomic<Index> library_calls = 0;           // beside these kernels
+  std::atomic<Index> clusters = 0;                // kernels whose blocks are one,
+  std::atomic<Index> barriers = 0;                // and how often those of all wait for each other
   std::atomic<Index> patches = 0;                 // kernels of a graph that got other arguments
 };
 inline Counts& counts() {
@@ -30,7 +32,7 @@ inline Counts& counts() {
 /// A kernel whose text was made while the program runs: a GPU's, or its loops.
 struct Compiled {
   void const* kernel = nullptr;
-  void (*loops)(void const* arguments) = nullptr;
+  Loops loops = nullptr;
 };
 
 /// A pass that a device has taken down.
@@ -71,26 +73,30 @@ class Device {
   /// The kernel of a text (kernels/cuda/fused), while the device lives. Throws what compile does.
   virtual Compiled compile(std::string const& source) = 0;
 
-  /// Gathers a kernel for the pass that is under way, with as many blocks as its body has work for.
-  void gather(Call call, void const* arguments);
+  /// Gathers a kernel for the pass that is under way, with the blocks that it asks for and that there is room for.
   template <class Body>
-  void gather(Call call, Grid const& grid, Body const& body) {
+  void gather(Call call, grid::Demand const& demand, Grid const& grid, Body const& body) {
     static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
     Arguments<Body> arguments{grid, body};
     call.body =
         static_cast<std::size_t>(reinterpret_cast<char*>(&arguments.body) - reinterpret_cast<char*>(&arguments));
     call.size = sizeof arguments;
-    gather(call, &arguments);
+    gather(call, demand, &arguments);
   }
-  /// The most blocks of the kernels that f gathers, which are not started.
+  /// A library's call, which begins after the kernels before it and ends before those after it.
+  void gather(LibraryCall const& library, LibraryCall::Operands const& operands) {
+    Call call{};
+    call.library = &library, call.size = sizeof operands;
+    gather(call, {}, &operands);
+  }
+  /// What the kernels that f gathers, which are not started, would ask for as one.
   template <class F>
-  int blocks_of(F f) {
+  grid::Demand demand_of(F f) {
     Pass const before = std::exchange(pass_, {});
+    asked_ = {};
     f();
-    int most = 1;
-    for (Call const& call : pass_.calls()) most = std::max(most, call.blocks);
     pass_ = before;
-    return most;
+    return asked_;
   }
   /// Drops what a pass that failed has gathered.
   void abandon() { pass_.clear(); }
@@ -107,6 +113,9 @@ class Device {
   void upload_ahead(void* to, void const* pinned, std::size_t bytes) {
     ++counts().uploads, copy_ahead(to, pinned, bytes);
   }
+
+  /// Whether small passes are clusters, where the device has such. The bits are the same.
+  bool clusters = true;
 
   /// The grid of a kernel, whose threads share some memory of the device.
   Grid grid() const {
@@ -125,6 +134,8 @@ class Device {
   virtual void set_zero(void* to, std::size_t bytes) = 0;
   /// How many blocks of a kernel are there at the same time: they wait for each other.
   virtual int most_blocks(void const* kernel) = 0;
+  /// Whether so many of its blocks can be a cluster.
+  virtual bool has_cluster(void const* kernel, int blocks) = 0;
   virtual std::unique_ptr<TakenDown> take_down(Pass const& pass) = 0;
   /// What was started so far is done when this turn comes again, which wait is for.
   virtual void mark(int turn) = 0;
@@ -135,7 +146,9 @@ class Device {
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
 
  private:
+  void gather(Call call, grid::Demand const& demand, void const* arguments);
   Pass pass_;
+  grid::Demand asked_;    // of what has been gathered
   std::size_t next_ = 0;  // of those taken down, to give way to another
   int turn_ = 0;
   bool waited_ = false;  // for this turn

@@ -10,29 +10,24 @@ namespace coldpress::cuda {
 template <class Body>
 __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
   extern __shared__ float shared[];
-  grid.shared = shared;
+  grid.start(shared);
   body(grid);
 }
 #endif
 /// The same by a host.
 template <class Body>
-void loops(void const* arguments) {
-  auto const& [grid, body] = *static_cast<Arguments<Body> const*>(arguments);
+void loops(void const* arguments, grid::Host const& host) {
+  grid::host() = host;
+  auto const [grid, body] = *static_cast<Arguments<Body> const*>(arguments);
   body(grid);
 }
-/// How many blocks a body has work for.
+/// What a body asks for.
 template <class Body>
-Index blocks_for(Grid const& grid, Body const& body) {
-  if constexpr (requires { body.blocks(); }) {
-    return body.blocks();
+grid::Demand demand_of(Grid const& grid, Body const& body) {
+  if constexpr (requires { body.demand(); }) {
+    return body.demand();
   } else {
-    struct Asking {
-      Asking() { grid::asked_blocks() = &blocks; }
-      ~Asking() { grid::asked_blocks() = nullptr; }
-      Index blocks = 1;
-    } const asking;
-    body(grid);
-    return asking.blocks;
+    return grid::demand_of(grid, [&] { body(Grid{grid}); });
   }
 }
 
@@ -49,8 +44,7 @@ void launch_by(Device& device, Grid const& grid, Body const& body) {
                            "': this network was not compiled by nvcc; do that, or run it by its config"};
 #endif
   call.loops = loops<Body>;
-  call.blocks = static_cast<int>(freestanding::smaller(blocks_for(grid, body), all_blocks));
-  device.gather(call, grid, body);
+  device.gather(call, demand_of(grid, body), grid, body);
 }
 
 }  // namespace coldpress::cuda

@@ -56,13 +56,15 @@ struct ListedStep {
   extern "C" __global__ void __launch_bounds__(coldpress::grid::threads, 1) \
       pass(coldpress::Grid grid, Body const body) {                         \
     extern __shared__ float shared[];                                       \
-    grid.shared = shared;                                                   \
+    grid.start(shared);                                                     \
     body(grid);                                                             \
   }
 #else
-#define COLDPRESS_KERNEL(Body)                                                          \
-  extern "C" __attribute__((visibility("default"))) void pass(void const* arguments) {                                         \
-    auto const& all = *static_cast<coldpress::cuda::Arguments<Body> const*>(arguments); \
-    all.body(all.grid);                                                                 \
+#define COLDPRESS_KERNEL(Body)                                                                     \
+  extern "C" __attribute__((visibility("default"))) void pass(void const* arguments,               \
+                                                              coldpress::grid::Host const& host) { \
+    coldpress::grid::host() = host;                                                                \
+    auto const all = *static_cast<coldpress::cuda::Arguments<Body> const*>(arguments);             \
+    all.body(all.grid);                                                                            \
   }
 #endif

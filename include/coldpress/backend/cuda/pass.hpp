@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace coldpress::cuda {
@@ -19,7 +18,8 @@ struct Arguments {
   Body body;
 };
 
-inline constexpr Index all_blocks = std::numeric_limits<int>::max();  // that there is room for
+/// A kernel as a host plays it: a part of it, in an order. In another library's code these have to be told.
+using Loops = void (*)(void const* arguments, grid::Host const& host);
 
 /// What a library of NVIDIA's does among the kernels of a pass.
 class LibraryCall {
@@ -38,10 +38,12 @@ class LibraryCall {
 
 /// A kernel for all threads of some blocks, or a library's call, which outlives the pass.
 struct Call {
-  LibraryCall const* library;            // or null
-  void const* kernel;                    // a GPU's
-  void (*loops)(void const* arguments);  // and as a host plays it
+  LibraryCall const* library;  // or null
+  void const* kernel;          // a GPU's
+  Loops loops;                 // and as a host plays it
   int blocks;
+  bool in_cluster;          // which these are
+  Index barriers;           // of all blocks
   std::size_t body;         // where in its arguments the second is
   std::size_t begin, size;  // where these are among those of the pass
   bool operator==(Call const&) const = default;
@@ -57,8 +59,6 @@ class Pass {
     std::memcpy(&operands, arguments(call), sizeof operands);
     return operands;
   }
-  /// A call, by a host.
-  void play(Call const& call) const { call.library ? call.library->play(operands(call)) : call.loops(arguments(call)); }
 
   void add(Call call, void const* arguments) {
     call.begin = bytes_.size();

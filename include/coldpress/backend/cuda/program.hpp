@@ -46,7 +46,7 @@ constexpr Pack<First, More...> pack(First const& first, More const&... more) {
 template <class Program>
 __device__ Slots device_tables() {
   static constexpr auto slots = Program::memory.slots;
-  static constexpr auto parameters = Program::Net::parameters.list;
+  static constexpr auto parameters = Program::Net::recorded.parameters;
   return {slots.data(), parameters.data()};
 }
 #endif
@@ -80,10 +80,10 @@ struct PassBody : PassArguments<Count, inputs, Result, More> {
     grid.precision = precision;  // a constant
     using Program = DeviceProgram<decltype(program_of(ProgramName{})), Tables<ProgramName>>;
     Program const program{};
-    auto const& at = this->at;
-    Run<Program, Grid, Count> run{program,     grid,    at.parameters, at.workspace, {},
-                                  this->batch, at.seed, at.step,       at.state,     at.sums};
-    for (std::size_t k = 0; k < run.inputs.size(); ++k) run.inputs[k] = at.inputs_[k];
+    auto const& places = this->at;
+    Run<Program, Grid, Count> run{program,     grid,        places.parameters, places.workspace, {},
+                                  this->batch, places.seed, places.step,       places.state,     places.sums};
+    for (std::size_t k = 0; k < run.inputs.size(); ++k) run.inputs[k] = places.inputs_[k];
     auto const pass = [&](auto const&... arguments) { return What{}(run, arguments...); };
     if constexpr (std::is_void_v<Result>) {
       this->more.apply(pass);

@@ -10,6 +10,7 @@ namespace coldpress::grid {
 struct Products {
   Index count, m, n, k;
   Precision precision = Precision::fp32;
+  Kind kind = Kind::values;  // of what takes the sums
   Index splits = 1;
 
   constexpr Index tiles(Index tile) const { return count * splits * parts(m, tile) * parts(n, tile); }
@@ -18,7 +19,7 @@ struct Products {
   constexpr bool large() const { return m > 64 && n > 64 && tiles(128) >= enough; }
   /// Into how many parts sums over k are cut, so that there is work for a whole GPU.
   static constexpr Index wanted_splits(Index count, Index m, Index n, Index k) {
-    Index const blocks = Products{count, m, n, k}.tiles(64), most = parts(k, 8 * panel);
+    Index const blocks = Products{count, m, n, k}.tiles(64), most = freestanding::larger<Index>(1, parts(k, 8 * panel));
     return blocks >= enough ? 1 : freestanding::smaller<Index>(parts(enough, blocks), most);
   }
 
@@ -48,7 +49,7 @@ template <Index tile, class A, class B, class Finish>
 constexpr void multiply_by(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
   constexpr Index pitch = tile + gap, size = panel * pitch, rows_at_once = 64;
   static_assert(4 * size <= shared_values && rows_at_once * pitch <= shared_values);
-  team.each_block(p.tiles(tile), [&](Block const& block, Index number) {
+  auto const sums_of = [&](Block const& block, Index number) {
     Index const across = parts(p.n, tile), tiles = parts(p.m, tile) * across,
                 split = remainder(quotient(number, tiles), p.splits), product = quotient(number, tiles * p.splits),
                 i0 = quotient(remainder(number, tiles), across) * tile, j0 = remainder(number, across) * tile,
@@ -84,7 +85,8 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
         }
       });
     }
-  });
+  };
+  team.each_block(p.tiles(tile), sums_of, p.kind, assumed::value + tile * tile * p.terms() / assumed::multiply_adds);
 }
 
 /// All products of A and B, operands as a Portion reads them; finish(product, split, i, j, sum) takes each sum.
@@ -103,6 +105,8 @@ constexpr void multiply_split(Team const& team, Products p, A const& a, B const&
                               Finish const& finish) {
   p.splits = Products::wanted_splits(p.count, p.m, p.n, p.k);
   Index const size = p.m * p.n;
+  Kind const kind = p.kind;
+  if (p.splits > 1) p.kind = Kind::values;
   multiply<largest>(team, p, a, b, [&](Index product, Index split, Index i, Index j, float sum) {
     if (p.splits == 1) {
       finish(product, i, j, sum);
@@ -111,12 +115,13 @@ constexpr void multiply_split(Team const& team, Products p, A const& a, B const&
     }
   });
   if (p.splits == 1) return;
-  team.each(p.count * size, [&](Index e) {
+  auto const add = [&](Index e) {
     Index const product = quotient(e, size), place = remainder(e, size);
     float sum = 0;
     for (Index split = 0; split < p.splits; ++split) sum += scratch[(product * p.splits + split) * size + place];
     finish(product, quotient(place, p.n), remainder(place, p.n), sum);
-  });
+  };
+  team.each(p.count * size, add, kind);
 }
 /// What it takes at most, whatever k is.
 constexpr Index split_scratch(Index count, Index m, Index n) {

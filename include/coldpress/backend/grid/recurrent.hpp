@@ -24,6 +24,11 @@ constexpr float* sum_at(R const& r, Index step, Index sample, Index sum, Index u
                               : r.kept.at(step, sample) + sum * r.units() + unit;
 }
 
+/// About what a block takes for all steps of some samples.
+constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index steps) {
+  return steps * (assumed::value + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
+}
+
 /// All steps. `across` takes W_h turned: of each column the numbers of all gates' units.
 template <class R>
 constexpr void recurrent(Team const& team, R const& r, float const* weights, float* across) {
@@ -49,7 +54,7 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
     });
   }
   Index const at_once = freestanding::larger<Index>(1, threads / hidden);  // samples of a block
-  team.each_block(parts(samples, at_once), [&](Block const& block, Index number) {
+  auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
     for (Index n = 0; n < steps; ++n) {
       Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
@@ -103,7 +108,8 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
         if (r.type == RnnType::lstm) state[units + u] = r.kept.at(last, sample)[4 * units + u];
       }
     });
-  });
+  };
+  team.each_block(parts(samples, at_once), sweep, Kind::values, sweep_clocks(w, at_once, steps));
 }
 
 /// From the gradients of h, of all steps or of the last that comes, to those of the sums.
@@ -114,7 +120,7 @@ constexpr void recurrent_gradient(Team const& team, R const& r, float const* wei
   Index const gates = w.gates, hidden = w.hidden, units = r.units(), steps = r.x.steps, samples = r.x.samples;
   PackedPart<float const> const p{w, r.part, weights};
   Index const at_once = freestanding::larger<Index>(1, threads / hidden);
-  team.each_block(parts(samples, at_once), [&](Block const& block, Index number) {
+  auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
     for (Index n = steps - 1; n >= 0; --n) {
       Index const t = r.step(n), from_end = steps - 1 - n;
@@ -159,7 +165,8 @@ constexpr void recurrent_gradient(Team const& team, R const& r, float const* wei
         for (Index e = thread; e < count * hidden; e += threads) one(first + quotient(e, hidden), remainder(e, hidden));
       });
     }
-  });
+  };
+  team.each_block(parts(samples, at_once), sweep, Kind::values, sweep_clocks(w, at_once, steps));
 }
 
 /// Gradients of the gates' sums, as a matrix: of gate q's unit in the row of a step and sample. `of_h`: those that

@@ -24,7 +24,7 @@ constexpr Sweep<First, Join, Last> sweep(First const& first, Join const& join, L
   return {first, join, last};
 }
 
-/// All sweeps of each row, one after another, and a barrier. A value belongs to the same thread in all of them.
+/// All sweeps of each row, one after another. A value belongs to the same thread in all of them.
 template <class... Sweeps>
 constexpr void each_row(Team const& team, Index rows, Index columns, Sweeps const&... sweeps) {
   if (is_short(team, columns)) {

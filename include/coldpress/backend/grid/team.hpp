@@ -2,8 +2,7 @@
 // they are loops, which do the same arithmetic in any order of the threads.
 #pragma once
 
-#include <coldpress/core/freestanding.hpp>
-#include <coldpress/core/shape.hpp>
+#include <coldpress/backend/grid/launch.hpp>
 
 #include <cstdint>
 
@@ -24,17 +23,20 @@ inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of
 /// another writes.
 enum class Order { forward, backward, shuffled };
 #if !defined __CUDACC_RTC__
-/// Where a host asks how many blocks there is work for, and has none of it done; else null.
-inline Index*& asked_blocks() {
-  static thread_local Index* asked = nullptr;
-  return asked;
-}
-#endif
-#if !defined __CUDA_ARCH__
-inline Order& order() {
-  static thread_local Order current = Order::forward;
+/// What a host plays. `demand`: it has none of it done, but asks what it takes. A player does a part of everything, as
+/// a block does, and waits for the others at barriers; by default there is one, who does all.
+struct Host {
+  Order order = Order::forward;
+  Demand* demand = nullptr;
+  Index player = 0, players = 1;
+  void (*wait)(void* others) = nullptr;
+  void* others = nullptr;
+};
+inline Host& host() {
+  static thread_local Host current;
   return current;
 }
+inline Order& order() { return host().order; }
 inline Index played(Index n, Index count) {
   switch (order()) {
     case Order::backward:
@@ -45,10 +47,13 @@ inline Index played(Index n, Index count) {
       return n;
   }
 }
-inline bool only_asked(Index blocks) {
-  Index* const most = asked_blocks();
-  if (most && *most < blocks) *most = blocks;
-  return most;
+/// f(n) for what the player does of a count.
+template <class F>
+void play(Index count, F const& f) {
+  Host const& own = host();
+  for (Index n = 0; n < count; ++n) {
+    if (Index const i = played(n, count); own.players == 1 || i % own.players == own.player) f(i);
+  }
 }
 #endif
 
@@ -119,72 +124,77 @@ constexpr Index quotient(Index a, Index b) {
 constexpr Index remainder(Index a, Index b) {
   return static_cast<Index>(static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b));
 }
-constexpr Index parts(Index count, Index size) { return (count + size - 1) / size; }
 
-/// All threads of all blocks, or one of them `alone`.
+/// What a primitive writes. Those of one kind, other than values, neither read nor write what others of that kind
+/// write: they need no barrier in between.
+enum class Kind { nothing, values, gradients, updates };
+
+/// All threads of all blocks, or one of them `alone`. A primitive waits for all threads before it begins, where that is
+/// needed after what they have done since they last met.
 struct Team {
   float* shared = nullptr;           // of this block
-  double* sums = nullptr;            // that all blocks see: sum_parts of them
+  double* sums = nullptr;            // that all blocks see: two times sum_parts of them
   std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first
   bool alone = false;
 
   static constexpr Index sum_parts = 64;
 
-  /// f(i) for each i below the count, and a barrier.
+  /// In a kernel, before anything else.
+  constexpr void start(float* memory) { shared = memory, since_ = Kind::nothing, odd_ = false; }
+
+  /// f(i) for each i below the count.
   template <class F>
-  constexpr void each(Index count, F const& f) const {
+  constexpr void each(Index count, F const& f, Kind kind = Kind::values) const {
     if (alone) {
       for (Index i = 0; i < count; ++i) f(i);
       return;
     }
+    if (!begin(kind, parts(count, threads), assumed::value)) return;
 #if defined __CUDA_ARCH__
     Index const all = static_cast<Index>(gridDim.x) * threads;
     for (Index i = static_cast<Index>(blockIdx.x) * threads + threadIdx.x; i < count; i += all) f(i);
-    meet();
 #else
-    if (only_asked(parts(count, threads))) return;
-    for (Index n = 0; n < count; ++n) f(played(n, count));
+    play(count, f);
 #endif
   }
-  /// f() by one thread: what it writes others may read after the next barrier.
+  /// f() by one thread, beside what the others do: no primitive of this pass may read or write what it writes.
   template <class F>
   constexpr void once(F const& f) const {
 #if defined __CUDA_ARCH__
     if (blockIdx.x == 0 && threadIdx.x == 0) f();
 #else
-    if (!only_asked(1)) f();
+    if (!host().demand && host().player == 0) f();
 #endif
   }
-  /// The same by `workers` threads and no more: f(i, worker).
+  /// each(count, f) by `workers` threads and no more: f(i, worker).
   template <class F>
   constexpr void each_of(int workers, Index count, F const& f) const {
+    if (!begin(Kind::values, parts(freestanding::smaller<Index>(count, workers), threads), assumed::value)) return;
 #if defined __CUDA_ARCH__
     Index const all = static_cast<Index>(gridDim.x) * threads, most = all < workers ? all : workers,
                 own = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
     if (own < most) {
       for (Index i = own; i < count; i += most) f(i, static_cast<int>(own));
     }
-    meet();
 #else
-    if (only_asked(parts(count < workers ? count : workers, threads))) return;
-    each(count, [&](Index i) { f(i, static_cast<int>(i % workers)); });
+    play(freestanding::smaller<Index>(count, workers), [&](Index own) {
+      for (Index i = own; i < count; i += workers) f(i, static_cast<int>(own));
+    });
 #endif
   }
-  /// f(block, i) for each i below the count by a whole block, and a barrier.
+  /// f(block, i) for each i below the count by a whole block, which takes about so many clocks for it.
   template <class F>
-  constexpr void each_block(Index count, F const& f) const {
+  constexpr void each_block(Index count, F const& f, Kind kind = Kind::values, Index clocks = assumed::value) const {
+    if (alone) trap();  // the other threads of the block are elsewhere
+    if (!begin(kind, count, clocks)) return;
 #if defined __CUDA_ARCH__
-    if (alone) __trap();  // the other threads of the block are elsewhere
     for (Index i = blockIdx.x; i < count; i += gridDim.x) f(Block{shared}, i);
-    meet();
 #else
-    if (alone) __builtin_trap();
-    if (only_asked(count)) return;
-    for (Index n = 0; n < count; ++n) {
+    play(count, [&](Index i) {
       alignas(16) float memory[shared_values];
       __builtin_memset(memory, 0xff, sizeof memory);  // NaNs: nothing may be read unwritten
-      f(Block{memory}, played(n, count));
-    }
+      f(Block{memory}, i);
+    });
 #endif
   }
   /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
@@ -206,9 +216,10 @@ struct Team {
   template <class F>
   constexpr double sum_of_parts(Index count, F const& f) const {
 #if defined __CUDA_ARCH__
-    double* const all = sums;
+    double* const all = sums + (odd_ ? sum_parts : 0);
 #else
-    double all[sum_parts] = {};
+    double own[sum_parts] = {};
+    double* const all = sums ? sums + (odd_ ? sum_parts : 0) : own;
 #endif
     each_block(count, [&](Block const& block, Index part) {
       double const sum = f(block, part);
@@ -216,19 +227,54 @@ struct Team {
         if (t == 0) all[part] = sum;
       });
     });
+    meet();
+    odd_ = !odd_;  // the next sum goes where nobody reads any more
+#if !defined __CUDA_ARCH__
+    if (host().demand) return 0;
+#endif
     double total = 0;
     for (Index part = 0; part < count; ++part) total += all[part];
-#if defined __CUDA_ARCH__
-    meet();  // before the next sum
-#endif
     return total;
   }
 
+ private:
+  // Constants to a compiler that sees all of a pass.
+  mutable Kind since_ = Kind::nothing;  // all threads met
+  mutable bool odd_ = false;
+
+  /// Whether the primitive is to be done, once all are there whom it needs; else it was only asked for.
+  COLDPRESS_DEVICE bool begin(Kind kind, [[maybe_unused]] Index blocks, [[maybe_unused]] Index clocks) const {
+    if (since_ != Kind::nothing && (since_ != kind || kind == Kind::values)) meet();
+    since_ = kind;
+#if !defined __CUDA_ARCH__
+    if (Demand* const demand = host().demand) return demand->add(blocks, clocks), false;
+#endif
+    return true;
+  }
+  COLDPRESS_DEVICE static void trap() {
 #if defined __CUDA_ARCH__
-  /// A barrier of all blocks, which must be on the GPU at the same time: the last to come lets the others go on.
-  __device__ void meet() const {
+    __trap();
+#else
+    __builtin_trap();
+#endif
+  }
+  /// A barrier of all blocks: what was written before it, all may read. Blocks of one cluster are there at the same
+  /// time, and wait for each other in it: release and acquire are of the cluster's scope, in which all threads are that
+  /// there are, and hold for what is in global memory as well. Others, which have to be on the GPU at the same time,
+  /// take tickets: the last to come lets them go on.
+  COLDPRESS_DEVICE void meet() const {
+    since_ = Kind::nothing;
+#if defined __CUDA_ARCH__
+    if (gridDim.x == 1) return __syncthreads();
+#if __CUDA_ARCH__ >= 900
+    std::uint32_t together;
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(together));
+    if (together == gridDim.x) {
+      asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+      return;
+    }
+#endif
     __syncthreads();
-    if (gridDim.x == 1) return;
     if (!tickets) __trap();
     if (threadIdx.x == 0) {
       std::uint32_t round, now, before;
@@ -246,8 +292,28 @@ struct Team {
       }
     }
     __syncthreads();
-  }
+#else
+    if (host().demand) {
+      ++host().demand->barriers;
+    } else if (host().wait) {
+      host().wait(host().others);
+    }
 #endif
+  }
 };
+
+#if !defined __CUDACC_RTC__
+/// What a pass f() of this team asks for; none of it is done.
+template <class F>
+Demand demand_of(Team const&, F const& f) {
+  struct Asking {
+    Asking() { host().demand = &demand; }
+    ~Asking() { host().demand = nullptr; }
+    Demand demand;
+  } const asking;
+  f();
+  return asking.demand;
+}
+#endif
 
 }  // namespace coldpress::grid

@@ -1,0 +1,60 @@
+// What passes of static networks ask a GPU for, where none is needed: their kernels' function is gone through, with
+// nothing done.
+#pragma once
+
+#include <coldpress/graph/passes.hpp>
+#include <coldpress/optim/update.hpp>
+
+namespace coldpress {
+
+/// Whether a backend's passes are kernels.
+template <class Backend>
+concept AsksForBlocks = requires(Backend const& backend, void (*pass)()) {
+  demand_of(backend, pass);
+};
+
+namespace detail {
+/// A run of `batch` samples that are nowhere.
+template <class Net, class Program>
+auto run_nowhere(Program const& program, Index batch, std::uint64_t step) {
+  static typename Net::T nowhere{};
+  auto const count = Net::Batch::count(batch);
+  typename Net::Backend backend{};
+  Program::lend_workers(backend);
+  Run<Program, typename Net::Backend, std::remove_const_t<decltype(count)>> run{program, backend, &nowhere, &nowhere,
+                                                                                {},      count,   0,        step};
+  run.inputs.fill(&nowhere);
+  return run;
+}
+}  // namespace detail
+
+/// Of a network's forward, with so many samples.
+template <class Net>
+requires AsksForBlocks<typename Net::Backend>
+auto demand_of(Net const&, Index batch) {
+  typename Net::Inference const program{};
+  auto const run = detail::run_nowhere<Net>(program, batch, 0);
+  return demand_of(run.backend, [&] { ForwardOf{}(run); });
+}
+/// Of a solver's step.
+template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
+requires AsksForBlocks<typename Net::Backend>
+auto demand_of(Solver const& solver, Index batch) {
+  using T = typename Net::T;
+  typename Solver::Program const program{};
+  auto const run = detail::run_nowhere<Net>(program, batch, 1);
+  T* const nowhere = run.workspace;
+  UpdateSink<typename Solver::Optimizer, T> sink{solver.optimizer(), 0, nowhere, {}};
+  for (T*& state : sink.state) state = nowhere;
+  Turn<typename Solver::Optimizer, T> const turn{sink, Solver::options, solver.minibatch_size, {}, run.batch, nullptr};
+  std::array<bool, Net::Graph::parameter_count> const frozen{};
+  return demand_of(run.backend, [&] {
+    if constexpr (Solver::fused) {
+      StepOf{}(run, turn, frozen, nullptr, nowhere);
+    } else {
+      StepOf{}(run, turn, frozen, nowhere, nowhere);
+    }
+  });
+}
+
+}  // namespace coldpress
