@@ -13,19 +13,14 @@ namespace coldpress::command {
 namespace {
 
 struct Options {
-  std::string model, data, loss, backend = "cpu";
+  std::string model, data, loss;
   Index batch = 64;
-  int threads = 1;
-  Precision precision = Precision::fp32;
-  bool cuda_filters = false, bfloat16 = false, libraries = false;
+  Computing computing;
+  bool cuda_filters = false;
 };
 
 void eval(Options const& options) {
-  dynamic::Backend const backend{options.backend,
-                                 {.threads = options.threads,
-                                  .bfloat16 = options.bfloat16,
-                                  .precision = options.precision,
-                                  .libraries = options.libraries}};
+  dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::Dataset const dataset = data::open(options.data);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
@@ -64,13 +59,7 @@ void add_eval(CLI::App& app) {
       ->type_name(number)
       ->check(at_least_1)
       ->capture_default_str();
-  command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
-  command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
-  add_gpu_options(*command, options->precision, options->libraries);
-  command->add_option("--threads", options->threads, threads_help)
-      ->type_name(number)
-      ->check(some_threads)
-      ->capture_default_str();
+  add_computing(*command, options->computing, true);
   command->callback([options] { eval(*options); });
 }
 

@@ -1,8 +1,8 @@
 // What options of several subcommands have in common.
 #pragma once
 
-#include <coldpress/core/precision.hpp>
 #include <coldpress/core/shape.hpp>
+#include <coldpress/dynamic/backend.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -30,14 +30,29 @@ constexpr char const* bfloat16_help =
 constexpr char const* backend_help =
     "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
 
-/// How a GPU computes products.
-inline void add_gpu_options(CLI::App& command, Precision& precision, bool& libraries) {
+/// Where a command computes, and how.
+struct Computing {
+  std::string backend = "cpu";
+  dynamic::BackendOptions options = {};
+  dynamic::Backend open() const { return dynamic::Backend{backend, options}; }
+};
+/// `infers`: it trains nothing.
+inline void add_computing(CLI::App& command, Computing& computing, bool infers) {
+  auto& options = computing.options;
+  command.add_option("--backend", computing.backend, backend_help)->type_name(name)->capture_default_str();
+  if (infers) command.add_flag("--bfloat16", options.bfloat16, bfloat16_help);
   std::map<std::string, Precision> names;
-  for (std::string_view const one : spellings(precision)) names.emplace(one, static_cast<Precision>(names.size()));
-  command.add_option("--precision", precision, "Of products on a GPU: fp32, tf32 or bf16")
+  for (std::string_view const one : spellings(options.precision))
+    names.emplace(one, static_cast<Precision>(names.size()));
+  command.add_option("--precision", options.precision, "Of products on a GPU: fp32, tf32 or bf16")
       ->type_name(name)
       ->transform(CLI::CheckedTransformer(names));
-  command.add_flag("--libraries", libraries, "Products on a GPU by cuDNN and cuBLASLt");
+  command.add_flag("--libraries", options.libraries, "Products on a GPU by cuDNN and cuBLASLt");
+  command.add_flag("--fused", options.fused, "A pass on a GPU is one kernel, which NVRTC compiles");
+  command.add_option("--threads", options.threads, threads_help)
+      ->type_name(number)
+      ->check(some_threads)
+      ->capture_default_str();
 }
 
 /// Throws CLI::ValidationError where one of the files to be written is also one of the others.

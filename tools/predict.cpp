@@ -13,11 +13,10 @@ namespace coldpress::command {
 namespace {
 
 struct Options {
-  std::string model, input, output, backend = "cpu";
+  std::string model, input, output;
   Index batch = 64;
-  int threads = 1;
-  Precision precision = Precision::fp32;
-  bool cuda_filters = false, bfloat16 = false, libraries = false;
+  Computing computing;
+  bool cuda_filters = false;
 };
 
 /// The shape of one sample of an array whose first extent counts them.
@@ -34,11 +33,7 @@ Shape sample_shape(std::vector<Index> const& extents) {
 
 void predict(Options const& options) {
   check_writable(options.output);
-  dynamic::Backend const backend{options.backend,
-                                 {.threads = options.threads,
-                                  .bfloat16 = options.bfloat16,
-                                  .precision = options.precision,
-                                  .libraries = options.libraries}};
+  dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::NpyArray const input = data::read_npy(options.input);
   Shape const sample =
@@ -78,13 +73,7 @@ void add_predict(CLI::App& app) {
       ->type_name(number)
       ->check(at_least_1)
       ->capture_default_str();
-  command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
-  command->add_flag("--bfloat16", options->bfloat16, bfloat16_help);
-  add_gpu_options(*command, options->precision, options->libraries);
-  command->add_option("--threads", options->threads, threads_help)
-      ->type_name(number)
-      ->check(some_threads)
-      ->capture_default_str();
+  add_computing(*command, options->computing, true);
   command->callback([options] {
     check_distinct({options->output}, {options->model, options->input});
     predict(*options);

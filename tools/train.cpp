@@ -13,13 +13,11 @@ namespace coldpress::command {
 namespace {
 
 struct Options {
-  std::string config, resume, data, test, save, backend = "cpu";
+  std::string config, resume, data, test, save;
   std::optional<Index> epochs, batch;
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
-  int threads = 1;
-  Precision precision = Precision::fp32;
-  bool libraries = false;
+  Computing computing;
   Files files;
 };
 
@@ -79,8 +77,7 @@ Checkpoint read_run(Options const& options) {
 }
 
 dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend{
-      options.backend, {.threads = options.threads, .precision = options.precision, .libraries = options.libraries}};
+  dynamic::Backend const backend = options.computing.open();
   return with_context(
       [&] {
         if (!options.resume.empty()) return persist::solver_of(backend, run);
@@ -109,7 +106,7 @@ void train(Options const& options) {
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
   std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training.size(),
-              to_string(training.sample_shape).c_str(), parameters, run.batch, options.backend.c_str());
+              to_string(training.sample_shape).c_str(), parameters, run.batch, options.computing.backend.c_str());
   Trainer trainer{solver, run, training, test ? &*test : nullptr, options.files};
   trainer.train(options.steps);
   persist::write_model(options.save, persist::model_of(solver.network(), run.solver.minibatch_size.value_or(1)));
@@ -156,12 +153,7 @@ void add_train(CLI::App& app) {
       ->needs(checkpoint);
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
-  command->add_option("--backend", options->backend, backend_help)->type_name(name)->capture_default_str();
-  add_gpu_options(*command, options->precision, options->libraries);
-  command->add_option("--threads", options->threads, threads_help)
-      ->type_name(number)
-      ->check(some_threads)
-      ->capture_default_str();
+  add_computing(*command, options->computing, false);
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
     check_distinct({options->save, options->files.report, options->files.checkpoint}, {options->config});

@@ -95,13 +95,15 @@ struct StaticProgram {
   static constexpr auto const& parameters = Graph::parameters.list;
   static constexpr auto const& first_parameter = Graph::parameters.first;
   static constexpr Index parameter_size = memory.parameters;
-  /// Scratch before a workspace: of a backend whose workers are its own, with theirs.
+  /// Scratch before a workspace: of a backend whose workers are its own, with theirs, and a whole number of rows'
+  /// steps.
   static constexpr Index scratch_size = [] {
     if constexpr (requires { Backend::workers_for(memory.worker_scratch); }) {
-      if (memory.worker_scratch > 0)
-        return memory.scratch + (Backend::workers_for(memory.worker_scratch) - 1) * memory.worker_scratch;
+      Index const own = memory.worker_scratch, workers = own > 0 ? Backend::workers_for(own) : 1;
+      return Backend::pitch(memory.scratch + (workers - 1) * own);
+    } else {
+      return memory.scratch;
     }
-    return memory.scratch;
   }();
   /// A backend whose workers are its own is told of them.
   static constexpr void lend_workers(Backend& backend) {
