@@ -8,9 +8,11 @@
 namespace bench {
 
 void run_dynamic(Options const& options) {
-  auto const backend = dynamic::Backend{
-      options.backend,
-      {.threads = options.threads, .fused = options.path == "fused", .libraries = options.path == "libraries"}};
+  auto const backend = dynamic::Backend{options.backend,
+                                        {.threads = options.threads,
+                                         .fused = options.path == "fused",
+                                         .libraries = options.path == "libraries",
+                                         .passes_a_launch = options.together}};
   auto const run = [&]<class W>() {
     auto const config = dynamic::to_config<typename W::Net, W::shape>();
     auto const x = inputs<W>();

@@ -1,8 +1,8 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic|fused|libraries] [--backend NAME]: times
 // a workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
 // with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
-// coldpress-bench-libraries. A workload it does not know prints nothing. --latency CALLS: the distribution of single
-// calls instead. --limits: what one core of this machine can do.
+// coldpress-bench-libraries. A workload it does not know prints nothing. --together N: passes that a GPU starts at
+// once. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine can do.
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
@@ -24,6 +24,8 @@ int main(int argc, char** argv) try {
       options.workload = argv[i + 1];
     } else if (known && key == "--threads") {
       options.threads = std::atoi(argv[i + 1]);
+    } else if (known && key == "--together") {
+      options.together = std::atoi(argv[i + 1]);
     } else if (known && key == "--seconds") {
       options.seconds = std::atof(argv[i + 1]);
     } else if (known && key == "--latency") {
@@ -35,7 +37,7 @@ int main(int argc, char** argv) try {
     } else {
       std::fprintf(stderr,
                    "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused|libraries] "
-                   "[--backend NAME] [--latency CALLS]\n"
+                   "[--backend NAME] [--together N] [--latency CALLS]\n"
                    "       %s --limits\n",
                    argv[0], argv[0]);
       return 2;

@@ -16,6 +16,7 @@ struct Options {
   std::string path = "static";
   std::string backend = "cpu";  // of the dynamic path
   int threads = 1;
+  int together = 1;  // passes that a GPU starts together
   double seconds = 1;
   long calls = 0;  // above 0: each call is timed by itself, so many of them
 };

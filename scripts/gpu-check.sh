@@ -106,6 +106,10 @@ for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
   measure fused "one kernel by NVRTC" coldpress-bench
   measure static "one kernel" coldpress-bench
 done
+for workload in T1 T4 T5; do
+  "$folder/coldpress-bench" --backend cuda:0 --seconds 0.4 --workload "$workload" --together 8 2>>"$out/bench.log" |
+    awk -F'\t' -v OFS='\t' '{ print $1, $2, "one kernel, 8 a launch", $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
+done
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   timeout 200 python3 benchmarks/pytorch.py --seconds 0.3 2>>"$out/bench.log" | cut -f 1-4 >>"$out/times.tsv" ||
     echo "gpu-check: PyTorch did not finish, see $out/bench.log" >&2

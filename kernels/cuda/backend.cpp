@@ -32,7 +32,9 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
                            "': cuDNN and cuBLASLt are for programs that are linked with coldpress::cuda_libs"};
   if (options.libraries && options.fused)
     throw UnsupportedError{"'" + name + "': what cuDNN and cuBLASLt compute is no part of a fused pass; choose one"};
-  return std::make_unique<CudaBackend>(cuda::open_device(name), options);
+  auto device = cuda::open_device(name);
+  device->start_together(options.passes_a_launch);
+  return std::make_unique<CudaBackend>(std::move(device), options);
 }
 
 }  // namespace

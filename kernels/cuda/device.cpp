@@ -57,6 +57,7 @@ void Device::flush() {
     ++(call.library ? counts().library_calls : counts().kernels), counts().blocks += call.blocks;
     counts().clusters += call.in_cluster, counts().barriers += call.barriers;
   }
+  whole_ = 0;
   try {
     start();
   } catch (...) {
@@ -67,16 +68,25 @@ void Device::flush() {
 }
 
 void Device::submit() {
+  whole_ = pass_.calls().size();
+  if (++submitted_ < together_) return;
   flush();
   mark(turn_);
-  turn_ = 1 - turn_, waited_ = false;
+  turn_ = 1 - turn_, waited_ = false, submitted_ = 0;
+}
+
+void Device::start_together(int passes) {
+  if (passes < 1 || passes > 1024)
+    throw UnsupportedError{"'" + name() + "': 1 to 1024 passes are started together, not " + std::to_string(passes)};
+  flush(), mark(turn_), wait(turn_), wait(1 - turn_);
+  together_ = passes, submitted_ = 0;
 }
 
 int Device::turn() {
   if (!waited_) wait(turn_);
-  if (again_) wait(1 - turn_);
+  if (again_) flush(), mark(turn_), wait(turn_), wait(1 - turn_);
   waited_ = true, again_ = false;
-  return turn_;
+  return turn_ * together_ + submitted_;
 }
 
 }  // namespace coldpress::cuda

@@ -64,6 +64,7 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   }
   if (options_.precision != Precision::fp32)
     throw UnsupportedError{"'" + name_ + "' computes in fp32; less precision is for the tensor cores of a GPU"};
+  if (options_.passes_a_launch != 1) throw UnsupportedError{"'" + name_ + "': passes are started together on a GPU"};
   if (options_.fused) throw UnsupportedError{"'" + name_ + "': passes that are one kernel are for a GPU"};
   if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt are for a GPU"};
   if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};

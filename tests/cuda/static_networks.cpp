@@ -96,6 +96,34 @@ TEST_CASE("a network on a GPU moves, and says what it cannot take") {
   CHECK(same_bits(before, copy_of<float>(second.forward(x, apart))));
 }
 
+TEST_CASE("steps of a static network that are started together have the bits of one a launch") {
+  using Net = Network<Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>, Shape{6}, AnyBatch, Cuda>;
+  Net one{3, Cuda::on("cuda:emulated")}, three{3, Cuda::on("cuda:emulated", 3)};
+  Solver<Net, MeanSquaredError{}, Adam{}> apart{one}, together{three};
+  testing::Random random{11};
+  auto const train = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      auto x = random.values<float>(4 * 6), y = random.values<float>(4 * 3);
+      apart.train_minibatch(x, y), together.train_minibatch(x, y);
+      std::fill(x.begin(), x.end(), 1e9f);
+    }
+  };
+  auto const weights = [](Net const& net) {
+    std::vector<float> values(9 * 6);
+    net.read_weight(0, values);
+    return values;
+  };
+  train(6);
+  Index const launches = cuda::counts().launches;
+  train(6);
+  CHECK(cuda::counts().launches - launches == 6 + 2);
+  CHECK(same_bits(weights(one), weights(three)));
+  train(2);
+  CHECK(same_bits(weights(one), weights(three)));
+  train(4);
+  CHECK(same_bits(weights(one), weights(three)));
+}
+
 TEST_CASE("tensor cores' precision is a type of its own") {
   using Layers = Sequential<Linear{40}, TanH{}, Linear{3}>;
   auto const made = [&]<class Backend>(Storage<Backend> const& at) {

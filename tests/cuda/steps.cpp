@@ -92,6 +92,40 @@ TEST_CASE("forward has the kernels that its description says") {
   }
 }
 
+TEST_CASE("steps that are started together are one launch, with the bits of one a launch") {
+  std::string const device = GENERATE(from_range(devices()));
+  auto const solver_of = [&](int together) {
+    Net net = Net::from_config(Backend{device, {.passes_a_launch = together}}, dense({{"drop", Dropout{}}}), {}, 11);
+    return Trainer{std::move(net), config_of()};
+  };
+  Trainer one = solver_of(1), four = solver_of(4);
+  for (Trainer* solver : {&one, &four}) train(*solver, 8);
+  Since const since;
+  train(four, 8, 8);
+  auto const made = since();
+  CHECK(made.launches == 2);
+  CHECK(made.kernels == 8 * 7);
+  CHECK(made.graphs == 0);
+  CHECK(made.allocations == 0);
+  CHECK(made.waits == 0);
+  train(one, 8, 8);
+  CHECK(same_bits(predicted(four), predicted(one)));
+  // What is read is there, however many steps have been taken; and the next are right.
+  for (int steps : {1, 2, 3, 6}) {
+    for (Trainer* solver : {&one, &four}) train(*solver, steps, 16);
+    CHECK(one.loss() == four.loss());
+    CHECK(same_bits(weights_of(one.network()), weights_of(four.network())));
+    CHECK(same_bits(predicted(four), predicted(one)));
+  }
+  for (Trainer* solver : {&one, &four}) {  // a pass that fails takes none of those before with it
+    train(*solver, 2, 30);
+    CHECK_THROWS_AS(solver->train_minibatch(samples(5, 1), samples(3, 1)), ShapeError);
+    train(*solver, 1, 33);
+  }
+  CHECK(same_bits(weights_of(one.network()), weights_of(four.network())));
+  CHECK_THROWS_AS(solver_of(0), UnsupportedError);
+}
+
 TEST_CASE("what is read after steps is of the last one, and the reference's") {
   std::string const device = GENERATE(from_range(devices()));
   auto const run = [&](std::string const& backend) {
@@ -117,6 +151,32 @@ TEST_CASE("what is read after steps is of the last one, and the reference's") {
     return made;
   };
   CHECK(excess_of(run(device), run("cpu:reference"), 400) <= 1);
+}
+
+TEST_CASE("tensors are copied once each way, where they are read or were written") {
+  std::string const device = GENERATE(from_range(devices()));
+  Net net = network_of(dense(), device);
+  SharedTensor const x = noise({7, 6}, 1), dy = noise({7, 3}, 2);
+  auto const copies = [](auto const& what) {
+    Since const since;
+    what();
+    return std::pair{since().uploads, since().downloads};
+  };
+  using Copies = std::pair<Index, Index>;  // up and down
+  auto const forward = [&] { net.forward(x); };
+  auto const read = [](SharedTensor const& tensor) { return [&] { CHECK(!tensor.read().empty()); }; };
+  SharedTensor const &w = net.learnable_weights_data()[0], &dw = net.learnable_weights_gradients()[0];
+  forward();
+  CHECK(copies(forward) == Copies{1, 1});                    // the input, the output
+  CHECK(copies([&] { net.backward(dy); }) == Copies{1, 1});  // and their gradients
+  CHECK(copies(read(dw)) == Copies{0, 1});
+  CHECK(copies(read(dw)) == Copies{0, 0});
+  CHECK(copies(read(w)) == Copies{0, 1});
+  CHECK(copies([&] { net.update_weights(); }) == Copies{0, 0});  // where they are
+  CHECK(copies(read(w)) == Copies{0, 1});
+  CHECK(copies([&] { w.read_write()[0] = 2; }) == Copies{0, 0});
+  CHECK(copies(forward).first == 2);  // the input, and the weight once
+  CHECK(copies(forward) == Copies{1, 1});
 }
 
 TEST_CASE("the output of a step is brought over when it is read, once, and before it is gone") {

@@ -19,7 +19,8 @@ namespace coldpress::dynamic {
 /// train. `precision`: of the products of dense layers and convolutions on a GPU; others compute in fp32. `fused`: a
 /// pass on a GPU is one kernel, which NVRTC compiles when it is first played (seconds; kept for later programs).
 /// `libraries`: products on a GPU are cuDNN's and cuBLASLt's, in programs that are linked with coldpress::cuda_libs;
-/// such passes are not fused.
+/// such passes are not fused. `passes_a_launch`: so many passes on a GPU are started together, or fewer where results
+/// are read before.
 struct BackendOptions {
   int threads = 1;
   std::shared_ptr<Executor> executor = nullptr;
@@ -27,12 +28,13 @@ struct BackendOptions {
   Precision precision = Precision::fp32;
   bool fused = false;
   bool libraries = false;
+  int passes_a_launch = 1;
 };
 
 /// "cpu": fused kernels of the best instruction set this CPU has; "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level;
 /// "cpu:reference": plain xtensor and BLAS, on the calling thread. "cuda:0", "cuda:1", ...: a GPU, in programs that are
-/// linked with coldpress::cuda; "cuda" is the first. "cuda:emulated": the GPU's kernels as loops on the calling thread,
-/// for tests where there is no GPU. Throws UnsupportedError for a name it does not know or this machine cannot run, and
+/// linked with coldpress::cuda; "cuda" is the first. "cuda:emulated": the GPU's kernels as loops on the host, for
+/// tests where there is no GPU. Throws UnsupportedError for a name it does not know or this machine cannot run, and
 /// for options that it cannot have.
 class Backend {
  public:

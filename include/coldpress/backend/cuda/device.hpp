@@ -99,13 +99,14 @@ class Device {
     return asked_;
   }
   /// Drops what a pass that failed has gathered.
-  void abandon() { pass_.clear(); }
+  void abandon() { pass_.cut(whole_); }
   /// Starts what has been gathered.
   void flush();
-  /// Ends a pass.
+  /// Ends a pass. So many are started together, or fewer where somebody reads what one has made.
   void submit();
-  /// 0 in one pass, 1 in the next. What passes of the same number read may be written again: waits until the pass
-  /// before the last is done.
+  void start_together(int passes);
+  /// The number of this pass among those that are started together and those before. What passes of the same number
+  /// read may be written again: waits until the last of these is done.
   int turn();
   /// This pass reads what was brought for an earlier one: the next that something is brought for waits for all.
   void read_again() { again_ = true; }
@@ -148,10 +149,12 @@ class Device {
  private:
   void gather(Call call, grid::Demand const& demand, void const* arguments);
   Pass pass_;
-  grid::Demand asked_;    // of what has been gathered
-  std::size_t next_ = 0;  // of those taken down, to give way to another
-  int turn_ = 0;
-  bool waited_ = false;  // for this turn
+  grid::Demand asked_;                // of what has been gathered
+  std::size_t next_ = 0;              // of those taken down, to give way to another
+  std::size_t whole_ = 0;             // calls of passes that have ended
+  int together_ = 1, submitted_ = 0;  // passes that are started together, and how many of these have ended
+  int turn_ = 0;                      // of those that are started together: 0 and 1
+  bool waited_ = false;               // for this turn
   bool again_ = false;
 };
 

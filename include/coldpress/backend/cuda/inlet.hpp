@@ -3,32 +3,37 @@
 
 #include <coldpress/backend/cuda/device.hpp>
 
+#include <deque>
 #include <span>
 
 namespace coldpress::cuda {
 
-/// What is brought for one pass waits while the pass before still reads its own: two places, by turns.
+/// What is brought for one pass waits while those before still read their own: two places by turns, or two for each of
+/// the passes that are started together.
 class Inlet {
  public:
-  explicit Inlet(std::shared_ptr<Device> const& device)
-      : device_(device),
-        pinned_{PinnedMemory<float>{device}, PinnedMemory<float>{device}},
-        memory_{DeviceMemory<float>{device}, DeviceMemory<float>{device}} {}
+  explicit Inlet(std::shared_ptr<Device> const& device) : device_(device) {}
   float const* bring(std::span<float const> values) {
-    last_ = device_->turn();
+    last_ = static_cast<std::size_t>(device_->turn());
+    while (places_.size() <= last_) places_.emplace_back(device_);
+    auto& [pinned, memory] = places_[last_];
     auto const size = static_cast<Index>(values.size());
-    pinned_[last_].reserve(size), memory_[last_].reserve(size);
-    std::memcpy(pinned_[last_].data(), values.data(), values.size_bytes());
-    device_->upload_ahead(memory_[last_].data(), pinned_[last_].data(), values.size_bytes());
-    return memory_[last_].data();
+    pinned.reserve(size), memory.reserve(size);
+    std::memcpy(pinned.data(), values.data(), values.size_bytes());
+    device_->upload_ahead(memory.data(), pinned.data(), values.size_bytes());
+    return memory.data();
   }
-  float const* last() const { return memory_[last_].data(); }
+  float const* last() const { return last_ < places_.size() ? places_[last_].memory.data() : nullptr; }
 
  private:
+  struct Place {
+    explicit Place(std::shared_ptr<Device> const& device) : pinned(device), memory(device) {}
+    PinnedMemory<float> pinned;
+    DeviceMemory<float> memory;
+  };
   std::shared_ptr<Device> device_;
-  PinnedMemory<float> pinned_[2];
-  DeviceMemory<float> memory_[2];
-  int last_ = 0;
+  std::deque<Place> places_;
+  std::size_t last_ = 0;
 };
 
 }  // namespace coldpress::cuda

@@ -66,7 +66,11 @@ class Pass {
     std::memcpy(bytes_.data() + call.begin, arguments, call.size);
     calls_.push_back(call);
   }
-  void clear() { calls_.clear(), bytes_.clear(); }
+  void clear() { cut(0); }
+  /// Drops all but so many calls.
+  void cut(std::size_t count) {
+    if (count < calls_.size()) bytes_.resize(calls_[count].begin), calls_.resize(count);
+  }
   /// Whether it is the same kernels, and the same of libraries with the same arguments: these get no others.
   bool is_like(Pass const& other) const {
     return calls_ == other.calls_ && std::all_of(calls_.begin(), calls_.end(), [&](Call const& call) {

@@ -24,9 +24,13 @@ inline namespace by_host {
 template <Precision precision>
 struct BasicCuda {
   /// Where a network is to be, as its constructor's second argument: "cuda:1"; without one the first GPU. On
-  /// "cuda:emulated" the kernels are loops on the host, for tests. Throws UnsupportedError where there is no such
-  /// device, and says why.
-  static Storage<BasicCuda> on(std::string const& name) { return Storage<BasicCuda>{cuda::open_device(name)}; }
+  /// "cuda:emulated" the kernels are loops on the host, for tests. So many passes are started together, or fewer where
+  /// results are read before. Throws UnsupportedError where there is no such device, and says why.
+  static Storage<BasicCuda> on(std::string const& name, int passes_a_launch = 1) {
+    auto device = cuda::open_device(name);
+    device->start_together(passes_a_launch);
+    return Storage<BasicCuda>{std::move(device)};
+  }
 };
 using Cuda = BasicCuda<Precision::fp32>;
 using CudaTf32 = BasicCuda<Precision::tf32>;
