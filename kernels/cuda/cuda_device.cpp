@@ -200,21 +200,6 @@ class CudaDevice final : public Device {
   void make_current() const override { runtime_.use(); }
   Compiled compile(std::string const& source) override {
     auto const code = cuda::compile(source, architecture_);
-    try {
-      return load(code);
-    } catch (Error const&) {  // what was kept may be damaged
-      forget(source, architecture_);
-      return load(cuda::compile(source, architecture_));
-    }
-  }
-  void release_pinned(void* memory) noexcept override {
-    runtime_.use();
-    cudaStreamSynchronize(copies_);  // it may still be read
-    cudaFreeHost(memory);
-  }
-
- private:
-  Compiled load(std::vector<std::byte> const& code) {
     runtime_.use();
     cudaLibrary_t library = nullptr;
     check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "loading a kernel");
@@ -223,6 +208,13 @@ class CudaDevice final : public Device {
     check(cudaLibraryGetKernel(&kernel, library, "pass"), "loading a kernel");
     return {.kernel = kernel};
   }
+  void release_pinned(void* memory) noexcept override {
+    runtime_.use();
+    cudaStreamSynchronize(copies_);  // it may still be read
+    cudaFreeHost(memory);
+  }
+
+ private:
   void* make(std::size_t bytes) override {
     runtime_.use();
     void* memory = nullptr;

@@ -33,7 +33,7 @@ void Device::gather(Call call, grid::Demand const& demand, void const* arguments
 
 void Device::flush() {
   if (pass_.empty()) return;
-  constexpr std::size_t most = 8;
+  std::size_t const most = 6 + 2 * static_cast<std::size_t>(together_);
   auto const start = [&] {
     for (auto const& known : taken_down_) {
       if (!known->pass.is_like(pass_)) continue;
@@ -47,8 +47,7 @@ void Device::flush() {
     }
     ++counts().graphs;
     auto fresh = take_down(pass_);
-    if (taken_down_.size() < most) taken_down_.emplace_back();
-    auto& place = taken_down_[next_++ % most];
+    auto& place = taken_down_.size() < most ? taken_down_.emplace_back() : taken_down_[next_++ % most];
     place = std::move(fresh);
     place->start();
   };
@@ -70,9 +69,10 @@ void Device::flush() {
 void Device::submit() {
   whole_ = pass_.calls().size();
   if (++submitted_ < together_) return;
+  int const done = std::exchange(turn_, 1 - turn_);
+  waited_ = false, submitted_ = 0;  // also where they cannot be started
   flush();
-  mark(turn_);
-  turn_ = 1 - turn_, waited_ = false, submitted_ = 0;
+  mark(done);
 }
 
 void Device::start_together(int passes) {

@@ -28,7 +28,12 @@ class Border<cuda::RuntimeCuda> {
   }
   template <class Run>
   bool evaluation(Passes& passes, Run const& run) const {
-    if (fuses_) passes.play<EvaluationOf>(*device_, run, [&] { coldpress::forward(run); });
+    auto const apart = [&] {
+      cuda::Results::Aside const aside{*results_};
+      coldpress::forward(run);
+      loss_and_gradient(run, [](int, float) {});
+    };
+    if (fuses_) passes.play<EvaluationOf>(*device_, run, apart);
     return fuses_;
   }
   template <class Run, class Turn, class Each>
@@ -36,18 +41,24 @@ class Border<cuda::RuntimeCuda> {
     if (!fuses_) return false;
     int count = 0;
     run.program.for_each_group([&](int g) {
-      if (run.program.group(g).loss >= 0) each(g, 0), ++count;
+      if (run.program.group(g).loss >= 0) ++count;
     });
     float* const losses = results_->take(count);
     auto const apart = [&] {
+      cuda::Results::Aside const aside{*results_};
       coldpress::forward(run);
+      loss_and_gradient(run, [](int, float) {});
       backward(run, GradientSinks<float>{{run.workspace}, run.program.slots()});
+      run.backend.subtract(run.workspace, run.workspace, run.program.parameter_size());  // in an update's place
     };
     if (gradients) {
       passes.play<cuda::ListedStep>(*device_, run, apart, turn, gradients, losses);
     } else {
       passes.play<cuda::ListedStep>(*device_, run, apart, turn, nullptr, losses);
     }
+    run.program.for_each_group([&](int g) {
+      if (run.program.group(g).loss >= 0) each(g, 0);
+    });
     return true;
   }
 

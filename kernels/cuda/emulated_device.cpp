@@ -30,6 +30,8 @@ class Players {
     both.play(0);
     second.join();
     if (both.error_) std::rethrow_exception(both.error_);
+    if (both.barriers_[0] > 0 && call.barriers == 0 && call.blocks > 1)
+      throw DeviceError{"'cuda:emulated': a kernel has barriers that it was not asked for"};
     if (both.barriers_[0] != both.barriers_[1])
       throw DeviceError{"'cuda:emulated': threads wait at a barrier that others do not come to"};
   }

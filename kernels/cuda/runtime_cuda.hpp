@@ -22,6 +22,13 @@ class Results {
     require(used_ + count <= most, "network: more than 1024 losses");
     return floats_.data() + std::exchange(used_, used_ + count);
   }
+  /// While it lasts, what is taken is given back at the end.
+  struct Aside {
+    explicit Aside(Results& of) : results(of), used(of.used_) {}
+    ~Aside() { results.used_ = used; }
+    Results& results;
+    int used;
+  };
   float const* last() const { return floats_.data() + used_ - 1; }
   std::span<float const> fetch() {
     fetched_.resize(static_cast<std::size_t>(used_));

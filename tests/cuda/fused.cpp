@@ -229,13 +229,20 @@ TEST_CASE("NVRTC compiles fused passes where there is no GPU, and they are kept"
 
   std::string const& source = host.made.begin()->first;
   auto const code = cuda::compile(source, 90);
-  cuda::forget(source, 90);
-  CHECK(kept() == host.made.size() - 1);
-  // What is kept is what the next program gets.
+  CHECK(cuda::compile(source, 1000).front() == std::byte{'/'});  // a GPU to come: PTX, as text
+  CHECK(kept() == host.made.size() + 1);
+  CHECK_THROWS_AS(cuda::compile(source, 30), UnsupportedError);
   std::filesystem::remove_all(folder / "kept");
   CHECK(cuda::compile(source, 90) == code);
-  std::ofstream{std::filesystem::directory_iterator{folder / "kept"} -> path()} << "spoilt";
-  CHECK(cuda::compile(source, 90).size() == 6);
+  CHECK(kept() == 1);
+  // What is kept is read again; what is damaged is made anew.
+  auto const file = std::filesystem::directory_iterator { folder / "kept" } -> path();
+  auto const time = std::filesystem::last_write_time(file);
+  CHECK(cuda::compile(source, 90) == code);
+  CHECK(std::filesystem::last_write_time(file) == time);
+  std::filesystem::resize_file(file, 3000);
+  CHECK(cuda::compile(source, 90) == code);
+  CHECK(std::filesystem::file_size(file) == code.size() + 8);
   // A folder that cannot be made is no reason to fail; a text that means nothing is.
   setenv("COLDPRESS_CACHE", "/proc/none", 1);
   CHECK(cuda::compile(source, 90) == code);

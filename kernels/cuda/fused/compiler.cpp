@@ -11,8 +11,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -35,6 +39,10 @@ class Nvrtc {
   Function<&nvrtcGetProgramLog> log;
   Function<&nvrtcGetCUBINSize> cubin_size;
   Function<&nvrtcGetCUBIN> cubin;
+  Function<&nvrtcGetPTXSize> ptx_size;
+  Function<&nvrtcGetPTX> ptx;
+  Function<&nvrtcGetNumSupportedArchs> architecture_count;
+  Function<&nvrtcGetSupportedArchs> architectures;
   Function<&nvrtcGetErrorString> error;
 
  private:
@@ -54,19 +62,15 @@ class Nvrtc {
     find(create, "nvrtcCreateProgram"), find(destroy, "nvrtcDestroyProgram"), find(compile, "nvrtcCompileProgram");
     find(log_size, "nvrtcGetProgramLogSize"), find(log, "nvrtcGetProgramLog");
     find(cubin_size, "nvrtcGetCUBINSize"), find(cubin, "nvrtcGetCUBIN"), find(error, "nvrtcGetErrorString");
+    find(ptx_size, "nvrtcGetPTXSize"), find(ptx, "nvrtcGetPTX");
+    find(architecture_count, "nvrtcGetNumSupportedArchs"), find(architectures, "nvrtcGetSupportedArchs");
   }
 };
 
 /// The flags of nvcc (kernels/cuda/CMakeLists.txt), in NVRTC's words. What is not said to be the host's is the
 /// device's.
-std::vector<std::string> options_for(int architecture) {
-  return {"--gpu-architecture=sm_" + std::to_string(architecture),
-          "--std=c++20",
-          "--fmad=false",
-          "--device-as-default-execution-space",
-          "--builtin-move-forward=false",
-          "--diag-suppress=554,1675"};
-}
+constexpr char const* options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
+                                   "--builtin-move-forward=false", "--diag-suppress=554,1675"};
 
 class Compilation {
  public:
@@ -78,9 +82,13 @@ class Compilation {
   Compilation(Compilation const&) = delete;
   ~Compilation() { nvrtc.destroy(&program_); }
 
-  std::vector<std::byte> run(std::vector<std::string> const& options) {
-    std::vector<char const*> arguments;
-    for (auto const& option : options) arguments.push_back(option.c_str());
+  std::vector<std::byte> run(int architecture) {
+    int const known = newest_before(architecture);
+    bool const binary = known == architecture;
+    std::string const wanted =
+        std::string{"--gpu-architecture="} + (binary ? "sm_" : "compute_") + std::to_string(known);
+    std::vector<char const*> arguments(std::begin(options), std::end(options));
+    arguments.push_back(wanted.c_str());
     nvrtcResult const result = nvrtc.compile(program_, static_cast<int>(arguments.size()), arguments.data());
     std::size_t size = 0;
     std::string log;
@@ -89,13 +97,23 @@ class Compilation {
       nvrtc.log(program_, log.data());
     }
     check(result, log.substr(0, 2000));
-    check(nvrtc.cubin_size(program_, &size), "");
+    check((binary ? nvrtc.cubin_size : nvrtc.ptx_size)(program_, &size), "");
     std::vector<std::byte> code(size);
-    check(nvrtc.cubin(program_, reinterpret_cast<char*>(code.data())), "");
+    check((binary ? nvrtc.cubin : nvrtc.ptx)(program_, reinterpret_cast<char*>(code.data())), "");
     return code;
   }
 
  private:
+  int newest_before(int architecture) const {
+    int count = 0;
+    check(nvrtc.architecture_count(&count), "");
+    std::vector<int> known(static_cast<std::size_t>(count));
+    check(nvrtc.architectures(known.data()), "");
+    int newest = 0;
+    for (int one : known) newest = one <= architecture ? std::max(newest, one) : newest;
+    if (newest == 0) throw UnsupportedError{"NVRTC knows no GPU of sm_" + std::to_string(architecture)};
+    return newest;
+  }
   static void check(nvrtcResult result, std::string const& log) {
     if (result != NVRTC_SUCCESS)
       throw DeviceError{std::string{"NVRTC: "} + Nvrtc::get().error(result) + (log.empty() ? "" : ":\n" + log)};
@@ -110,8 +128,8 @@ std::string name_of(std::string const& source, int architecture) {
   prints[1].word(1);
   std::string name;
   for (Fingerprint& print : prints) {
-    print.add(std::string_view{source}).word(CUDART_VERSION);
-    for (auto const& option : options_for(architecture)) print.add(std::string_view{option});
+    print.add(std::string_view{source}).word(CUDART_VERSION).word(static_cast<std::uint64_t>(architecture));
+    for (char const* option : options) print.add(std::string_view{option});
     for (Header const& header : headers()) print.add(std::string_view{header.text});
     for (int digit = 60; digit >= 0; digit -= 4) name += "0123456789abcdef"[print.number >> digit & 15];
   }
@@ -134,6 +152,13 @@ std::optional<std::filesystem::path> kept(std::string const& source, int archite
   return folder;
 }
 
+/// What stands before the code in a file: nobody loads half of one.
+std::array<std::byte, 8> checksum(std::span<std::byte const> code) {
+  Fingerprint print;
+  for (std::byte b : code) print.number = (print.number ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+  return std::bit_cast<std::array<std::byte, 8>>(print.number);
+}
+
 }  // namespace
 
 std::vector<std::byte> compile(std::string const& source, int architecture) {
@@ -142,26 +167,28 @@ std::vector<std::byte> compile(std::string const& source, int architecture) {
   std::error_code none;
   if (file && std::filesystem::exists(*file, none)) {
     try {
-      return read_file(file->string(), most);
+      std::vector<std::byte> const kept = read_file(file->string(), most);
+      if (kept.size() > 8) {
+        std::array<std::byte, 8> const sum = checksum(std::span{kept}.subspan(8));
+        if (std::equal(sum.begin(), sum.end(), kept.begin())) return {kept.begin() + 8, kept.end()};
+      }
     } catch (Error const&) {  // as if it were not there
     }
   }
   std::vector<char const*> names, texts;
   for (Header const& header : headers()) names.push_back(header.name), texts.push_back(header.text);
-  std::vector<std::byte> code = Compilation{source, names, texts}.run(options_for(architecture));
+  std::vector<std::byte> code = Compilation{source, names, texts}.run(architecture);
   if (file) {
     try {
       std::filesystem::create_directories(file->parent_path(), none);
-      write_atomically(file->string(), code);
+      std::array<std::byte, 8> const sum = checksum(code);
+      std::vector<std::byte> bytes(sum.begin(), sum.end());
+      bytes.insert(bytes.end(), code.begin(), code.end());
+      write_atomically(file->string(), bytes);
     } catch (Error const&) {  // a folder that cannot be written: the next program compiles, too
     }
   }
   return code;
-}
-
-void forget(std::string const& source, int architecture) {
-  std::error_code none;
-  if (auto const file = kept(source, architecture)) std::filesystem::remove(*file, none);
 }
 
 HostCompiler& host_compiler() {

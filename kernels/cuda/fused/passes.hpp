@@ -24,8 +24,12 @@ class FusedPasses {
       made.compiled = device.compile(
           source_of(run.program, run.backend.precision, name_of_type<What>(), name_of_type<Pack<More...>>()));
     }
-    auto const [demand, fresh] = made.demands.try_emplace(run.batch);
-    if (fresh) demand->second = device.demand_of(apart);
+    auto const size = std::pair{run.batch, run.state != nullptr};
+    if (made.demands.count(size) == 0) {
+      grid::Demand demand = device.demand_of(apart);
+      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // it may wait where these end
+      made.demands.emplace(size, demand);
+    }
 
     Body body{{run.parameters, run.workspace, {}, run.seed, run.step, run.state, run.sums},
               run.batch,
@@ -36,13 +40,13 @@ class FusedPasses {
     for (std::size_t k = 0; k < run.inputs.size(); ++k) body.at.inputs_[k] = run.inputs[k];
     Call call{};
     call.kernel = made.compiled.kernel, call.loops = made.compiled.loops;
-    device.gather(call, demand->second, grid, body);
+    device.gather(call, made.demands.at(size), grid, body);
   }
 
  private:
   struct Made {
     Compiled compiled;
-    std::map<Index, grid::Demand> demands;  // of each size of a minibatch
+    std::map<std::pair<Index, bool>, grid::Demand> demands;  // of each size of a minibatch, and of streams
   };
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };

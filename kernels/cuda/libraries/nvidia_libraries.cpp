@@ -87,11 +87,13 @@ class NvidiaLibraries final : public Libraries {
     }
     if (!properties_) properties_ = emulated ? DeviceProperties::from_json(h200) : DeviceProperties::current();
     if (!cudnn_ && !emulated) cudnn_ = open_cudnn();
+    constexpr Index most = Index{256} << 20;
     ConvolutionOptions const options{.epilogue = biased ? Epilogue::bias : Epilogue::none,
                                      .x_pitch = x_pitch,
                                      .y_pitch = y_pitch,
                                      .add = add,
-                                     .tf32 = tf32};
+                                     .tf32 = tf32,
+                                     .workspace_limit = most};
     return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn_);
   }
   static bool is_dense(ConvolutionGeometry const& g) {

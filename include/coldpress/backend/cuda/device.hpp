@@ -92,10 +92,19 @@ class Device {
   /// What the kernels that f gathers, which are not started, would ask for as one.
   template <class F>
   grid::Demand demand_of(F f) {
-    Pass const before = std::exchange(pass_, {});
-    asked_ = {};
+    struct Aside {
+      explicit Aside(Device& of)
+          : device(of),
+            pass(std::exchange(of.pass_, {})),
+            asked(std::exchange(of.asked_, {})),
+            whole(std::exchange(of.whole_, 0)) {}
+      ~Aside() { device.pass_ = std::move(pass), device.asked_ = asked, device.whole_ = whole; }
+      Device& device;
+      Pass pass;
+      grid::Demand asked;
+      std::size_t whole;
+    } const aside{*this};
     f();
-    pass_ = before;
     return asked_;
   }
   /// Drops what a pass that failed has gathered.

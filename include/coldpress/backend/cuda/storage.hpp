@@ -133,7 +133,7 @@ struct Storage<BasicCuda<precision>> {
     constexpr int inputs = Program::inputs_capacity;
     Index largest = Program::plan().workspace;
     for (int k = 0; k < inputs; ++k) {
-      int const node = k < Program::Net::inputs ? k : Program::Net::size;
+      int const node = k < Program::Net::inputs ? k : Program::targets;
       largest = freestanding::larger(largest, Program::planned.nodes[static_cast<std::size_t>(node)].shape.size());
     }
     require(run.batch <= UINT32_MAX / freestanding::larger<Index>(largest, 1),

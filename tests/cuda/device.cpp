@@ -1,0 +1,132 @@
+// What a device does with passes when something fails: by one that has no GPU and no kernels, and fails when it is told
+// to.
+#include <coldpress/backend/cuda/device.hpp>
+
+#include "support/catch.hpp"
+
+#include <new>
+
+namespace {
+
+using namespace coldpress;
+using cuda::Call;
+using cuda::Pass;
+
+class Failing final : public cuda::Device {
+ public:
+  std::string const& name() const override { return name_; }
+  bool emulated() const override { return true; }
+  cuda::Compiled compile(std::string const&) override { return {}; }
+  void release_pinned(void*) noexcept override {}
+
+  enum class At { none, take_down, change, start, blocks };
+  At fails = At::none;
+  std::vector<int> started = {};  // kernels of each launch
+  std::vector<int> waits = {};    // turns
+
+  /// A kernel with an argument.
+  void gather(int kernel, int argument) {
+    Call call{};
+    call.kernel = kernels_ + kernel;
+    Device::gather(call, {}, Grid{}, argument);
+  }
+
+ private:
+  void check(At at) const {
+    if (fails == at) throw DeviceError{"as it was told"};
+  }
+  struct Taken final : cuda::TakenDown {
+    Taken(Failing& of, Pass const& from) : TakenDown(from), device(of) { device.check(At::take_down); }
+    void change(std::size_t) override { device.check(At::change); }
+    void start() override {
+      device.check(At::start);
+      device.started.push_back(static_cast<int>(pass.calls().size()));
+    }
+    Failing& device;
+  };
+  void* make(std::size_t) override { return nullptr; }
+  void* make_pinned(std::size_t) override { return nullptr; }
+  void destroy(void*) noexcept override {}
+  void copy_up(void*, void const*, std::size_t) override {}
+  void copy_down(void*, void const*, std::size_t) override {}
+  void copy_ahead(void*, void const*, std::size_t) override {}
+  void set_zero(void*, std::size_t) override {}
+  int most_blocks(void const*) override { return check(At::blocks), 1; }
+  bool has_cluster(void const*, int) override { return false; }
+  std::unique_ptr<cuda::TakenDown> take_down(Pass const& pass) override { return std::make_unique<Taken>(*this, pass); }
+  void mark(int) override {}
+  void wait(int turn) override { waits.push_back(turn); }
+
+  std::string name_ = "failing";
+  char kernels_[32] = {};
+};
+
+}  // namespace
+
+TEST_CASE("after a launch that failed a minibatch goes where it may") {
+  int const together = GENERATE(1, 3);
+  Failing device;
+  device.start_together(together);
+  auto const pass = [&] {
+    int const place = device.turn();
+    device.gather(0, 1);
+    try {
+      device.submit();
+    } catch (DeviceError const&) {
+    }
+    return place;
+  };
+  for (int n = 0; n < 2 * together; ++n) CHECK(pass() == n);
+  device.fails = Failing::At::start;
+  for (int n = 0; n < together; ++n) CHECK(pass() == n);
+  device.fails = Failing::At::none;
+  device.waits.clear();
+  // The next place is that of the other turn, which was waited for.
+  for (int n = 0; n < together; ++n) CHECK(pass() == together + n);
+  CHECK(device.waits == std::vector<int>{1});
+}
+
+TEST_CASE("what is asked for takes nothing away, also where it fails") {
+  Failing device;
+  device.start_together(4);
+  for (int n = 0; n < 2; ++n) device.gather(n, 1), device.submit();
+  device.gather(2, 1);
+  CHECK_THROWS_AS(device.demand_of([&] {
+    device.gather(3, 1);
+    device.fails = Failing::At::blocks;
+    device.gather(4, 1);
+  }),
+                  DeviceError);
+  device.fails = Failing::At::none;
+  static_cast<void>(device.demand_of([&] { device.gather(5, 1); }));
+  CHECK(device.started.empty());
+  device.flush();
+  CHECK(device.started == std::vector<int>{3});
+  // A pass that fails takes none with it that has ended.
+  device.gather(0, 1), device.submit();
+  device.gather(1, 1);
+  device.fails = Failing::At::blocks;
+  CHECK_THROWS_AS(device.gather(2, 1), DeviceError);
+  device.fails = Failing::At::none;
+  device.flush();
+  CHECK(device.started == std::vector<int>{3, 1});
+}
+
+TEST_CASE("a graph whose arguments could not be changed goes, and others come") {
+  Failing device;
+  auto const pass = [&](int kernel, int argument) {
+    device.gather(kernel, argument);
+    device.submit();
+  };
+  for (int kernel = 0; kernel < 11; ++kernel) pass(kernel, 1);  // more than are kept
+  for (int kernel = 3; kernel < 6; ++kernel) {
+    device.fails = Failing::At::change;
+    CHECK_THROWS_AS(pass(kernel, 2), DeviceError);
+    device.fails = Failing::At::none;
+  }
+  Index const graphs = cuda::counts().graphs;
+  for (int kernel = 3; kernel < 6; ++kernel) pass(kernel, 2);
+  CHECK(cuda::counts().graphs - graphs == 3);
+  for (int kernel = 3; kernel < 11; ++kernel) pass(kernel, 3);
+  CHECK(cuda::counts().graphs - graphs == 3);
+}
