@@ -39,13 +39,8 @@ using size_t = decltype(sizeof 0);
 using ptrdiff_t = long;
 using nullptr_t = decltype(nullptr);
 enum class byte : unsigned char {};
-using int8_t = signed char;
-using uint8_t = unsigned char;
-using int16_t = short;
 using uint16_t = unsigned short;
-using int32_t = int;
 using uint32_t = unsigned;
-using int64_t = long;
 using uint64_t = unsigned long;
 using uintptr_t = unsigned long;
 
@@ -60,7 +55,6 @@ struct integral_constant {
 };
 template <bool b>
 using bool_constant = integral_constant<bool, b>;
-using true_type = bool_constant<true>;
 using false_type = bool_constant<false>;
 template <class T>
 struct type_identity {
@@ -94,39 +88,17 @@ template <class T>
 using remove_reference_t = typename remove_reference<T>::type;
 template <class T>
 using remove_cvref_t = remove_cv_t<remove_reference_t<T>>;
-template <class T>
-struct remove_pointer : type_identity<T> {};
-template <class T>
-struct remove_pointer<T*> : type_identity<T> {};
-template <class T>
-using remove_pointer_t = typename remove_pointer<T>::type;
-template <class T>
-struct remove_extent : type_identity<T> {};
-template <class T, size_t n>
-struct remove_extent<T[n]> : type_identity<T> {};
-template <class T>
-using remove_extent_t = typename remove_extent<T>::type;
 template <bool, class T, class>
 struct conditional : type_identity<T> {};
 template <class T, class F>
 struct conditional<false, T, F> : type_identity<F> {};
 template <bool b, class T, class F>
 using conditional_t = typename conditional<b, T, F>::type;
-template <bool, class T = void>
-struct enable_if {};
-template <class T>
-struct enable_if<true, T> : type_identity<T> {};
-template <bool b, class T = void>
-using enable_if_t = typename enable_if<b, T>::type;
-template <class...>
-using void_t = void;
 
 template <class A, class B>
 inline constexpr bool is_same_v = false;
 template <class A>
 inline constexpr bool is_same_v<A, A> = true;
-template <class A, class B>
-struct is_same : bool_constant<is_same_v<A, B>> {};
 template <class T>
 inline constexpr bool is_const_v = false;
 template <class T>
@@ -135,10 +107,6 @@ template <class T>
 inline constexpr bool is_array_v = false;
 template <class T, size_t n>
 inline constexpr bool is_array_v<T[n]> = true;
-template <class T>
-inline constexpr bool is_pointer_v = false;
-template <class T>
-inline constexpr bool is_pointer_v<T*> = true;
 template <class T>
 inline constexpr bool is_void_v = is_same_v<remove_cv_t<T>, void>;
 template <class T>
@@ -154,14 +122,8 @@ template <class T>
 inline constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <class T>
 inline constexpr bool is_enum_v = __is_enum(T);
-template <class T>
-inline constexpr bool is_empty_v = __is_empty(T);
-template <class T>
-inline constexpr bool is_class_v = __is_class(T);
 template <class Base, class Derived>
 inline constexpr bool is_base_of_v = __is_base_of(Base, Derived);
-template <class T>
-inline constexpr bool is_trivially_copyable_v = __is_trivially_copyable(T);
 template <class From, class To>
 inline constexpr bool is_convertible_v = (is_void_v<From> && is_void_v<To>) || requires(void (&take)(To), From&& from) {
   take(static_cast<From&&>(from));
@@ -172,32 +134,17 @@ template <class F, class... Arguments>
 inline constexpr bool is_invocable_v = requires(F&& f, Arguments&&... arguments) {
   static_cast<F&&>(f)(static_cast<Arguments&&>(arguments)...);
 };
-template <class F, class... Arguments>
-using invoke_result_t = decltype(declval<F>()(declval<Arguments>()...));
-constexpr bool is_constant_evaluated() { return __builtin_is_constant_evaluated(); }
 
 // <concepts>
 template <class A, class B>
 concept same_as = is_same_v<A, B>;
 template <class From, class To>
 concept convertible_to = is_convertible_v<From, To>;
-template <class Derived, class Base>
-concept derived_from = is_base_of_v<Base, Derived>;
-template <class T>
-concept integral = is_integral_v<T>;
-template <class T>
-concept floating_point = is_floating_point_v<T>;
-template <class F, class... Arguments>
-concept invocable = is_invocable_v<F, Arguments...>;
 
 // <utility>
 template <class T>
 constexpr remove_reference_t<T>&& move(T&& value) {
   return static_cast<remove_reference_t<T>&&>(value);
-}
-template <class T>
-constexpr T&& forward(remove_reference_t<T>& value) {
-  return static_cast<T&&>(value);
 }
 template <class T, class U = T>
 constexpr T exchange(T& value, U&& other) {
