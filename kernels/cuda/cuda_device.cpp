@@ -47,7 +47,7 @@ class Runtime {
   std::string name_;
 };
 
-constexpr std::size_t shared_bytes = grid::shared_values * sizeof(float);
+std::size_t shared_bytes(Call const& call) { return static_cast<std::size_t>(call.shared) * sizeof(float); }
 constexpr int portable_cluster = 8;  // blocks of a cluster that each GPU with clusters has
 
 /// Blocks that wait for each other are there at the same time: as a cluster, or as all that there are.
@@ -111,7 +111,7 @@ class CudaGraph final : public TakenDown {
       parameters.func = const_cast<void*>(call.kernel);
       parameters.gridDim = dim3(static_cast<unsigned>(call.blocks));
       parameters.blockDim = dim3(grid::threads);
-      parameters.sharedMemBytes = shared_bytes;
+      parameters.sharedMemBytes = static_cast<unsigned>(shared_bytes(call));
       parameters.kernelParams = arguments;
     }
     Node(Node const&) = delete;
@@ -273,33 +273,33 @@ class CudaDevice final : public Device {
     runtime_.use();
     check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing memory");
   }
-  int most_blocks(void const* kernel) override {
-    if (auto const at = most_blocks_.find(kernel); at != most_blocks_.end()) return at->second;
-    runtime_.use();
+  int most_blocks(Call const& call) override {
+    if (auto const at = most_blocks_.find(call.kernel); at != most_blocks_.end()) return at->second;
+    give_room(call);
     int each = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, grid::threads, shared_bytes),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, call.kernel, grid::threads, shared_bytes(call)),
           "looking at a kernel");
-    return most_blocks_[kernel] = each * multiprocessors_;
+    return most_blocks_[call.kernel] = each * multiprocessors_;
   }
-  bool has_cluster(void const* kernel, int blocks) override {
+  bool has_cluster(Call const& asked, int blocks) override {
     if (!has_clusters_) return false;
-    auto const [at, fresh] = clusters_.try_emplace({kernel, blocks});
+    auto const [at, fresh] = clusters_.try_emplace({asked.kernel, blocks});
     if (!fresh) return at->second;
-    runtime_.use();
+    give_room(asked);
     // A GPU may have fewer than 16 multiprocessors that lie together, and code for an older one has no such barrier.
     cudaFuncAttributes code{};
-    check(cudaFuncGetAttributes(&code, kernel), "looking at a kernel");
-    Call call{};
+    check(cudaFuncGetAttributes(&code, asked.kernel), "looking at a kernel");
+    Call call = asked;
     call.blocks = blocks, call.in_cluster = true;
     cudaLaunchAttribute how = together(call);
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks)), config.blockDim = dim3(grid::threads);
-    config.dynamicSmemBytes = shared_bytes, config.attrs = &how, config.numAttrs = 1;
+    config.dynamicSmemBytes = shared_bytes(call), config.attrs = &how, config.numAttrs = 1;
     int count = 0;
     bool const can = code.ptxVersion >= 90 &&
                      (blocks <= portable_cluster ||
-                      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess) &&
-                     cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess;
+                      cudaFuncSetAttribute(call.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess) &&
+                     cudaOccupancyMaxActiveClusters(&count, call.kernel, &config) == cudaSuccess;
     if (!can) cudaGetLastError();  // so that later calls do not report it again
     return at->second = can && count > 0;
   }
@@ -316,6 +316,14 @@ class CudaDevice final : public Device {
     check(cudaEventSynchronize(done_[turn]), "running kernels");
   }
 
+  /// More shared memory than a kernel has without being asked.
+  void give_room(Call const& call) const {
+    runtime_.use();
+    if (call.shared > grid::shared_values)
+      check(cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared_bytes(call))),
+            "making room for a kernel");
+  }
   static std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
   void check(cudaError_t error, char const* action) const { runtime_.check(error, action); }
   void close() noexcept {

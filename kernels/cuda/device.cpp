@@ -15,14 +15,14 @@ void Device::release(void* memory) noexcept {
 void Device::gather(Call call, grid::Demand const& demand, void const* arguments) {
   asked_ = pass_.empty() ? demand : asked_.then(demand);
   call.blocks = static_cast<int>(std::min(demand.blocks, Index{std::numeric_limits<int>::max()}));
-  call.barriers = demand.barriers;
+  call.barriers = demand.barriers, call.shared = demand.shared;
   try {
     int const of_cluster = std::min(call.blocks, static_cast<int>(grid::cluster_blocks));
-    call.in_cluster = clusters && !call.library && demand.in_cluster() && has_cluster(call.kernel, of_cluster);
+    call.in_cluster = clusters && !call.library && demand.in_cluster() && has_cluster(call, of_cluster);
     if (call.in_cluster) {
       call.blocks = of_cluster;
     } else if (!call.library) {
-      call.blocks = std::min(call.blocks, most_blocks(call.kernel));
+      call.blocks = std::min(call.blocks, most_blocks(call));
     }
     pass_.add(call, arguments);
   } catch (...) {

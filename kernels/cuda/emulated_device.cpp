@@ -142,8 +142,8 @@ class EmulatedDevice final : public Device {
     Open const open{*this};
     std::memset(to, 0, bytes);
   }
-  int most_blocks(void const*) override { return std::numeric_limits<int>::max(); }
-  bool has_cluster(void const*, int) override { return true; }
+  int most_blocks(Call const&) override { return std::numeric_limits<int>::max(); }
+  bool has_cluster(Call const&, int) override { return true; }
   std::unique_ptr<TakenDown> take_down(Pass const& pass) override { return std::make_unique<Tape>(*this, pass); }
   void mark(int turn) override { marks_[turn] = played_ + started_.size(); }
   void wait(int turn) override {

@@ -51,8 +51,8 @@ class Failing final : public cuda::Device {
   void copy_down(void*, void const*, std::size_t) override {}
   void copy_ahead(void*, void const*, std::size_t) override {}
   void set_zero(void*, std::size_t) override {}
-  int most_blocks(void const*) override { return check(At::blocks), 1; }
-  bool has_cluster(void const*, int) override { return false; }
+  int most_blocks(cuda::Call const&) override { return check(At::blocks), 1; }
+  bool has_cluster(cuda::Call const&, int) override { return false; }
   std::unique_ptr<cuda::TakenDown> take_down(Pass const& pass) override { return std::make_unique<Taken>(*this, pass); }
   void mark(int) override {}
   void wait(int turn) override { waits.push_back(turn); }

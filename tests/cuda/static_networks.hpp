@@ -140,8 +140,11 @@ std::vector<Story> stories(Storage<Backend> const& at) {
   using Bound =
       Sequential<Linear{.output_size = 8, .weight = {.lr_mult = 0.5f, .max_norm = {.norm = 0.4f, .every = 2}}},
                  Power{.power = 2, .scale = 0.5f, .shift = 1}, Linear{.output_size = 3, .bias = {.lr_mult = 0}}>;
+  using Shared = Sequential<Rnn{.hidden_size = 6, .output = RnnOutput::last_step}, Linear{12}, TanH{}, Linear{5},
+                            LogSoftmax{}>;  // each block has some samples to itself (backend/cuda/chunks.hpp)
   constexpr auto labels = NegativeLogLikelihood{5};
   std::vector<Story> all;
+  all.push_back(trained<Network<Shared, Shape{4, 3}, Batch<21>, Backend>, labels>("in blocks", 21, at, 5));
   all.push_back(trained<Network<Dense, Shape{33}, Batch<12>, Backend>, labels>("dense", 12, at, 5));
   all.push_back(trained<Network<Dense, Shape{33}, AnyBatch, Backend>, labels, Adam{.learning_rate = 0.01f},
                         SolverOptions{.clip_gradients = 0.5f,

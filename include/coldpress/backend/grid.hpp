@@ -37,6 +37,10 @@ struct GridLayout {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
   }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
+  /// What the blocks of a step that have samples of their own leave: of so many values each.
+  static constexpr Index chunks_scratch(Index values) {
+    return values <= grid::apart_values ? grid::cluster_blocks * pitch(values) : 0;
+  }
   /// Threads that go through a range each by itself, with so much scratch of its own: as many as some memory is enough
   /// for.
   static constexpr int workers_for(Index own) {
@@ -335,9 +339,9 @@ struct Grid : grid::Team, GridLayout {
       value = (add ? value : 0) + from.at(t, i)[c * from.column_pitch];
     });
   }
-  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
-  template <class Sink>
-  constexpr void hand_over(float const* gradient, Index size, Sink const& sink) const {
+  /// sink(a gradient that is whole, of `size` values gradient[e]), or what a statistic observes.
+  template <class Gradient, class Sink>
+  constexpr void hand_over(Gradient const& gradient, Index size, Sink const& sink) const {
     each(
         size, [&](Index e) { sink.take(e, gradient[e]); }, kind_of(sink));
   }
@@ -382,6 +386,7 @@ struct Grid : grid::Team, GridLayout {
   template <class Value, class Take>
   constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take,
                           grid::Kind kind = grid::Kind::values) const {
+    if (apart) at_once = 32;  // one after another, and nobody else for those of few terms
     auto const some = [&](grid::Block const& block, Index number) {
       block.each([&](int t) {
         Index const k = number * at_once + t % at_once;
@@ -394,8 +399,7 @@ struct Grid : grid::Team, GridLayout {
         if (t < at_once && number * at_once + t < count) take(number * at_once + t, block.shared[t]);
       });
     };
-    each_block(grid::parts(count, at_once), some, kind,
-               grid::assumed::value * grid::parts(terms * at_once, grid::threads));
+    each_block(grid::parts(count, at_once), some, kind, waiting() * (grid::parts(terms * at_once, grid::threads) - 1));
   }
   /// finish(number, i, j, sum) for the sums of `count` products {m, k} {k, n} of matrices, of which a sample has
   /// `each`.

@@ -270,6 +270,19 @@ constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::strin
   }
 }
 
+/// Whether what a layer, or a loss, makes of a sample depends on neither the others of the minibatch nor its place among
+/// them. A ComputeLayer says so: layer.by_sample().
+template <class L>
+constexpr bool is_by_sample(L const& layer) {
+  if constexpr (requires { layer.by_sample(); }) {
+    return layer.by_sample();
+  } else if constexpr (PointwiseLayer<L>) {
+    return !is_positioned<std::remove_cvref_t<decltype(layer.op(0))>> && !requires { layer.seed; };
+  } else {
+    return Loss<L> || ViewLayer<L> || JoinLayer<L>;
+  }
+}
+
 /// Floating-point operations of one sample's forward pass; activations count nothing.
 template <Layer L>
 constexpr Index flops_of(L const& layer, Shapes in) {

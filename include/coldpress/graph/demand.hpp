@@ -50,9 +50,9 @@ auto demand_of(Solver const& solver, Index batch) {
   std::array<bool, Net::Graph::parameter_count> const frozen{};
   return demand_of(run.backend, [&] {
     if constexpr (Solver::fused) {
-      StepOf{}(run, turn, frozen, nullptr, nowhere);
+      typename Solver::Step{}(run, turn, frozen, nullptr, nowhere);
     } else {
-      StepOf{}(run, turn, frozen, nowhere, nowhere);
+      typename Solver::Step{}(run, turn, frozen, nowhere, nowhere);
     }
   });
 }

@@ -100,7 +100,8 @@ struct StaticProgram {
   static constexpr Index scratch_size = [] {
     if constexpr (requires { Backend::workers_for(memory.worker_scratch); }) {
       Index const own = memory.worker_scratch, workers = own > 0 ? Backend::workers_for(own) : 1;
-      return Backend::pitch(memory.scratch + (workers - 1) * own);
+      Index const chunks = options.losses ? Backend::chunks_scratch(memory.parameters + size) : 0;
+      return freestanding::larger(Backend::pitch(memory.scratch + (workers - 1) * own), chunks);
     } else {
       return memory.scratch;
     }

@@ -28,6 +28,7 @@ struct Argmax {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Argmax const&) const = default;
 };
 

@@ -74,6 +74,7 @@ struct ChannelPooling {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(ChannelPooling const&) const = default;
 
  private:

@@ -37,6 +37,7 @@ struct Concat {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Concat const&) const = default;
 
  private:

@@ -91,6 +91,7 @@ struct Convolution {
                                          pass.windows);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true, pools = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Convolution const&) const = default;
 
  private:

@@ -95,6 +95,7 @@ struct Embedding {
     backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Embedding const&) const = default;
 };
 

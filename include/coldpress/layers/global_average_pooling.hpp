@@ -37,6 +37,7 @@ struct GlobalAveragePooling {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(GlobalAveragePooling const&) const = default;
 };
 

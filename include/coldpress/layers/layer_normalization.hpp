@@ -97,6 +97,7 @@ struct LayerNormalization {
     backend.hand_over(db, size, pass.sinks[1]);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(LayerNormalization const&) const = default;
 
  private:

@@ -40,6 +40,7 @@ struct Linear {
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Linear const&) const = default;
 };
 

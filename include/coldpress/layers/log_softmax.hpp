@@ -18,6 +18,7 @@ struct LogSoftmax {
     backend.normalize_gradient(normalization, pass.y, pass.dy, pass.dx);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(LogSoftmax const&) const = default;
 };
 

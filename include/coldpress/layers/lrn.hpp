@@ -83,6 +83,7 @@ struct LRN {
         });
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(LRN const&) const = default;
 
  private:

@@ -36,6 +36,7 @@ struct Onehot {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Onehot const&) const = default;
 };
 

@@ -62,6 +62,7 @@ struct Permute {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Permute const&) const = default;
 
  private:

@@ -70,6 +70,7 @@ struct Pooling {
     backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.slope);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false, fuses = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Pooling const&) const = default;
 };
 

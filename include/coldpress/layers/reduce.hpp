@@ -62,6 +62,7 @@ struct Reduce {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Reduce const&) const = default;
 
  private:

@@ -123,6 +123,7 @@ struct Rnn {
     }
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  constexpr bool by_sample() const { return dropout_probability == 0 || num_layers == 1; }
   bool operator==(Rnn const&) const = default;
 
  private:

@@ -34,6 +34,7 @@ struct Slice {
     });
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Slice const&) const = default;
 
  private:

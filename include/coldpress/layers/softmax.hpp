@@ -18,6 +18,7 @@ struct Softmax {
     backend.normalize_gradient(normalization, pass.y, pass.dy, pass.dx);
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(Softmax const&) const = default;
 };
 

@@ -53,6 +53,7 @@ struct SoftmaxOver {
     }
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
+  constexpr bool by_sample() const { return true; }
   bool operator==(SoftmaxOver const&) const = default;
 
  private:

@@ -46,6 +46,7 @@ struct TiedLinear {
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  constexpr bool by_sample() const { return true; }
   bool operator==(TiedLinear const&) const = default;
 };
 

@@ -39,6 +39,7 @@ class Solver {
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
   using Program = StaticProgram<typename Net::Graph, typename Net::Backend,
                                 PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
+  using Step = typename StepBy<typename Net::Backend, Program, typename Net::Batch::Count>::type;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
@@ -157,7 +158,7 @@ class Solver {
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, nullptr};
-    auto const mean = net_.storage().play_for(losses_.data() + Program::size, StepOf{}, run, turn, frozen_,
+    auto const mean = net_.storage().play_for(losses_.data() + Program::size, Step{}, run, turn, frozen_,
                                               kept_gradients(), losses_.data());
     progress_ = turn.after();
     workspace_.note(run);

@@ -91,11 +91,17 @@ class Turn {
           if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
         });
       }
-      for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
-        backend.hand_over(gradients + slot.offset, slot.size, sink(slots, count, i, norm));
-      });
+      hand_over(backend, gradients, slots, count, norm);
       constrain(backend, slots, count);
     }
+  }
+  /// All gradients to the update: an address, or what is added to and read like one.
+  template <class Backend, class Gradients>
+  constexpr void hand_over(Backend const& backend, Gradients gradients, Slots slots, int count,
+                           double squared_norm = 0) const {
+    for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+      backend.hand_over(gradients + slot.offset, slot.size, sink(slots, count, i, squared_norm));
+    });
   }
   constexpr bool clips() const { return clip_ > 0; }
   /// Whether the gradients of parameter i are among those that are clipped.
@@ -212,6 +218,12 @@ struct StepOf {
     turn.freeze(frozen.data());
     return train_step(run, turn, gradients, Each<Run, T>{run, losses});
   }
+};
+
+/// How a backend goes through a step of a program, for minibatches of this Count.
+template <class Backend, class Program, class Count>
+struct StepBy {
+  using type = StepOf;
 };
 
 }  // namespace coldpress

@@ -142,10 +142,10 @@ class Device {
   virtual void copy_down(void* to, void const* from, std::size_t bytes) = 0;
   virtual void copy_ahead(void* to, void const* pinned, std::size_t bytes) = 0;
   virtual void set_zero(void* to, std::size_t bytes) = 0;
-  /// How many blocks of a kernel are there at the same time: they wait for each other.
-  virtual int most_blocks(void const* kernel) = 0;
-  /// Whether so many of its blocks can be a cluster.
-  virtual bool has_cluster(void const* kernel, int blocks) = 0;
+  /// How many blocks of a call's kernel are there at the same time: they wait for each other.
+  virtual int most_blocks(Call const& call) = 0;
+  /// Whether so many of them can be a cluster.
+  virtual bool has_cluster(Call const& call, int blocks) = 0;
   virtual std::unique_ptr<TakenDown> take_down(Pass const& pass) = 0;
   /// What was started so far is done when this turn comes again, which wait is for.
   virtual void mark(int turn) = 0;

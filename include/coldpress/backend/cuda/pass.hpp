@@ -44,6 +44,7 @@ struct Call {
   int blocks;
   bool in_cluster;          // which these are
   Index barriers;           // of all blocks
+  Index shared;             // floats of a block
   std::size_t body;         // where in its arguments the second is
   std::size_t begin, size;  // where these are among those of the pass
   bool operator==(Call const&) const = default;

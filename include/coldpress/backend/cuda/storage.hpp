@@ -1,6 +1,7 @@
 // Static networks on a GPU: their values stay there, and each pass is one kernel.
 #pragma once
 
+#include <coldpress/backend/cuda/chunks.hpp>
 #include <coldpress/backend/cuda/inlet.hpp>
 #include <coldpress/backend/cuda/kernel.hpp>
 #include <coldpress/backend/cuda/named.hpp>

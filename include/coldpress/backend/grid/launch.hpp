@@ -12,20 +12,23 @@ constexpr Index parts(Index count, Index size) { return (count + size - 1) / siz
 /// What is assumed of a GPU, in clocks of a multiprocessor. None of it was measured for this: an H100 has by its data
 /// sheet 132 multiprocessors at 1.75 GHz with 128 multiply-adds a clock each, of which half are counted on; barriers
 /// are said to take 1 to 2 us where they go through memory, and 0.2 to 0.5 us in a cluster, of which these are the
-/// middles; a value waits for memory twice.
+/// middles; a value waits for memory twice, of which shared memory takes some 25 clocks.
 namespace assumed {
 inline constexpr Index multiprocessors = 132, multiply_adds = 64;
 inline constexpr Index grid_barrier = 2600, cluster_barrier = 600;
-inline constexpr Index value = 500;  // to read some of each thread, and to write one
+inline constexpr Index value = 500;  // to read some of each thread, and to write one,
+inline constexpr Index near = 50;    // or where all is in a block's shared memory
 }  // namespace assumed
 
-inline constexpr Index cluster_blocks = 16;  // of a cluster at most; more than 8 are not everywhere
+inline constexpr Index cluster_blocks = 16;        // of a cluster at most; more than 8 are not everywhere
+inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
 /// What a pass asks for.
 struct Demand {
   Index blocks = 1;  // that have something to do at the same time
   Index barriers = 0;
   Index by_cluster = 0, by_all = 0;  // clocks until all is done, by so many blocks, without barriers
+  Index shared = shared_values;      // floats of a block
 
   /// A primitive for so many blocks, each of which takes so long.
   constexpr void add(Index count, Index clocks) {
@@ -35,7 +38,7 @@ struct Demand {
   /// Of one kernel, where the next has been another.
   constexpr Demand then(Demand const& next) const {
     return {freestanding::larger(blocks, next.blocks), barriers + 1 + next.barriers, by_cluster + next.by_cluster,
-            by_all + next.by_all};
+            by_all + next.by_all, freestanding::larger(shared, next.shared)};
   }
   constexpr bool fits_cluster() const { return blocks <= cluster_blocks; }
   /// Whether its blocks are to be one: where they wait for each other and are no more, or where so many are done sooner

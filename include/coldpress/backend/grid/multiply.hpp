@@ -1,5 +1,6 @@
 // Products of matrices by blocks. Each makes a tile of 64 x 64 sums from panels in shared memory, 4 x 4 a thread, or
-// where these are enough for a whole GPU 128 x 128. Sums add their terms in the same order, whatever the tile.
+// where these are enough for a whole GPU 128 x 128. Sums add their terms in the same order, whatever the tile; but of
+// few rows a block that is apart from the others makes them from four parts.
 #pragma once
 
 #include <coldpress/backend/grid/tile.hpp>
@@ -48,7 +49,10 @@ struct Matrix {
 template <Index tile, class A, class B, class Finish>
 constexpr void multiply_by(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
   constexpr Index pitch = tile + gap, size = panel * pitch, rows_at_once = 64;
-  static_assert(4 * size <= shared_values && rows_at_once * pitch <= shared_values);
+  constexpr Index room = tile > 64 ? shared_values : apart_shared - 4 * sum_parts;  // apart, no product is large
+  static_assert(4 * size <= room && rows_at_once * pitch <= room);
+  // A block that is apart has nobody to hand rows that are not there to.
+  bool const few = tile == 64 && team.apart && p.precision == Precision::fp32 && p.m <= few_rows;
   auto const sums_of = [&](Block const& block, Index number) {
     Index const across = parts(p.n, tile), tiles = parts(p.m, tile) * across,
                 split = remainder(quotient(number, tiles), p.splits), product = quotient(number, tiles * p.splits),
@@ -68,7 +72,7 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
       block.each([&](int t) {
         bool const more = k + panel < last;
         if (more) read(t, k + panel);
-        sums[t].add(p.precision, t, block.shared + here, block.shared + here + size);
+        sums[t].add(p.precision, few, t, block.shared + here, block.shared + here + size);
         if (more) write(t, block.shared + (2 * size - here));
       });
     }
@@ -79,14 +83,18 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
         });
       });
       block.each([&](int t) {
-        for (Index e = t; e < rows_at_once * tile; e += threads) {
+        for (Index e = t; e < (few ? few_rows : rows_at_once) * tile; e += threads) {
           Index const i = i0 + row + e / tile, j = j0 + e % tile;
-          if (i < p.m && j < p.n) finish(product, split, i, j, block.shared[e / tile * pitch + e % tile]);
+          if (i >= p.m || j >= p.n) continue;
+          float const* const made = block.shared + e / tile * pitch + e % tile;
+          float sum = made[0];
+          for (Index quarter = 1; few && quarter < 4; ++quarter) sum += made[quarter * few_rows * pitch];
+          finish(product, split, i, j, sum);
         }
       });
     }
   };
-  team.each_block(p.tiles(tile), sums_of, p.kind, assumed::value + tile * tile * p.terms() / assumed::multiply_adds);
+  team.each_block(p.tiles(tile), sums_of, p.kind, (few ? few_rows : tile) * tile * p.terms() / assumed::multiply_adds);
 }
 
 /// All products of A and B, operands as a Portion reads them; finish(product, split, i, j, sum) takes each sum.
@@ -99,11 +107,12 @@ constexpr void multiply(Team const& team, Products const& p, A const& a, B const
   multiply_by<64>(team, p, a, b, finish);
 }
 
-/// The same with sums over k cut into parts, which `scratch` takes; finish(product, i, j, sum).
+/// The same with sums over k cut into parts, which `scratch` takes; finish(product, i, j, sum). Of blocks that are
+/// apart none waits for a part.
 template <Index largest = 128, class A, class B, class Finish>
 constexpr void multiply_split(Team const& team, Products p, A const& a, B const& b, float* scratch,
                               Finish const& finish) {
-  p.splits = Products::wanted_splits(p.count, p.m, p.n, p.k);
+  p.splits = team.apart ? 1 : Products::wanted_splits(p.count, p.m, p.n, p.k);
   Index const size = p.m * p.n;
   Kind const kind = p.kind;
   if (p.splits > 1) p.kind = Kind::values;

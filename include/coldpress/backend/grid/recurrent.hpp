@@ -25,8 +25,8 @@ constexpr float* sum_at(R const& r, Index step, Index sample, Index sum, Index u
 }
 
 /// About what a block takes for all steps of some samples.
-constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index steps) {
-  return steps * (assumed::value + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
+constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index steps, Index waiting) {
+  return steps * (waiting + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
 }
 
 /// All steps. `across` takes W_h turned: of each column the numbers of all gates' units.
@@ -109,7 +109,8 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
       }
     });
   };
-  team.each_block(parts(samples, at_once), sweep, Kind::values, sweep_clocks(w, at_once, steps));
+  team.each_block(parts(samples, at_once), sweep, Kind::values,
+                  sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
 }
 
 /// From the gradients of h, of all steps or of the last that comes, to those of the sums.
@@ -166,7 +167,8 @@ constexpr void recurrent_gradient(Team const& team, R const& r, float const* wei
       });
     }
   };
-  team.each_block(parts(samples, at_once), sweep, Kind::values, sweep_clocks(w, at_once, steps));
+  team.each_block(parts(samples, at_once), sweep, Kind::values,
+                  sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
 }
 
 /// Gradients of the gates' sums, as a matrix: of gate q's unit in the row of a step and sample. `of_h`: those that

@@ -15,9 +15,12 @@
 
 namespace coldpress::grid {
 
-inline constexpr int threads = 256;                // of a block
-inline constexpr Index lanes = 32;                 // of a warp
-inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
+inline constexpr int threads = 256;     // of a block
+inline constexpr Index lanes = 32;      // of a warp
+inline constexpr Index sum_parts = 64;  // of a sum, at most
+/// Of a block that is apart from the others: what its primitives share, with two sums, and what else there may be,
+/// since each GPU from sm_80 on has 99 KiB for a block at least.
+inline constexpr Index apart_shared = 4608 + 4 * sum_parts, apart_values = 99 * 256 - apart_shared;
 
 /// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
 /// another writes.
@@ -55,6 +58,13 @@ void play(Index count, F const& f) {
     if (Index const i = played(n, count); own.players == 1 || i % own.players == own.player) f(i);
   }
 }
+/// A player has all of a block to itself while this lasts, or is asked what that takes.
+struct ByItself {
+  explicit ByItself(Demand* asked) { host() = {.order = before.order, .demand = asked}; }
+  ~ByItself() { host() = before; }
+  ByItself(ByItself const&) = delete;
+  Host const before = host();
+};
 #endif
 
 /// What each thread of a block keeps to itself from one phase to the next.
@@ -129,15 +139,15 @@ constexpr Index remainder(Index a, Index b) {
 /// write: they need no barrier in between.
 enum class Kind { nothing, values, gradients, updates };
 
-/// All threads of all blocks, or one of them `alone`. A primitive waits for all threads before it begins, where that is
-/// needed after what they have done since they last met.
+/// All threads of all blocks, those of one block `apart` from the others, or one thread `alone`. A primitive waits for
+/// all threads before it begins, where that is needed after what they have done since they last met.
 struct Team {
   float* shared = nullptr;           // of this block
   double* sums = nullptr;            // that all blocks see: two times sum_parts of them
   std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first
-  bool alone = false;
+  bool alone = false, apart = false;
 
-  static constexpr Index sum_parts = 64;
+  static constexpr Index sum_parts = grid::sum_parts;
 
   /// In a kernel, before anything else.
   constexpr void start(float* memory) { shared = memory, since_ = Kind::nothing, odd_ = false; }
@@ -149,10 +159,9 @@ struct Team {
       for (Index i = 0; i < count; ++i) f(i);
       return;
     }
-    if (!begin(kind, parts(count, threads), assumed::value)) return;
+    if (!begin(kind, parts(count, threads), waiting())) return;
 #if defined __CUDA_ARCH__
-    Index const all = static_cast<Index>(gridDim.x) * threads;
-    for (Index i = static_cast<Index>(blockIdx.x) * threads + threadIdx.x; i < count; i += all) f(i);
+    for (Index i = own_block() * threads + threadIdx.x; i < count; i += blocks() * threads) f(i);
 #else
     play(count, f);
 #endif
@@ -161,7 +170,7 @@ struct Team {
   template <class F>
   constexpr void once(F const& f) const {
 #if defined __CUDA_ARCH__
-    if (blockIdx.x == 0 && threadIdx.x == 0) f();
+    if (own_block() == 0 && threadIdx.x == 0) f();
 #else
     if (!host().demand && host().player == 0) f();
 #endif
@@ -169,10 +178,10 @@ struct Team {
   /// each(count, f) by `workers` threads and no more: f(i, worker).
   template <class F>
   constexpr void each_of(int workers, Index count, F const& f) const {
-    if (!begin(Kind::values, parts(freestanding::smaller<Index>(count, workers), threads), assumed::value)) return;
+    if (!begin(Kind::values, parts(freestanding::smaller<Index>(count, workers), threads), waiting())) return;
 #if defined __CUDA_ARCH__
-    Index const all = static_cast<Index>(gridDim.x) * threads, most = all < workers ? all : workers,
-                own = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+    Index const all = blocks() * threads, most = all < workers ? all : workers,
+                own = own_block() * threads + threadIdx.x;
     if (own < most) {
       for (Index i = own; i < count; i += most) f(i, static_cast<int>(own));
     }
@@ -182,13 +191,14 @@ struct Team {
     });
 #endif
   }
-  /// f(block, i) for each i below the count by a whole block, which takes about so many clocks for it.
+  /// f(block, i) for each i below the count by a whole block, which takes about so many clocks for it, beside waiting
+  /// for memory once.
   template <class F>
-  constexpr void each_block(Index count, F const& f, Kind kind = Kind::values, Index clocks = assumed::value) const {
+  constexpr void each_block(Index count, F const& f, Kind kind = Kind::values, Index clocks = 0) const {
     if (alone) trap();  // the other threads of the block are elsewhere
-    if (!begin(kind, count, clocks)) return;
+    if (!begin(kind, count, waiting() + clocks)) return;
 #if defined __CUDA_ARCH__
-    for (Index i = blockIdx.x; i < count; i += gridDim.x) f(Block{shared}, i);
+    for (Index i = own_block(); i < count; i += blocks()) f(Block{shared}, i);
 #else
     play(count, [&](Index i) {
       alignas(16) float memory[shared_values];
@@ -196,6 +206,56 @@ struct Team {
       f(Block{memory}, i);
     });
 #endif
+  }
+  /// f(team, i, memory) for each i below the count by a whole block that is apart from the others: it meets none of
+  /// them before the end, and has so many floats of its shared memory for this.
+  template <class F>
+  constexpr void each_apart(Index count, Index size, F const& f) const {
+    Team own = *this;
+    own.apart = true;
+#if defined __CUDA_ARCH__
+    begin(Kind::values, count, 0);
+    float* const memory = shared + apart_shared;
+    own.sums = Block{memory - 4 * sum_parts}.doubles();
+    for (Index i = own_block(); i < count; i += blocks()) {
+      own.start(shared), f(own, i, memory);
+      __syncthreads();  // before the memory is the next one's
+    }
+#else
+    Demand* const demand = host().demand;
+    Demand inner;
+    float nowhere = 0;
+    if (demand) {
+      ByItself const playing{&inner};
+      own.start(nullptr), f(own, Index{0}, &nowhere);
+    }
+    if (!begin(Kind::values, count, inner.by_cluster)) {
+      demand->shared = freestanding::larger(demand->shared, apart_shared + size);
+      return;
+    }
+    play(count, [&](Index i) {
+      ByItself const playing{nullptr};
+      alignas(16) float all[4 * sum_parts + apart_values + 1], *const memory = all + 4 * sum_parts;
+      __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
+      own.sums = Block{all}.doubles();
+      own.start(nullptr), f(own, i, memory);
+      if (__builtin_memcmp(memory + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0) trap();
+    });
+#endif
+  }
+  /// For memory: about so many clocks.
+  constexpr Index waiting() const { return apart ? assumed::near : assumed::value; }
+  /// Whether nothing is done, and memory is nowhere: what it takes is asked for.
+  COLDPRESS_DEVICE static bool is_asked() {
+#if defined __CUDA_ARCH__
+    return false;
+#else
+    return host().demand != nullptr;
+#endif
+  }
+  /// Waits for all, where anything was done since they last met.
+  constexpr void wait() const {
+    if (since_ != Kind::nothing) meet();
   }
   /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
   template <class F>
@@ -229,9 +289,7 @@ struct Team {
     });
     meet();
     odd_ = !odd_;  // the next sum goes where nobody reads any more
-#if !defined __CUDA_ARCH__
-    if (host().demand) return 0;
-#endif
+    if (is_asked()) return 0;
     double total = 0;
     for (Index part = 0; part < count; ++part) total += all[part];
     return total;
@@ -242,12 +300,18 @@ struct Team {
   mutable Kind since_ = Kind::nothing;  // all threads met
   mutable bool odd_ = false;
 
+  /// The number of this block among those of the team, and how many these are.
+#if defined __CUDA_ARCH__
+  __device__ Index own_block() const { return apart ? 0 : static_cast<Index>(blockIdx.x); }
+  __device__ Index blocks() const { return apart ? 1 : static_cast<Index>(gridDim.x); }
+#endif
   /// Whether the primitive is to be done, once all are there whom it needs; else it was only asked for.
   COLDPRESS_DEVICE bool begin(Kind kind, [[maybe_unused]] Index blocks, [[maybe_unused]] Index clocks) const {
     if (since_ != Kind::nothing && (since_ != kind || kind == Kind::values)) meet();
     since_ = kind;
 #if !defined __CUDA_ARCH__
-    if (Demand* const demand = host().demand) return demand->add(blocks, clocks), false;
+    if (Demand* const demand = host().demand)
+      return apart ? demand->add(1, blocks * clocks) : demand->add(blocks, clocks), false;
 #endif
     return true;
   }
@@ -265,7 +329,7 @@ struct Team {
   COLDPRESS_DEVICE void meet() const {
     since_ = Kind::nothing;
 #if defined __CUDA_ARCH__
-    if (gridDim.x == 1) return __syncthreads();
+    if (apart || gridDim.x == 1) return __syncthreads();
 #if __CUDA_ARCH__ >= 900
     std::uint32_t together;
     asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(together));
@@ -294,7 +358,7 @@ struct Team {
     __syncthreads();
 #else
     if (host().demand) {
-      ++host().demand->barriers;
+      host().demand->barriers += !apart;
     } else if (host().wait) {
       host().wait(host().others);
     }

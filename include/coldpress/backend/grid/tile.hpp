@@ -82,16 +82,23 @@ struct Portion {
   }
 };
 
+/// Rows of a tile that a quarter of the threads have.
+inline constexpr Index few_rows = 16, few_threads = threads / 4;
+
 /// The sums of a thread in a tile.
 template <Index tile>
 struct Sums {
   static constexpr Index side = tile / 16;  // threads are 16 x 16
   float values[side * side];
 
-  /// Adds the products of two panels, in the order of their terms.
-  constexpr void add(Precision precision, Index thread, float const* left, float const* right) {
+  /// Adds the products of two panels, in the order of their terms. `few`: a quarter of the threads has all rows that
+  /// there are, 16 at most, and each of the four a quarter of the terms.
+  constexpr void add(Precision precision, bool few, Index thread, float const* left, float const* right) {
     if (precision == Precision::fp32) {
-      add_each(left + thread / 16 * 4, right + thread % 16 * 4);
+      constexpr Index quarter = panel / 4;
+      Index const first = few ? thread / few_threads * quarter : 0;
+      add_each(left + thread % (few ? few_threads : threads) / 16 * 4, right + thread % 16 * 4, first,
+               few ? first + quarter : panel);
     } else if (precision == Precision::tf32) {
       add_by_warps<Precision::tf32>(thread, left, right);
     } else {
@@ -116,14 +123,14 @@ struct Sums {
  private:
   /// A thread has squares of 4 x 4 sums, 64 apart: what neighbours read at once are neighbours.
   static constexpr Index place(Index n) { return n / 4 * 64 + n % 4; }
-  constexpr void add_each(float const* left, float const* right) {
+  constexpr void add_each(float const* left, float const* right, Index first, Index last) {
     constexpr Index at_once = 64 / (side * side);  // terms: enough multiply-adds to hide the reading of the next
-    for (Index d = 0; d < panel; d += at_once) {
-      COLDPRESS_UNROLL for (Index c = d; c < d + at_once; ++c) {
+    for (Index d = first; d < last; d += at_once) {
+      COLDPRESS_UNROLL for (Index c = 0; c < at_once; ++c) {
         float rows[side], columns[side];
         COLDPRESS_UNROLL for (Index n = 0; n < side; ++n) {
-          rows[n] = left[c * (tile + gap) + place(n)];
-          columns[n] = right[c * (tile + gap) + place(n)];
+          rows[n] = left[(d + c) * (tile + gap) + place(n)];
+          columns[n] = right[(d + c) * (tile + gap) + place(n)];
         }
         COLDPRESS_UNROLL for (Index n = 0; n < side * side; ++n) values[n] =
             freestanding::fma(rows[n / side], columns[n % side], values[n]);

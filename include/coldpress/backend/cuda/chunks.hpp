@@ -1,0 +1,204 @@
+// A step of a small network on a GPU: each block goes through some samples from the first layer to the last gradient by
+// itself, with parameters, values and gradients in its own shared memory. Then all add up what is each parameter's, in
+// the order of the blocks, and update.
+#pragma once
+
+#include <coldpress/backend/grid.hpp>
+#include <coldpress/graph/static_program.hpp>
+#include <coldpress/optim/update.hpp>
+
+namespace coldpress {
+
+/// What layers ask of a block that has all of a product to itself: no sum is cut.
+struct BlockOfGrid : Grid {
+  static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
+  static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent) { return w.gates * w.hidden * w.hidden; }
+  static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
+  static constexpr Index chunks_scratch(Index) { return 0; }
+  static constexpr int workers_for(Index own) {
+    return own == 0 ? 1 << 30 : static_cast<int>(freestanding::within<Index>(4096 / own, 1, grid::threads));
+  }
+};
+
+/// How the samples of a step are divided.
+template <class Program>
+struct Chunks;
+template <class Graph, PlanOptions options, auto loss>
+struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
+  using Program = StaticProgram<Graph, Grid, options, loss>;
+  using Block = StaticProgram<Graph, BlockOfGrid, options, loss>;
+  static constexpr Index parameters = Program::parameter_size, scratch = Block::scratch_size,
+                         worker_scratch = Block::memory.worker_scratch;
+  /// What a block leaves: its gradients, and each loss times its samples.
+  static constexpr Index results = Grid::pitch(parameters + Program::size);
+
+  /// Samples of a block in a minibatch of so many, and how many blocks.
+  static constexpr Index samples(Index batch) { return grid::parts(batch, grid::cluster_blocks); }
+  static constexpr Index count(Index batch) { return grid::parts(batch, samples(batch)); }
+  /// Floats that it has to itself, and whether parameters are among them, or stay where they are for want of room.
+  static constexpr Index values(Index batch) { return scratch + samples(batch) * Program::plan().workspace; }
+  static constexpr bool copies(Index batch) { return parameters + values(batch) <= grid::apart_values; }
+  static constexpr Index size(Index batch) { return values(batch) + (copies(batch) ? parameters : 0); }
+  /// Whether there is room, and no layer or loss asks for other samples, for a sample's place among them, or for more
+  /// of the memory that a block's threads share.
+  static constexpr bool fit(Index batch) {
+    return batch > 1 && results <= grid::apart_values && size(batch) <= grid::apart_values &&
+           (!Program::has_loss || fits(loss))&&[]<int... i>(std::integer_sequence<int, i...>) {
+      return (fits(Graph::template layer<Graph::inputs + i>) && ...);
+    }
+    (std::make_integer_sequence<int, Graph::size - Graph::inputs>{});
+  }
+
+ private:
+  template <class L>
+  static constexpr bool fits(L const& layer) {
+    return is_by_sample(layer) && !requires { L::workspace; };
+  }
+};
+template <class Graph, PlanOptions options, auto loss>
+constexpr Chunks<StaticProgram<Graph, Grid, options, loss>> chunks_of(
+    StaticProgram<Graph, Grid, options, loss> const&) {
+  return {};
+}
+
+namespace detail {
+
+/// A parameter's gradients as if they were in memory: the sums of what each block has left of them.
+struct SumsOfBlocks {
+  float const* first;
+  Index count, apart;
+  constexpr float operator[](Index e) const {
+    float sum = first[e];
+    for (Index block = 1; block < count; ++block) sum += first[block * apart + e];
+    return sum;
+  }
+  constexpr SumsOfBlocks operator+(Index offset) const { return {first + offset, count, apart}; }
+};
+
+/// A run of `count` of its samples from the first, by a block that has them, and this memory, to itself.
+template <class Count, class Run>
+constexpr auto some_of(Run const& run, grid::Team const& team, float* memory, Index first, Count count) {
+  using Program = typename Run::ProgramType;
+  using Chunks = decltype(chunks_of(run.program));
+  Grid block = run.backend;
+  static_cast<grid::Team&>(block) = team;
+  block.scratch = memory;
+  block.own_scratch = Chunks::worker_scratch;
+  block.workers = BlockOfGrid::workers_for(Chunks::worker_scratch);
+  constexpr Index batch = decltype(run.batch){};
+  float const* parameters = run.parameters;
+  if constexpr (Chunks::copies(batch)) {
+    float* const copy = memory + Chunks::values(batch);
+    block.each(Chunks::parameters / 4, [&](Index e) { grid::read_four(run.parameters + 4 * e, copy + 4 * e); });
+    parameters = copy;
+  }
+  coldpress::Run<Program, Grid, Count> some{run.program, block, parameters, memory + Chunks::scratch,
+                                            {},          count, run.seed,   run.step};
+  [&]<int... k>(std::integer_sequence<int, k...>) {
+    ((some.inputs[k] = run.inputs[k] + first * Program::columns(std::integral_constant<int, -1 - k>{})), ...);
+  }
+  (std::make_integer_sequence<int, Program::inputs_capacity>{});
+  return some;
+}
+
+}  // namespace detail
+
+/// train_step by blocks that have samples of their own, as a value.
+struct ChunkedStepOf {
+  static constexpr std::string_view name = "step";
+  template <class Run, class Optimizer, class Frozen, class Gradients>
+  constexpr float operator()(Run const& run, Turn<Optimizer, float> turn, Frozen const& frozen, Gradients gradients,
+                             float* losses) const {
+    using Chunks = decltype(chunks_of(run.program));
+    constexpr Index batch = decltype(run.batch){}, samples = Chunks::samples(batch), count = Chunks::count(batch);
+    float* const results = run.backend.scratch;
+    run.backend.each_apart(count, Chunks::size(batch), [&](grid::Team const& team, Index number, float* memory) {
+      Index const first = number * samples;
+      auto const some = detail::some_of(run, team, memory, first, counted<samples, batch>(first));
+      go_through(some, run, first, results + number * Chunks::results);
+    });
+    run.backend.wait();
+
+    turn.freeze(frozen.data());
+    Slots const slots = run.program.slots();
+    int const parameters = run.program.parameter_count();
+    detail::SumsOfBlocks const sums{results, count, Chunks::results};
+    if constexpr (std::is_null_pointer_v<Gradients>) {
+      turn.hand_over(run.backend, sums, slots, parameters);
+      if constexpr (Run::ProgramType::bounds_weights()) turn.constrain(run.backend, slots, parameters);
+    } else {
+      for (int i = 0; i < parameters; ++i) {
+        Slot const& slot = slots.slots[i];
+        if (slot.reached && !slot.shared)
+          run.backend.hand_over(sums + slot.offset, slot.size,
+                                GradientSink<float>{gradients, turn.adds()}.at(slot.offset));
+      }
+      turn.finish(run.backend, gradients, slots, parameters);
+    }
+    return gather(run, sums + Chunks::parameters, losses);
+  }
+
+ private:
+  /// Of the last block there may be fewer.
+  template <Index samples, Index batch>
+  static constexpr auto counted(Index first) {
+    if constexpr (batch % samples == 0) {
+      return Fixed<samples>{};
+    } else {
+      return freestanding::smaller(samples, batch - first);
+    }
+  }
+  /// Forward, losses and backward of a block's samples; outputs go to where those of all are.
+  template <class Some, class Run>
+  static constexpr void go_through(Some const& some, Run const& run, Index first, float* results) {
+    using Chunks = decltype(chunks_of(run.program));
+    using Graph = typename Run::ProgramType::Net;
+    Grid const& block = some.backend;
+    forward(some);
+    loss_and_gradient(some, [&](auto g, float mean) {
+      constexpr int node = Run::ProgramType::group(g).loss;
+      block.once([&] { results[Chunks::parameters + node] = mean * static_cast<float>(Index{some.batch}); });
+    });
+    backward(some, GradientSinks<float>{{results}, run.program.slots()});
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (copy_output(some, run, first, Run::ProgramType::output(std::integral_constant<int, k>{})), ...);
+    }
+    (std::make_integer_sequence<int, static_cast<int>(Graph::outputs.size())>{});
+  }
+  template <class Some, class Run, class G>
+  static constexpr void copy_output(Some const& some, Run const& run, Index first, G g) {
+    if constexpr (G::value >= 0) {
+      auto const from = some.value(g);
+      auto const to = run.value(g);
+      Index const columns = from.columns;
+      some.backend.each(from.rows * columns, [&](Index e) {
+        Index const i = grid::quotient(e, columns), j = grid::remainder(e, columns);
+        to.row(first + i)[j] = from.row(i)[j];
+      });
+    }
+  }
+  /// The mean losses of all samples.
+  template <class Run>
+  static constexpr float gather(Run const& run, detail::SumsOfBlocks const& sums, float* losses) {
+    float total = 0;
+    if (run.backend.is_asked()) return total;
+    run.program.for_each_group([&](auto g) {
+      constexpr int node = Run::ProgramType::group(g).loss;
+      if constexpr (node >= 0) {
+        float const mean = sums[node] / static_cast<float>(Index{run.batch});
+        run.backend.once([&] { losses[node] = mean; });
+        total += mean;
+        if (double* const all = run.sums_of(node)) detail::gather(run, all, mean);
+      }
+    });
+    return total;
+  }
+};
+
+template <class Graph, PlanOptions options, auto loss, Index batch>
+requires(Chunks<StaticProgram<Graph, Grid, options, loss>>::fit(
+    batch)) struct StepBy<Grid, StaticProgram<Graph, Grid, options, loss>, Fixed<batch>> {
+  using type = ChunkedStepOf;
+};
+
+}  // namespace coldpress
