@@ -120,6 +120,38 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
+/// What a layer that says so makes of a sample depends on nothing else: two parts of a minibatch give what all of it
+/// gives, forward and back.
+template <class Net, Shape in>
+void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
+  using N = Network<Net, in, AnyBatch, Reference<double>>;
+  auto const network = random_network<N>(seed);
+  Random random{seed + 3};
+  auto const x = random.values<double>(batch * in.size()), dy = random.values<double>(batch * N::output_shape.size());
+  std::vector<double> made[2];  // of all, and of parts
+  auto const go = [&](std::vector<double>& to, Index first, Index last) {
+    typename N::TrainingWorkspace workspace;
+    auto const some = [&](std::vector<double> const& values, Shape const& shape) {
+      return std::span{values}.subspan(static_cast<std::size_t>(first * shape.size()),
+                                       static_cast<std::size_t>((last - first) * shape.size()));
+    };
+    std::vector<double> const y = copy_of<double>(network.forward_training(some(x, in), workspace, 7)),
+                              dx = copy_of<double>(network.backward(some(dy, N::output_shape), workspace));
+    for (Index i = 0; i < last - first; ++i) {
+      for (auto const* values : {&y, &dx}) {
+        auto const size = static_cast<std::ptrdiff_t>(values->size()) / (last - first);
+        to.insert(to.end(), values->begin() + i * size, values->begin() + (i + 1) * size);
+      }
+    }
+  };
+  go(made[0], 0, batch);
+  go(made[1], 0, batch / 2), go(made[1], batch / 2, batch);
+  for (std::size_t i = 0; i < made[0].size(); ++i) {
+    demand(std::abs(made[0][i] - made[1][i]) <= 1e-12 * (1 + std::abs(made[0][i])), violations,
+           "a sample depends on the others, against by_sample()" + place<N>(batch));
+  }
+}
+
 /// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.
 template <class Net, Shape in, class Backend>
 void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
@@ -274,6 +306,9 @@ void laws_at(std::uint64_t seed, Violations& violations) {
   for (Index number = 0; number < 10; ++number, ++seed) {
     Index const batch = number < 4 ? number + 1 : random.integer(5, 40);
     if (number < 2) gradient_law<Inside, Shape{5}>(batch, seed, violations);
+    if constexpr (is_by_sample(layer)) {
+      if (batch > 1) sample_law<Inside, Shape{5}>(batch, seed, violations);
+    }
     shape_law<Inside, Shape{5}, Cpu>(batch, seed, violations);
     fusion_law<layer, in>(batch, seed, violations);
     backend_law<Inside, Shape{5}, Cpu>("", batch, seed, violations);
@@ -301,6 +336,9 @@ void laws_between(std::uint64_t seed, Violations& violations) {
   using Net = Graph<between<layer, shapes...>()>;
   for (Index batch : {1, 2, 3, 17, 31}) {
     if (batch < 3) gradient_law<Net, Shape{5}>(batch, seed, violations);
+    if constexpr (is_by_sample(layer)) {
+      if (batch > 1) sample_law<Net, Shape{5}>(batch, seed, violations);
+    }
     shape_law<Net, Shape{5}, Cpu>(batch, seed, violations);
     backend_law<Net, Shape{5}, Cpu>("", batch, seed, violations);
     backend_law<Net, Shape{5}, Reference<float>>("float reference's ", batch, seed, violations);

@@ -127,6 +127,28 @@ TEST_CASE("frozen weights of a small network stay, and the others learn") {
   CHECK(weight(2) == then);
 }
 
+TEST_CASE("blocks with samples of their own multiply in less precision where that is asked for") {
+  using Dense = Sequential<Linear{33}, TanH{}, Linear{5}>;
+  auto const made = [&]<class Backend>(Storage<Backend> const& at) {
+    using Net = Network<Dense, Shape{21}, Batch<64>, Backend>;
+    if constexpr (!std::is_same_v<Backend, Reference<double>>)
+      STATIC_REQUIRE(std::is_same_v<typename Solver<Net, MeanSquaredError{}>::Step, ChunkedStepOf>);
+    return trained<Net, MeanSquaredError{}>("", 64, at).values;
+  };
+  auto const exact = made(Storage<Reference<double>>{});
+  auto const distance = [&](std::vector<double> const& values) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      error += (values[i] - exact[i]) * (values[i] - exact[i]), norm += exact[i] * exact[i];
+    return std::sqrt(error / norm);
+  };
+  double const fp32 = distance(made(Cuda::on("cuda:emulated"))), tf32 = distance(made(CudaTf32::on("cuda:emulated"))),
+               bfloat16 = distance(made(CudaBfloat16::on("cuda:emulated")));
+  CHECK(fp32 <= 1e-5);
+  CHECK((tf32 > fp32 && tf32 <= 2e-3));
+  CHECK((bfloat16 > tf32 && bfloat16 <= 1e-2));
+}
+
 TEST_CASE("who needs other samples, their places, or more room is computed by all blocks together") {
   constexpr MeanSquaredError loss{};
   STATIC_REQUIRE(in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<32>, loss>);
@@ -135,8 +157,8 @@ TEST_CASE("who needs other samples, their places, or more room is computed by al
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, BatchNormalization{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, Dropout{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, RandomMask{}>, Shape{3}, Batch<32>, loss>);
-  STATIC_REQUIRE(!in_chunks<Sequential<Rnn{.hidden_size = 2, .num_layers = 2, .dropout_probability = 0.1f}>, Shape{3, 1},
-                          Batch<32>, loss>);
+  STATIC_REQUIRE(!in_chunks<Sequential<Rnn{.hidden_size = 2, .num_layers = 2, .dropout_probability = 0.1f}>,
+                            Shape{3, 1}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<32>, Wasserstein{}>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{200}, TanH{}, Linear{200}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<100000>, loss>);
