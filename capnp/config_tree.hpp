@@ -1,0 +1,63 @@
+// What reading and writing a configuration share: limits, the places that errors name, and what must hold of both.
+#pragma once
+
+#include "config.hpp"
+#include "message.hpp"
+
+#include <cmath>
+
+namespace coldpress::persist {
+
+inline constexpr std::size_t max_layers = 65536;
+inline constexpr unsigned max_entries = 65536;                  // of any other list in a configuration
+inline constexpr unsigned max_file_rank = Shape::max_rank + 1;  // with the batch
+
+template <class Action>
+decltype(auto) in_field(std::string const& field, Action&& action) {
+  return with_context([&]() -> decltype(auto) { return translated(action); },
+                      [&](Error& error) { error.in_field(field); });
+}
+
+template <class Action>
+decltype(auto) in_layer(std::string const& place, Action&& action) {
+  return with_context([&]() -> decltype(auto) { return translated(action); },
+                      [&](Error& error) {
+                        if (!place.empty()) error.in_layer(place);
+                      });
+}
+
+inline void check_entries(std::size_t entries) {
+  if (entries > max_entries)
+    throw ConfigError{"has " + std::to_string(entries) + " entries, at most " + std::to_string(max_entries) +
+                      " are possible"};
+}
+
+/// The containers around a layer, and what is counted over the whole tree.
+class Tree {
+ public:
+  void enter(std::size_t depth) {
+    if (++layers_ > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
+    if (depth > max_nesting)
+      throw ConfigError{"more than " + std::to_string(max_nesting) + " layers inside each other"};
+  }
+
+ private:
+  std::size_t layers_ = 0;
+};
+
+/// One of PerAxis; a layer knows which may be zero.
+inline Index checked_number(std::uint64_t number) {
+  if (number > std::uint64_t{1} << 40) throw ConfigError{"must be at most 2^40, is " + std::to_string(number)};
+  return static_cast<Index>(number);
+}
+
+/// Not that of a kind of layer that the schema has.
+inline void check_custom_name(std::string const& name) {
+  check_text(name);
+  if (name.empty()) throw ConfigError{"a custom layer needs the name of its type"};
+  for (auto const member : capnp::Schema::from<schema::LayerConfig::LayerType>().getUnionFields())
+    if (snake_case(text_of(member.getProto().getName())) == name)
+      throw ConfigError{"a custom layer must not be called '" + name + "', the name of another kind of layer"};
+}
+
+}  // namespace coldpress::persist
