@@ -58,13 +58,16 @@ void play(Index count, F const& f) {
     if (Index const i = played(n, count); own.players == 1 || i % own.players == own.player) f(i);
   }
 }
-/// A player has all of a block to itself while this lasts, or is asked what that takes.
-struct ByItself {
-  explicit ByItself(Demand* asked) { host() = {.order = before.order, .demand = asked}; }
-  ~ByItself() { host() = before; }
-  ByItself(ByItself const&) = delete;
-  Host const before = host();
-};
+/// f() where the player has all of a block to itself, or is asked what that takes.
+template <class F>
+void by_itself(Demand* asked, F const& f) {
+  struct Back {
+    ~Back() { host() = before; }
+    Host const before = host();
+  } const back;
+  host() = {.order = back.before.order, .demand = asked};
+  f();
+}
 #endif
 
 /// What each thread of a block keeps to itself from one phase to the next.
@@ -225,20 +228,16 @@ struct Team {
     Demand* const demand = host().demand;
     Demand inner;
     float nowhere = 0;
-    if (demand) {
-      ByItself const playing{&inner};
-      own.start(nullptr), f(own, Index{0}, &nowhere);
-    }
+    if (demand) by_itself(&inner, [&] { own.start(nullptr), f(own, Index{0}, &nowhere); });
     if (!begin(Kind::values, count, inner.by_cluster)) {
       demand->shared = freestanding::larger(demand->shared, apart_shared + size);
       return;
     }
     play(count, [&](Index i) {
-      ByItself const playing{nullptr};
       alignas(16) float all[4 * sum_parts + apart_values + 1], *const memory = all + 4 * sum_parts;
       __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
       own.sums = Block{all}.doubles();
-      own.start(nullptr), f(own, i, memory);
+      by_itself(nullptr, [&] { own.start(nullptr), f(own, i, memory); });
       if (__builtin_memcmp(memory + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0) trap();
     });
 #endif
