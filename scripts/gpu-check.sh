@@ -10,7 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks test_cuda_fused coldpress-bench)
-with_libraries=(coldpress-bench-libraries test_cuda_libs_networks test_cuda_libs_recurrent)  # which start where cuDNN and cuBLASLt are
+with_libraries=(coldpress-bench-libraries test_cuda_libs_networks test_cuda_libs_recurrent
+  test_cuda_libs_pooling)  # which start where cuDNN and cuBLASLt are
 
 build() {  # FOLDER
   mkdir -p "$1"
@@ -84,6 +85,7 @@ if "$folder/${with_libraries[0]}" --workload none >"$out/libraries.log" 2>&1; th
   libraries=yes
   check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[1]}"
   check "recurrent layers by cuDNN" 60 recurrent.log "$folder/${with_libraries[2]}"
+  check "poolings by cuDNN" 30 pooling.log "$folder/${with_libraries[3]}"
   placed=$(grep -h "cuda:0: cuDNN has the packed weights" "$out/recurrent.log" || true)
 else
   echo "gpu-check: programs that are linked with cuDNN and cuBLASLt do not start here, see $out/libraries.log" >&2

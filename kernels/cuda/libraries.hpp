@@ -43,6 +43,8 @@ class Libraries {
   /// looked at backward; `add`: the weights' gradient to what is there. Throws LibraryError.
   virtual bool multiply(LayerPass pass, ConvolutionGeometry const& geometry, Rows<float> x, float* weight, float* bias,
                         Rows<float> y, bool add) = 0;
+  /// Likewise a pooling's forward pass, which keeps nothing for backward.
+  virtual bool pool(PoolingGeometry const& geometry, Rows<float> x, Rows<float> y) = 0;
   /// For the pass of this layer that is under way; null: it is left to kernels. Throws LibraryError.
   virtual LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) = 0;
 };

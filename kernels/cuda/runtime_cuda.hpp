@@ -121,6 +121,13 @@ struct RuntimeCuda : GridLayout {
         return;
       }
     }
+    if constexpr (std::is_same_v<L, Pooling>) {
+      bool const keeps = layer.mode == PoolingMode::max && pass.step > 0;  // which value each maximum is
+      if (libraries && !keeps && libraries->pool(layer.geometry(pass.in), pass.x, pass.y)) {
+        if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
+        return;
+      }
+    }
     if constexpr (std::is_same_v<L, Rnn>) {
       if (LibraryRnn* const rnn = pass.state ? nullptr : library_of(layer, pass, pass.step > 0)) {
         copy(steps_of(rnn->task(), pass.x), steps_of(rnn->task(), rnn->values().x));

@@ -1,5 +1,5 @@
-// cuDNN for convolutions and recurrent layers, cuBLASLt for dense layers: plans are made for each layer, pass and batch
-// when it first comes.
+// cuDNN for convolutions, poolings and recurrent layers, cuBLASLt for dense layers: plans are made for each layer, pass
+// and batch when it first comes.
 #include <coldpress/core/shape.hpp>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "convolution_call.hpp"
 #include "dense_call.hpp"
 #include "emulated_gpu.hpp"
+#include "pooling_call.hpp"
 #include "rnn_call.hpp"
 
 namespace coldpress::cuda {
@@ -40,6 +41,32 @@ Question question_of(LayerPass pass, ConvolutionGeometry const& g, Index batch, 
           x_pitch,
           y_pitch,
           biased + 2 * add};
+}
+
+using PoolingQuestion = std::array<Index, 20>;
+PoolingQuestion question_of(PoolingTask const& task) {
+  PoolingGeometry const& g = task.geometry;
+  Axis const &d = g.depth, &h = g.height, &w = g.width;
+  return {g.planes,
+          d.in,
+          d.out,
+          d.filter,
+          d.stride,
+          d.padding,
+          h.in,
+          h.out,
+          h.filter,
+          h.stride,
+          h.padding,
+          w.in,
+          w.out,
+          w.filter,
+          w.stride,
+          w.padding,
+          static_cast<Index>(g.mode) + 2 * g.count_padding,
+          task.batch,
+          task.x_pitch,
+          task.y_pitch};
 }
 
 /// f(), whose errors have the layer's text.
@@ -122,6 +149,19 @@ class NvidiaLibraries final : public Libraries {
     device_->gather(*planned, operands);
     return true;
   }
+  bool pool(PoolingGeometry const& g, Rows<float> x, Rows<float> y) override {
+    if (precision_ == Precision::bf16 || !has_library(g)) return false;
+    PoolingTask const task{g, x.rows, x.pitch, y.pitch};
+    std::unique_ptr<PoolingCall>& planned = poolings_.try_emplace(question_of(task)).first->second;
+    if (!planned)
+      planned = named([&] { return std::make_unique<PoolingCall>(task, cudnn()); },
+                      [&] {
+                        return "pooling of " + image_text(g.planes, g.height.in, g.width.in) + ", " +
+                               std::to_string(x.rows) + " samples";
+                      });
+    device_->gather(*planned, {x.data, nullptr, nullptr, y.data, nullptr, nullptr});
+    return true;
+  }
   LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) override {
     if (precision_ == Precision::bf16) return nullptr;
     NvidiaRnn& rnn = rnns_.try_emplace(layer, device_, workspace_).first->second;
@@ -169,13 +209,13 @@ class NvidiaLibraries final : public Libraries {
   static bool is_dense(ConvolutionGeometry const& g) {
     return g.groups == 1 && g.taps() == 1 && g.in() == g.channels && g.out() == g.outputs;
   }
+  static std::string image_text(Index planes, Index height, Index width) {
+    return std::to_string(planes) + " x " + std::to_string(height) + " x " + std::to_string(width);
+  }
   static std::string text_of(ConvolutionGeometry const& g, Index batch) {
-    auto const image = [](Index planes, Index height, Index width) {
-      return std::to_string(planes) + " x " + std::to_string(height) + " x " + std::to_string(width);
-    };
     return (is_dense(g) ? "linear from " + std::to_string(g.channels) + " to " + std::to_string(g.outputs)
-                        : "convolution of " + image(g.channels, g.height.in, g.width.in) + " to " +
-                              image(g.outputs, g.height.out, g.width.out)) +
+                        : "convolution of " + image_text(g.channels, g.height.in, g.width.in) + " to " +
+                              image_text(g.outputs, g.height.out, g.width.out)) +
            ", " + std::to_string(batch) + " samples";
   }
 
@@ -185,6 +225,7 @@ class NvidiaLibraries final : public Libraries {
   std::shared_ptr<cublasLtContext> cublaslt_;
   std::optional<DeviceProperties> properties_;
   std::map<Question, std::unique_ptr<PlannedCall>> calls_;
+  std::map<PoolingQuestion, std::unique_ptr<PoolingCall>> poolings_;
   std::map<void const*, NvidiaRnn> rnns_;
   DeviceMemory<std::byte> workspace_;  // released before the calls: they may still be under way
 };

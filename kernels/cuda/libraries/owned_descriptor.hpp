@@ -1,6 +1,9 @@
 // A descriptor of cuDNN's older functions that owns itself.
 #pragma once
 
+#include <coldpress/core/shape.hpp>
+
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -24,5 +27,13 @@ class OwnedDescriptor {
   };
   std::unique_ptr<std::remove_pointer_t<T>, Destroy> owned_;
 };
+
+/// As these functions take it.
+inline int int_of(Index size) {
+  require(size <= std::numeric_limits<int>::max(), "network: cuDNN takes no size above 2^31 - 1");
+  return static_cast<int>(size);
+}
+/// What helps where a function refuses what it should take.
+inline constexpr char const* to_report = "leave out .libraries, and report it";
 
 }  // namespace coldpress::cuda

@@ -3,19 +3,12 @@
 #include <coldpress/core/shape.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include "library_error.hpp"
 
 namespace coldpress::cuda {
 namespace {
 
-constexpr char const* advice = "leave out .libraries, and report it";
-
-int number(Index size) {
-  require(size <= std::numeric_limits<int>::max(), "rnn: cuDNN takes no size above 2^31 - 1");
-  return static_cast<int>(size);
-}
 void check(cudaError_t error, char const* action) {
   if (error != cudaSuccess)
     throw DeviceError{std::string{action} + ": " + cudaGetErrorName(error) + ": " + cudaGetErrorString(error)};
@@ -69,46 +62,46 @@ void RnnPlan::describe(bool tf32) {
   RecurrentWeights const& w = task_.weights;
   constexpr char const* action = "describing a recurrent layer";
   // Without dropout it has no state; without a handle it is never read.
-  if (cudnn_) check(cudnnSetDropoutDescriptor(no_dropout_.get(), cudnn_.get(), 0, nullptr, 0, 0), action, advice);
-  int const hidden = number(w.hidden), layers = number(w.layers), batch = number(task_.batch),
-            directions = number(w.directions);
+  if (cudnn_) check(cudnnSetDropoutDescriptor(no_dropout_.get(), cudnn_.get(), 0, nullptr, 0, 0), action, to_report);
+  int const hidden = int_of(w.hidden), layers = int_of(w.layers), batch = int_of(task_.batch),
+            directions = int_of(w.directions);
   check(cudnnSetRNNDescriptor_v8(rnn_.get(), CUDNN_RNN_ALGO_STANDARD, mode_of(task_.type), CUDNN_RNN_DOUBLE_BIAS,
                                  directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
                                  w.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, CUDNN_DATA_FLOAT, CUDNN_DATA_FLOAT,
-                                 tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH, number(w.input), hidden, hidden, layers,
+                                 tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH, int_of(w.input), hidden, hidden, layers,
                                  no_dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
-        action, advice);
-  std::vector<int> const lengths(static_cast<std::size_t>(batch), number(task_.steps));
+        action, to_report);
+  std::vector<int> const lengths(static_cast<std::size_t>(batch), int_of(task_.steps));
   auto const sequence = [&](auto const& of, Index columns) {
     check(cudnnSetRNNDataDescriptor(of.get(), CUDNN_DATA_FLOAT, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, lengths[0],
-                                    batch, number(columns), lengths.data(), nullptr),
-          action, advice);
+                                    batch, int_of(columns), lengths.data(), nullptr),
+          action, to_report);
   };
   sequence(x_, w.input), sequence(y_, w.directions * w.hidden);
-  int const extents[] = {layers * directions, batch, hidden}, strides[] = {number(task_.batch * w.hidden), hidden, 1};
-  check(cudnnSetTensorNdDescriptor(last_.get(), CUDNN_DATA_FLOAT, 3, extents, strides), action, advice);
+  int const extents[] = {layers * directions, batch, hidden}, strides[] = {int_of(task_.batch * w.hidden), hidden, 1};
+  check(cudnnSetTensorNdDescriptor(last_.get(), CUDNN_DATA_FLOAT, 3, extents, strides), action, to_report);
 }
 
 void RnnPlan::find_weights(float const* weight) {
   RecurrentWeights const& w = task_.weights;
   constexpr char const* action = "looking for a recurrent layer's weights";
-  check(library_.weight_space_size(cudnn_.get(), rnn_.get(), &weight_space_), action, advice);
+  check(library_.weight_space_size(cudnn_.get(), rnn_.get(), &weight_space_), action, to_report);
   OwnedDescriptor<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor> matrix, bias;
   auto const found = [&](auto const& of, void const* theirs, float const* ours, Index size) {
     int axes = 0, extents[3] = {}, strides[3] = {};
     cudnnDataType_t type{};
-    if (theirs) check(cudnnGetTensorNdDescriptor(of.get(), 3, &type, &axes, extents, strides), action, advice);
+    if (theirs) check(cudnnGetTensorNdDescriptor(of.get(), 3, &type, &axes, extents, strides), action, to_report);
     Index const there = theirs ? Index{extents[0]} * extents[1] * extents[2] : 0;
-    if (there != size) check(CUDNN_STATUS_NOT_SUPPORTED, action, advice);
+    if (there != size) check(CUDNN_STATUS_NOT_SUPPORTED, action, to_report);
     if (size > 0) runs_.push_back({ours - weight, static_cast<float const*>(theirs) - weight, size});
   };
   for (Index part = 0; part < w.parts(); ++part) {
     PackedPart<float const> const ours{w, part, weight};
     for (Index id = 0; id < 2 * w.gates; ++id) {
       void *their_matrix = nullptr, *their_bias = nullptr;
-      check(library_.weight_params(cudnn_.get(), rnn_.get(), number(part), weight_space_, weight, number(id),
+      check(library_.weight_params(cudnn_.get(), rnn_.get(), int_of(part), weight_space_, weight, int_of(id),
                                    matrix.get(), &their_matrix, bias.get(), &their_bias),
-            action, advice);
+            action, to_report);
       bool const of_h = id >= w.gates;
       Index const gate = id % w.gates, columns = of_h ? w.hidden : ours.inputs;
       found(matrix, their_matrix, (of_h ? ours.of_h : ours.of_x) + gate * w.hidden * columns, w.hidden * columns);
@@ -132,7 +125,7 @@ void RnnPlan::lay_out() {
   check(library_.temp_space_sizes(cudnn_.get(), rnn_.get(),
                                   task_.training ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, x_.get(),
                                   &workspace, task_.training ? &reserve_size_ : nullptr),
-        "asking for a recurrent layer's memory", advice);
+        "asking for a recurrent layer's memory", to_report);
   workspace_ = static_cast<Index>(workspace);
   auto const take = [&](Index bytes) {
     Index const at = kept_size_;
@@ -155,7 +148,7 @@ void RnnPlan::lay_out() {
 
 void RnnPlan::Call::put(void* stream, Operands const& operands) const {
   auto* const on = static_cast<cudaStream_t>(stream);
-  check(cudnnSetStream(plan_.cudnn_.get(), on), "taking a stream", advice);
+  check(cudnnSetStream(plan_.cudnn_.get(), on), "taking a stream", to_report);
   run(operands, on);
 }
 void RnnPlan::Call::play(Operands const& operands) const {
@@ -192,7 +185,7 @@ void RnnPlan::Call::run(Operands const& operands, cudaStream_t stream) const {
                           p.task_.training ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr, p.x_.get(),
                           values.x, p.y_.get(), values.y, p.last_.get(), nullptr, last, p.last_.get(), nullptr, nullptr,
                           p.weight_space_, weights, workspace, operands.workspace, p.reserve_size_, reserve),
-          "executing a recurrent layer", advice);
+          "executing a recurrent layer", to_report);
     case LayerPass::input_gradient:
       if (last) zero(gradients.y, p.without_gradient());
       return check(
@@ -200,7 +193,7 @@ void RnnPlan::Call::run(Operands const& operands, cudaStream_t stream) const {
                                 gradients.x, p.last_.get(), nullptr, last ? gradients.last : nullptr, nullptr,
                                 p.last_.get(), nullptr, nullptr, nullptr, p.weight_space_, weights, workspace,
                                 operands.workspace, p.reserve_size_, reserve),
-          "executing a recurrent layer backward", advice);
+          "executing a recurrent layer backward", to_report);
     case LayerPass::weight_gradient:
       // It adds to what is there.
       if (!add_) zero(weight_gradient, p.weight_space_);
@@ -208,7 +201,7 @@ void RnnPlan::Call::run(Operands const& operands, cudaStream_t stream) const {
       check(library.backward_weights(p.cudnn_.get(), p.rnn_.get(), CUDNN_WGRAD_MODE_ADD, nullptr, p.x_.get(), values.x,
                                      p.last_.get(), nullptr, p.y_.get(), values.y, p.weight_space_, weight_gradient,
                                      workspace, operands.workspace, p.reserve_size_, reserve),
-            "computing a recurrent layer's gradients", advice);
+            "computing a recurrent layer's gradients", to_report);
       if (!in_place) copy(weight_gradient, true);
   }
 }
