@@ -10,13 +10,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks test_cuda_fused coldpress-bench)
-with_libraries=(test_cuda_libs_networks coldpress-bench-libraries)  # which start where cuDNN and cuBLASLt are
+with_libraries=(coldpress-bench-libraries test_cuda_libs_networks test_cuda_libs_recurrent
+  test_cuda_libs_pooling)  # which start where cuDNN and cuBLASLt are
 
 build() {  # FOLDER
   mkdir -p "$1"
   cmake --preset cuda -D COLDPRESS_CUDA_ARCHITECTURES=90-real -D COLDPRESS_NATIVE=OFF -D COLDPRESS_BUILD_EXAMPLES=OFF \
     -D COLDPRESS_BUILD_TOOLS=OFF -D BLA_STATIC=ON -D "CMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -static-libgcc" -B build/gpu-check
-  if cmake --build build/gpu-check --target help | grep "${with_libraries[1]}" >/dev/null; then
+  if cmake --build build/gpu-check --target help | grep "${with_libraries[0]}" >/dev/null; then
     programs+=("${with_libraries[@]}")
   else
     echo "gpu-check: no cuDNN or cuBLASLt to build with; nothing of them is looked at" >&2
@@ -79,9 +80,13 @@ check "passes as graphs, nothing waits in a step" 60 steps.log "$folder/test_cud
 check "networks that are types, a kernel a pass" 60 static_networks.log "$folder/test_cuda_static_networks"
 check "networks from configs as one kernel a pass, by NVRTC" 90 fused.log "$folder/test_cuda_fused"
 libraries=
-if "$folder/${with_libraries[1]}" --workload none >"$out/libraries.log" 2>&1; then
+placed=
+if "$folder/${with_libraries[0]}" --workload none >"$out/libraries.log" 2>&1; then
   libraries=yes
-  check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[0]}"
+  check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[1]}"
+  check "recurrent layers by cuDNN" 60 recurrent.log "$folder/${with_libraries[2]}"
+  check "poolings by cuDNN" 30 pooling.log "$folder/${with_libraries[3]}"
+  placed=$(grep -h "cuda:0: cuDNN has the packed weights" "$out/recurrent.log" || true)
 else
   echo "gpu-check: programs that are linked with cuDNN and cuBLASLt do not start here, see $out/libraries.log" >&2
 fi
@@ -102,7 +107,7 @@ measure() {  # PATH MODE PROGRAM
 }
 for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
   measure dynamic "one graph" coldpress-bench
-  [ -z "$libraries" ] || measure libraries "one graph, libraries" "${with_libraries[1]}"
+  [ -z "$libraries" ] || measure libraries "one graph, libraries" "${with_libraries[0]}"
   measure fused "one kernel by NVRTC" coldpress-bench
   measure static "one kernel" coldpress-bench
 done
@@ -119,6 +124,7 @@ fi
 {
   printf '\n| Workload | Library | Mode | us |\n| --- | --- | --- | --- |\n'
   sort -s -t "$(printf '\t')" -k 2,2 "$out/times.tsv" | awk -F'\t' '{ printf "| %s | %s | %s | %s |\n", $2, $1, $3, $4 }'
+  [ -z "$placed" ] || printf '\n%s\n' "$placed"
 } >>"$out/summary.md"
 while IFS=$'\t' read -r library workload mode time; do
   results+=("{\"library\": $(quoted "$library"), \"workload\": $(quoted "$workload"), \"mode\": $(quoted "$mode"), \"us\": $time}")

@@ -79,6 +79,12 @@ struct BiasGradient {
     grid.sum_positions(geometry, dy, sink);
   }
 };
+/// A recurrent layer's values, to or from where a library has them.
+struct CopySteps {
+  Sequence<float const> from;
+  Sequence<float> to;
+  constexpr void operator()(Grid const& grid) const { grid.copy(from, to); }
+};
 struct Map {
   In x;
   Out y;

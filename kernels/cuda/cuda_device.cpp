@@ -133,10 +133,15 @@ class CudaGraph final : public TakenDown {
     }
     cudaGraphNode_t made = nullptr;
     cudaError_t error = cudaStreamEndCapture(stream_, &heard);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+      // Moved, since a copy may not have what the library allocates for the call.
+      cudaGraphNodeParams child{};
+      child.type = cudaGraphNodeTypeGraph;
+      child.graph.graph = heard, child.graph.ownership = cudaGraphChildGraphOwnershipMove;
       error =
-          cudaGraphAddChildGraphNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(), !nodes_.empty(), heard);
-    if (heard) cudaGraphDestroy(heard);
+          cudaGraphAddNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(), nullptr, !nodes_.empty(), &child);
+    }
+    if (heard && !made) cudaGraphDestroy(heard);
     runtime_.check(error, "taking down a library's call");
     return made;
   }

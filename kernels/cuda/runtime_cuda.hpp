@@ -3,7 +3,7 @@
 
 #include <coldpress/backend/cuda/device.hpp>
 #include "bodies.hpp"
-#include "libraries.hpp"
+#include "library_rnn.hpp"
 
 #include <array>
 #include <span>
@@ -121,6 +121,21 @@ struct RuntimeCuda : GridLayout {
         return;
       }
     }
+    if constexpr (std::is_same_v<L, Pooling>) {
+      bool const keeps = layer.mode == PoolingMode::max && pass.step > 0;  // which value each maximum is
+      if (libraries && !keeps && libraries->pool(layer.geometry(pass.in), pass.x, pass.y)) {
+        if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
+        return;
+      }
+    }
+    if constexpr (std::is_same_v<L, Rnn>) {
+      if (LibraryRnn* const rnn = pass.state ? nullptr : library_of(layer, pass, pass.step > 0)) {
+        copy(steps_of(rnn->task(), pass.x), steps_of(rnn->task(), rnn->values().x));
+        rnn->gather(LayerPass::forward, {});
+        each_output(rnn->task(), rnn->values(), pass.y, [&](auto theirs, auto ours) { copy(theirs, ours); });
+        return;
+      }
+    }
     if constexpr (is_built_in<L>) {
       run(Forward<L>{layer,
                      {.in = inputs_of<L>(pass.in),
@@ -136,6 +151,12 @@ struct RuntimeCuda : GridLayout {
   }
   template <class L, class Pass>
   void backward(L const& layer, Pass const& pass) const {
+    if constexpr (std::is_same_v<L, Rnn>) {
+      if (LibraryRnn* const rnn = library_of(layer, pass, true)) {
+        each_output(rnn->task(), rnn->gradients(), pass.dy, [&](auto theirs, auto ours) { copy(ours, theirs); });
+        return rnn->gather(LayerPass::input_gradient, {});
+      }
+    }
     take_back<Stage::common>(layer, pass);
   }
   template <class L, class Pass>
@@ -145,6 +166,10 @@ struct RuntimeCuda : GridLayout {
         if (!pass.slope.empty()) map_gradient(pass.dx, pass.dx, pass.slope);
         return;
       }
+    }
+    if constexpr (std::is_same_v<L, Rnn>) {
+      if (LibraryRnn* const rnn = library_of(layer, pass, true))
+        return copy(steps_of(rnn->task(), rnn->gradients().x), steps_of(rnn->task(), pass.dx));
     }
     take_back<Stage::input>(layer, pass);
   }
@@ -156,6 +181,10 @@ struct RuntimeCuda : GridLayout {
           run(BiasGradient{geometry_of(layer, pass.in), pass.dy, pass.sinks[1]});
         return;
       }
+    }
+    if constexpr (std::is_same_v<L, Rnn>) {
+      if (LibraryRnn* const rnn = library_of(layer, pass, true))
+        return rnn->gather(LayerPass::weight_gradient, pass.sinks[0]);
     }
     take_back<Stage::parameters>(layer, pass);
   }
@@ -242,6 +271,14 @@ struct RuntimeCuda : GridLayout {
     }
     return libraries->multiply(which, g, x, const_cast<float*>(weight), const_cast<float*>(bias), y, add);
   }
+  /// A library that computes it, or null.
+  template <class Pass>
+  LibraryRnn* library_of(Rnn const& layer, Pass const& pass, bool training) const {
+    if (!libraries) return nullptr;
+    RnnTask const task = task_of(layer, pass.in, pass.x.rows, training);
+    return has_library(layer, task) ? libraries->rnn(&layer, task, pass.p[0]) : nullptr;
+  }
+  void copy(Sequence<float const> const& from, Sequence<float> const& to) const { run(CopySteps{from, to}); }
   template <Stage stage, class L, class Pass>
   void take_back(L const& layer, Pass const& pass) const {
     using Body = Backward<L, stage>;

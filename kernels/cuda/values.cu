@@ -12,7 +12,7 @@ void instantiate(TypeList<Optimizers...>) {
 }  // namespace
 
 void instantiate_values() {
-  make<BiasGradient, Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract>();
+  make<BiasGradient, CopySteps, Map, MapGradient, AddGradient, Normalize, NormalizeGradient, Gather, Subtract>();
   instantiate(BuiltinOptimizers{});
 }
 

@@ -1,13 +1,16 @@
-// cuDNN for convolutions and cuBLASLt for dense layers: plans are made for each layer, pass and batch when it first
-// comes.
+// cuDNN for convolutions, poolings and recurrent layers, cuBLASLt for dense layers: plans are made for each layer, pass
+// and batch when it first comes.
 #include <coldpress/core/shape.hpp>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "convolution_call.hpp"
 #include "dense_call.hpp"
 #include "emulated_gpu.hpp"
+#include "pooling_call.hpp"
+#include "rnn_call.hpp"
 
 namespace coldpress::cuda {
 namespace {
@@ -40,6 +43,83 @@ Question question_of(LayerPass pass, ConvolutionGeometry const& g, Index batch, 
           biased + 2 * add};
 }
 
+using PoolingQuestion = std::array<Index, 20>;
+PoolingQuestion question_of(PoolingTask const& task) {
+  PoolingGeometry const& g = task.geometry;
+  Axis const &d = g.depth, &h = g.height, &w = g.width;
+  return {g.planes,
+          d.in,
+          d.out,
+          d.filter,
+          d.stride,
+          d.padding,
+          h.in,
+          h.out,
+          h.filter,
+          h.stride,
+          h.padding,
+          w.in,
+          w.out,
+          w.filter,
+          w.stride,
+          w.padding,
+          static_cast<Index>(g.mode) + 2 * g.count_padding,
+          task.batch,
+          task.x_pitch,
+          task.y_pitch};
+}
+
+/// f(), whose errors have the layer's text.
+template <class F, class Text>
+auto named(F f, Text text) {
+  try {
+    return f();
+  } catch (Error& error) {
+    error.in_layer(text());
+    throw;
+  }
+}
+
+/// A recurrent layer's plans, and what it keeps from forward to backward.
+class NvidiaRnn final : public LibraryRnn {
+ public:
+  NvidiaRnn(std::shared_ptr<Device> const& device, DeviceMemory<std::byte>& workspace)
+      : device_(*device), workspace_(workspace), kept_(device) {}
+  template <class Make>
+  void choose(RnnTask const& task, float const* weight, Make make) {
+    auto const known =
+        std::find_if(plans_.begin(), plans_.end(), [&](auto const& plan) { return plan->task() == task; });
+    plan_ = (known != plans_.end() ? *known : plans_.emplace_back(make())).get();
+    weight_ = const_cast<float*>(weight);
+    // In inference nothing is kept: then its values are in what all share.
+    Index const own = (plan_->workspace() + 255) / 256 * 256;
+    workspace_.reserve(own + (task.training ? 0 : plan_->kept()));
+    if (task.training) kept_.reserve(plan_->kept());
+    values_ = task.training ? kept_.data() : workspace_.data() + own;
+  }
+  RnnTask const& task() const override { return plan_->task(); }
+  RnnValues values() const override { return plan_->values(values_); }
+  RnnValues gradients() const override { return plan_->gradients(values_); }
+  void gather(LayerPass pass, GradientSink<float> sink) override {
+    // cuDNN writes over what it kept, so what a repeated pass reads is computed again.
+    if (pass == LayerPass::input_gradient && done_ != LayerPass::forward) gather(LayerPass::forward, {});
+    if (pass == LayerPass::weight_gradient && done_ != LayerPass::input_gradient) gather(LayerPass::input_gradient, {});
+    device_.gather(plan_->call(pass, sink.add),
+                   {nullptr, sink.gradient ? sink.gradient : weight_, nullptr, nullptr, workspace_.data(), values_});
+    if (plan_->task().training) done_ = pass;
+  }
+
+ private:
+  Device& device_;
+  DeviceMemory<std::byte>& workspace_;
+  std::vector<std::unique_ptr<RnnPlan>> plans_;
+  RnnPlan* plan_ = nullptr;  // of the pass that is under way
+  float* weight_ = nullptr;
+  std::byte* values_ = nullptr;
+  LayerPass done_ = LayerPass::weight_gradient;
+  DeviceMemory<std::byte> kept_;  // released before the plans, as the workspace is
+};
+
 class NvidiaLibraries final : public Libraries {
  public:
   NvidiaLibraries(std::shared_ptr<Device> device, Precision precision)
@@ -48,7 +128,7 @@ class NvidiaLibraries final : public Libraries {
 
   bool multiply(LayerPass pass, ConvolutionGeometry const& g, Rows<float> x, float* weight, float* bias, Rows<float> y,
                 bool add) override {
-    LibraryCall::Operands operands{x.data, weight, bias, y.data, nullptr};
+    LibraryCall::Operands operands{x.data, weight, bias, y.data, nullptr, nullptr};
     bool const aligned = [&] {
       for (float* operand : {x.data, weight, bias, y.data}) {
         if (reinterpret_cast<std::uintptr_t>(operand) % 16 != 0) return false;
@@ -59,20 +139,45 @@ class NvidiaLibraries final : public Libraries {
     bool const biased = bias != nullptr;
     auto const question = question_of(pass, g, x.rows, x.pitch, y.pitch, biased, add);
     std::unique_ptr<PlannedCall>& planned = calls_.try_emplace(question).first->second;
-    if (!planned) {
-      try {
-        planned = plan(pass, g, x.rows, x.pitch, y.pitch, biased, add);
-      } catch (Error& error) {
-        error.in_layer(text_of(g, x.rows));
-        throw;
-      }
-    }
+    if (!planned)
+      planned = named([&] { return plan(pass, g, x.rows, x.pitch, y.pitch, biased, add); },
+                      [&] { return text_of(g, x.rows); });
     if (planned->workspace() > 0) {
       workspace_.reserve(planned->workspace());
       operands.workspace = workspace_.data();
     }
     device_->gather(*planned, operands);
     return true;
+  }
+  bool pool(PoolingGeometry const& g, Rows<float> x, Rows<float> y) override {
+    if (precision_ == Precision::bf16 || !has_library(g)) return false;
+    PoolingTask const task{g, x.rows, x.pitch, y.pitch};
+    std::unique_ptr<PoolingCall>& planned = poolings_.try_emplace(question_of(task)).first->second;
+    if (!planned)
+      planned = named([&] { return std::make_unique<PoolingCall>(task, cudnn()); },
+                      [&] {
+                        return "pooling of " + image_text(g.planes, g.height.in, g.width.in) + ", " +
+                               std::to_string(x.rows) + " samples";
+                      });
+    device_->gather(*planned, {x.data, nullptr, nullptr, y.data, nullptr, nullptr});
+    return true;
+  }
+  LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) override {
+    if (precision_ == Precision::bf16) return nullptr;
+    NvidiaRnn& rnn = rnns_.try_emplace(layer, device_, workspace_).first->second;
+    rnn.choose(task, weight, [&] {
+      return named(
+          [&] {
+            return std::make_unique<RnnPlan>(task, precision_ == Precision::tf32,
+                                             device_->emulated() ? emulated_rnn() : cudnn_rnn(), cudnn(), weight);
+          },
+          [&] {
+            return "rnn from " + std::to_string(task.steps) + " x " + std::to_string(task.weights.input) + " to " +
+                   std::to_string(task.weights.directions * task.weights.hidden) + ", " + std::to_string(task.batch) +
+                   " samples";
+          });
+    });
+    return &rnn;
   }
 
  private:
@@ -86,7 +191,6 @@ class NvidiaLibraries final : public Libraries {
           DenseProduct{pass, batch, g.channels, g.outputs, x_pitch, y_pitch, biased, add, tf32}, cublaslt_);
     }
     if (!properties_) properties_ = emulated ? DeviceProperties::from_json(h200) : DeviceProperties::current();
-    if (!cudnn_ && !emulated) cudnn_ = open_cudnn();
     constexpr Index most = Index{256} << 20;
     ConvolutionOptions const options{.epilogue = biased ? Epilogue::bias : Epilogue::none,
                                      .x_pitch = x_pitch,
@@ -94,18 +198,24 @@ class NvidiaLibraries final : public Libraries {
                                      .add = add,
                                      .tf32 = tf32,
                                      .workspace_limit = most};
-    return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn_);
+    return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn());
+  }
+  /// Null where a host plays the calls.
+  std::shared_ptr<cudnnContext> const& cudnn() {
+    device_->make_current();
+    if (!cudnn_ && !device_->emulated()) cudnn_ = open_cudnn();
+    return cudnn_;
   }
   static bool is_dense(ConvolutionGeometry const& g) {
     return g.groups == 1 && g.taps() == 1 && g.in() == g.channels && g.out() == g.outputs;
   }
+  static std::string image_text(Index planes, Index height, Index width) {
+    return std::to_string(planes) + " x " + std::to_string(height) + " x " + std::to_string(width);
+  }
   static std::string text_of(ConvolutionGeometry const& g, Index batch) {
-    auto const image = [](Index planes, Index height, Index width) {
-      return std::to_string(planes) + " x " + std::to_string(height) + " x " + std::to_string(width);
-    };
     return (is_dense(g) ? "linear from " + std::to_string(g.channels) + " to " + std::to_string(g.outputs)
-                        : "convolution of " + image(g.channels, g.height.in, g.width.in) + " to " +
-                              image(g.outputs, g.height.out, g.width.out)) +
+                        : "convolution of " + image_text(g.channels, g.height.in, g.width.in) + " to " +
+                              image_text(g.outputs, g.height.out, g.width.out)) +
            ", " + std::to_string(batch) + " samples";
   }
 
@@ -115,6 +225,8 @@ class NvidiaLibraries final : public Libraries {
   std::shared_ptr<cublasLtContext> cublaslt_;
   std::optional<DeviceProperties> properties_;
   std::map<Question, std::unique_ptr<PlannedCall>> calls_;
+  std::map<PoolingQuestion, std::unique_ptr<PoolingCall>> poolings_;
+  std::map<void const*, NvidiaRnn> rnns_;
   DeviceMemory<std::byte> workspace_;  // released before the calls: they may still be under way
 };
 

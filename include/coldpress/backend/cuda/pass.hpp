@@ -28,6 +28,7 @@ class LibraryCall {
   struct Operands {
     float *x, *weight, *bias, *y;
     void* workspace;
+    void* kept;  // what it has from pass to pass
   };
   virtual ~LibraryCall() = default;
   /// Puts it into a stream that is being captured, a cudaStream_t.

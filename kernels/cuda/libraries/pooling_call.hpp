@@ -1,0 +1,41 @@
+// A pooling's forward pass by cuDNN, or by loops that read what it was told.
+#pragma once
+
+#include <coldpress/core/geometry.hpp>
+
+#include <cudnn.h>
+
+#include "owned_descriptor.hpp"
+#include "planned_call.hpp"
+
+namespace coldpress::cuda {
+
+/// For images, or volumes, of a minibatch.
+struct PoolingTask {
+  PoolingGeometry geometry;
+  Index batch, x_pitch, y_pitch;
+};
+/// Whether cuDNN's outputs have the same extents: it rounds down.
+bool has_library(PoolingGeometry const& geometry);
+
+class PoolingCall final : public PlannedCall {
+ public:
+  /// Without cuDNN it can be played alone. Throws LibraryError.
+  PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> cudnn);
+  Index workspace() const override { return 0; }
+  void put(void* stream, Operands const& operands) const override;
+  void play(Operands const& operands) const override;
+
+ private:
+  void run(decltype(&cudnnPoolingForward) forward, Operands const& operands) const;
+  std::shared_ptr<cudnnContext> cudnn_;
+  OwnedDescriptor<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor, cudnnDestroyPoolingDescriptor> pooling_;
+  OwnedDescriptor<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor> x_, y_;
+};
+
+/// cudnnPoolingForward, from the descriptors' attributes.
+cudnnStatus_t emulated_pooling(cudnnHandle_t, cudnnPoolingDescriptor_t pooling, void const* alpha,
+                               cudnnTensorDescriptor_t of_x, void const* x, void const* beta,
+                               cudnnTensorDescriptor_t of_y, void* y);
+
+}  // namespace coldpress::cuda

@@ -1,0 +1,47 @@
+// Recurrent layers that a library computes: which these are, and where their values are on both sides.
+#pragma once
+
+#include "libraries.hpp"
+
+#include <coldpress/layers/rnn.hpp>
+
+namespace coldpress::cuda {
+
+/// A layer for a minibatch of samples of such a shape.
+inline RnnTask task_of(Rnn const& layer, Shape const& in, Index batch, bool training) {
+  RecurrentWeights const weights = layer.parameters(in)[0].recurrent;
+  return {layer.rnn_type, weights, batch, in.size() / weights.input, layer.output, training};
+}
+/// Masks are coldpress's own, and a library takes gradients back through all steps.
+inline bool has_library(Rnn const& layer, RnnTask const& task) {
+  bool const drops = layer.dropout_probability > 0 && layer.num_layers > 1;
+  return !drops && (layer.truncation == 0 || layer.truncation >= static_cast<std::uint64_t>(task.steps));
+}
+
+/// What goes into it, or its gradient: on the library's side, ...
+inline Sequence<float> steps_of(RnnTask const& task, float* x) {
+  Index const columns = task.weights.input;
+  return {x, task.batch, task.steps, columns, columns, task.batch * columns};
+}
+/// ... and on the layer's.
+inline Sequence<float> steps_of(RnnTask const& task, Rows<float> x) {
+  Index const columns = task.weights.input;
+  return {x.data, task.batch, task.steps, columns, x.pitch, columns};
+}
+/// f(library's, layer's) for what the layer hands on, or its gradient. Of the last steps, a direction is in a step's
+/// place.
+template <class F>
+void each_output(RnnTask const& task, RnnValues const& library, Rows<float> rows, F f) {
+  Index const hidden = task.weights.hidden, directions = task.weights.directions, layers = task.weights.layers,
+              units = directions * hidden, batch = task.batch;
+  if (task.output == RnnOutput::sequence)
+    return f(Sequence<float>{library.y, batch, task.steps, units, units, batch * units},
+             Sequence<float>{rows.data, batch, task.steps, units, rows.pitch, units});
+  bool const all = task.output == RnnOutput::layers;
+  Index const apart = all ? layers : 1;
+  for (Index number = all ? 0 : layers - 1; number < layers; ++number)
+    f(Sequence<float>{library.last + number * batch * units, batch, directions, hidden, hidden, batch * hidden},
+      Sequence<float>{rows.data + (all ? number : 0), batch, directions, hidden, rows.pitch, hidden * apart, apart});
+}
+
+}  // namespace coldpress::cuda
