@@ -1,4 +1,5 @@
 // The backends "cuda:0", "cuda:1", ... and "cuda:emulated" of dynamic networks.
+#include "any_backend.hpp"
 #include "device_border.hpp"
 #include "engine.hpp"
 

@@ -274,6 +274,16 @@ class CudaDevice final : public Device {
     check(cudaEventRecord(copied_, copies_), "copying to the device");
     check(cudaStreamWaitEvent(stream_, copied_, 0), "copying to the device");
   }
+  void copy_over(void* to, Device& other, void const* from, std::size_t bytes) override {
+    auto const& source = static_cast<CudaDevice const&>(other);  // as its name says
+    runtime_.use();
+    check(cudaEventRecord(source.copied_, source.stream_), "copying on the device");
+    check(cudaStreamWaitEvent(copies_, source.copied_, 0), "copying on the device");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, copies_), "copying on the device");
+    check(cudaEventRecord(copied_, copies_), "copying on the device");
+    for (cudaStream_t stream : {stream_, source.stream_})
+      check(cudaStreamWaitEvent(stream, copied_, 0), "copying on the device");
+  }
   void set_zero(void* to, std::size_t bytes) override {
     runtime_.use();
     check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing memory");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "border.hpp"
+#include "device_copy.hpp"
 #include "fused/passes.hpp"
 #include "runtime_cuda.hpp"
 
@@ -80,10 +81,12 @@ class Border<cuda::RuntimeCuda> {
     f(down(values, size, copy_));
     device_->upload(values, copy_.data(), copy_.size() * sizeof(float));
   }
-  float const* bring(Values values, std::size_t place) {
+  float const* bring(Values values, std::size_t place, SharedTensor::Home* home) {
     if (values.empty()) return nullptr;
     while (brought_.size() <= place) brought_.emplace_back(device_);
-    return brought_[place].bring(values);
+    if (!home) return brought_[place].bring(values);
+    auto const& copy = static_cast<DeviceCopy const&>(*home);  // as its device's name says
+    return brought_[place].bring(copy.owner(), copy.on_device());
   }
   float const* brought(Values, std::size_t place) const {
     device_->read_again();
@@ -97,13 +100,30 @@ class Border<cuda::RuntimeCuda> {
     }
     return flags_.data();
   }
-  void start() const { device_->abandon(); }
+  void start(std::size_t place) const {
+    device_->abandon();
+    for (; place < lent_.size(); ++place) {
+      if (is_held(place)) lent_[place]->settle();
+    }
+  }
   void submit() const { device_->submit(); }
+  void end() const noexcept {
+    for (std::size_t place = 0; place < lent_.size(); ++place) {
+      if (is_held(place)) lent_[place]->settle_for_good();
+    }
+  }
   Values fetch(Values values, std::size_t place) {
     if (fetched_.size() <= place) fetched_.resize(place + 1);
     down(values.data(), static_cast<Index>(values.size()), fetched_[place]);
     return fetched_[place];
   }
+  void lend(Values values, std::size_t place) {
+    if (lent_.size() <= place) lent_.resize(place + 1);
+    if (!lent_[place] || is_held(place)) lent_[place] = std::make_shared<DeviceCopy>(device_, spares_);
+    lent_[place]->lend(values);
+  }
+  std::shared_ptr<SharedTensor::Home> home(std::size_t place) const { return lent_[place]; }
+  static std::string device_of(cuda::RuntimeCuda const& backend) { return backend.device->name(); }
 
   using Sums = cuda::DeviceMemory<double>;
   Sums sums(int count) const {
@@ -127,6 +147,7 @@ class Border<cuda::RuntimeCuda> {
   }
 
  private:
+  bool is_held(std::size_t place) const { return lent_[place].use_count() > 1; }
   float* down(float const* values, Index size, std::vector<float>& to) const {
     to.resize(static_cast<std::size_t>(size));
     if (size > 0) device_->download(to.data(), values, to.size() * sizeof(float));
@@ -139,6 +160,8 @@ class Border<cuda::RuntimeCuda> {
   bool fuses_;
   std::vector<bool> held_flags_;
   std::vector<std::vector<float>> fetched_;
+  std::vector<std::shared_ptr<DeviceCopy>> lent_;  // what the last passes have made, which tensors may hold
+  std::shared_ptr<DeviceCopy::Spares> const spares_ = std::make_shared<DeviceCopy::Spares>();
   mutable std::vector<float> copy_;
 };
 

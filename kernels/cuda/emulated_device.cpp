@@ -137,6 +137,12 @@ class EmulatedDevice final : public Device {
     Open const open{*this};
     std::memcpy(to, pinned, bytes);
   }
+  void copy_over(void* to, Device& other, void const* from, std::size_t bytes) override {
+    auto& source = static_cast<EmulatedDevice&>(other);  // as its name says
+    source.play(source.started_.size());
+    Open const here{*this}, there{source};
+    std::memcpy(to, from, bytes);
+  }
   void set_zero(void* to, std::size_t bytes) override {
     play(started_.size());
     Open const open{*this};

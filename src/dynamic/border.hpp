@@ -32,16 +32,23 @@ class Border {
   void change(float* values, Index, F f) const {
     f(values);
   }
-  /// The host's values, for the backend to read until others are brought to the same place; and those brought last.
-  float const* bring(Values values, std::size_t) { return values.data(); }
+  /// The host's values, or those of a home on this device, for the backend to read until others are brought to the same
+  /// place; and those brought last.
+  float const* bring(Values values, std::size_t, SharedTensor::Home*) { return values.data(); }
   float const* brought(Values values, std::size_t) const { return values.data(); }
   /// Flags, for the backend to read until there are others.
   bool const* flags(bool const* flags, Index) { return flags; }
-  /// The end of what a call has the backend do.
-  void start() const {}
+  /// Begins and ends what a call has the backend do. What was lent from this place on is overwritten: who still wants
+  /// it gets it first. So it is for all at the end of the network.
+  void start(std::size_t) const {}
   void submit() const {}
+  void end() const {}
   /// The backend's values, for the host to read until others are fetched from the same place.
   Values fetch(Values values, std::size_t) { return values; }
+  /// They are for tensors as they are, which have this home until others are lent from the same place.
+  void lend(Values, std::size_t) const {}
+  std::shared_ptr<SharedTensor::Home> home(std::size_t) const { return nullptr; }
+  static std::string device_of(Backend const&) { return {}; }
 
   /// What losses and statistics gather.
   using Sums = std::vector<double>;

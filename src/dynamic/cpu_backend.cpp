@@ -1,5 +1,5 @@
 #include "dispatch.hpp"
-#include "engine.hpp"
+#include "host_backend.hpp"
 #include "runtime_cpu.hpp"
 
 namespace coldpress::dynamic {
@@ -8,7 +8,7 @@ std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions
   cpu::RuntimeCpu cpu;
   cpu.table = &cpu::table_for(level);
   cpu.halves = options.bfloat16;
-  return std::make_unique<BackendOf<cpu::RuntimeCpu>>(cpu, options.executor);
+  return std::make_unique<HostBackend<cpu::RuntimeCpu>>(cpu, options.executor);
 }
 
 }  // namespace coldpress::dynamic

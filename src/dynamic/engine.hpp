@@ -1,10 +1,9 @@
 // Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs.
 #pragma once
 
-#include "any_backend.hpp"
-#include "border.hpp"
+#include "outlet.hpp"
 #include "program.hpp"
-#include "tape.hpp"
+#include "recording.hpp"
 
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
@@ -20,7 +19,8 @@ template <class Backend>
 class Engine final : public Executable {
  public:
   Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
-      : graph_(std::move(graph)),
+      : Executable(Border<Backend>::device_of(backend)),
+        graph_(std::move(graph)),
         backend_(backend),
         border_(backend),
         executor_(std::move(executor)),
@@ -35,7 +35,8 @@ class Engine final : public Executable {
         weights_(graph_->weights()),
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
         trained_sums_(border_.sums(graph_->sums)),
-        evaluated_sums_(border_.sums(graph_->sums)) {
+        evaluated_sums_(border_.sums(graph_->sums)),
+        outlet_(border_, graph_->outputs.size(), static_cast<std::size_t>(graph_->inputs())) {
     if (rounds() && graph_->has_strange_parameters())
       throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
     if (takes_layers<Backend> && graph_->has_strangers())
@@ -44,9 +45,6 @@ class Engine final : public Executable {
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
-    made_.resize(output_shapes_.size());
-    outputs_ = made_;
-    input_gradients_.reserve(input_shapes_.size());
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
@@ -56,6 +54,8 @@ class Engine final : public Executable {
       });
     }
   }
+
+  ~Engine() override { border_.end(); }
 
   std::span<Shape const> input_shapes() const override { return input_shapes_; }
   std::span<Shape const> output_shapes() const override { return output_shapes_; }
@@ -93,14 +93,13 @@ class Engine final : public Executable {
     frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
   }
 
-  std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
-    if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr);
-    auto const run = start(training_, inputs, step_ + 1);
+  std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
+    if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
+    auto const run = start(training_, inputs, homes, step_ + 1);
     forget();
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
     compute(training_, run);
-    remember(run);
-    return outputs();
+    return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     // After reset streams_ is 0, and what was never recorded fits nothing.
@@ -113,30 +112,34 @@ class Engine final : public Executable {
     require(streams_ == 0 || streams_ == batch, "step: the batch may change only after reset");
     carried_.reserve(inference_.program.plan().state * batch);
     streams_ = batch;
-    return infer(stream_, inputs, carried_.data());
+    infer(stream_, inputs, carried_.data(), nullptr);
+    return outputs();
   }
   void reset() override {
     border_.clear(carried_);
     streams_ = 0;
   }
-  std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
+  std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) override {
     check_trains();
-    auto const run = resume();
+    Index const batch = kept_batch();
     require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
     for (std::size_t k = 0; k < output_gradients.size(); ++k) {
-      require(static_cast<Index>(output_gradients[k].size()) == run.batch * output_shapes_[k].size(),
+      require(static_cast<Index>(output_gradients[k].size()) == batch * output_shapes_[k].size(),
               "backward: the gradient must have as many values as the output");
     }
+    auto const run = resume(output_shapes_.size());
     for (std::size_t k = 0; k < output_gradients.size(); ++k)
       seed_gradient(run, run.program.output(static_cast<int>(k)),
-                    border_.bring(output_gradients[k], input_shapes_.size() + 1 + k));
+                    border_.bring(output_gradients[k], input_shapes_.size() + 1 + k, home(homes, k)));
     coldpress::backward(run, gradients(), Pass::inputs);
     passed_back_ = true;
-    return take_input_gradients(run);
+    remember_input_gradients(run);
+    border_.submit();
+    return outlet_.input_gradients_there();
   }
   void backward_parameters() override {
     require(passed_back_, "backward_parameters: comes after backward_input");
-    coldpress::backward(resume(), gradients(), Pass::parameters);
+    coldpress::backward(resume(SIZE_MAX), gradients(), Pass::parameters);
     border_.submit();
   }
   void subtract_gradients() override {
@@ -146,7 +149,7 @@ class Engine final : public Executable {
   }
 
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                       TrainingOptions const& options, Progress& progress) override {
+                       TrainingOptions const& options, Progress& progress, Homes homes) override {
     check_trains();
     prepare(objective);
     Program const& program = trained_->program;
@@ -154,10 +157,10 @@ class Engine final : public Executable {
     if (objective)
       require(static_cast<Index>(targets.size()) == batch * program.target_size(),
               "train_minibatch: the targets must be as many as the samples");
-    check_labels(program, inputs, targets);
-    auto run = start(*trained_, inputs, step_ + 1);
+    check_labels(program, inputs, targets, homes);
+    auto run = start(*trained_, inputs, homes, step_ + 1);
     run.sums = trained_sums_.data();
-    run.inputs[inputs.size()] = border_.bring(targets, inputs.size());
+    if (objective) run.inputs[inputs.size()] = border_.bring(targets, inputs.size(), home(homes, inputs.size()));
     border_.start_losses();
     losses_.clear(), settled_ = true;
     auto const each_loss = [&](int g, float value) {
@@ -184,16 +187,16 @@ class Engine final : public Executable {
     settled_ = false;
     ++step_;
     forget();
+    if (graph_->force_backward) remember_input_gradients(run);
     remember(run);
-    if (graph_->force_backward) take_input_gradients(run);
   }
-  std::span<Values const> evaluate(std::span<Values const> inputs) override {
+  std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) override {
     if (!evaluation_)
       evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
     samples(evaluation_->program, inputs);
-    check_labels(evaluation_->program, inputs, {});
+    check_labels(evaluation_->program, inputs, {}, homes);
     losses();  // before others take their place
-    auto run = start(*evaluation_, inputs, 0);
+    auto run = start(*evaluation_, inputs, homes, 0);
     run.sums = evaluated_sums_.data();
     forget();
     border_.start_losses();
@@ -201,8 +204,7 @@ class Engine final : public Executable {
       compute(*evaluation_, run);
       loss_and_gradient(run, [](int, float) {});
     }
-    remember(run);
-    return outputs();
+    return remember(run);
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
     std::vector<std::pair<std::string, double>> all;
@@ -219,7 +221,6 @@ class Engine final : public Executable {
   }
   void reset_statistics(Mode mode) override { border_.clear(mode == Mode::training ? trained_sums_ : evaluated_sums_); }
   bool has_losses() const override { return graph_->has_losses(); }
-  bool is_remote() const override { return takes_layers<Backend>; }
   std::vector<std::pair<std::string, float>> const& losses() const override {
     if (!settled_) {
       border_.settle_losses([&](std::span<float const> means) {
@@ -229,14 +230,9 @@ class Engine final : public Executable {
     }
     return losses_;
   }
-  std::span<Values const> outputs() const override {
-    if (!fetched_) {
-      for (std::size_t k = 0; k < made_.size(); ++k) made_[k] = border_.fetch(made_[k], k);
-      outputs_ = made_, fetched_ = true;
-    }
-    return outputs_;
-  }
-  std::span<Values const> input_gradients() const override { return input_gradients_; }
+  std::span<Values const> outputs() const override { return outlet_.outputs(); }
+  std::span<Values const> input_gradients() const override { return outlet_.input_gradients(); }
+  Made made(std::size_t k) const override { return outlet_.made(k); }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
@@ -253,20 +249,6 @@ class Engine final : public Executable {
   };
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
-  /// A pass of inference, taken down with its memory for the samples of one call.
-  struct Recording {
-    cpu::Tape tape;
-    Index batch = 0;  // 0: none yet
-    float const *memory = nullptr, *state = nullptr;
-    std::array<std::size_t, max_network_inputs> sizes{};
-    std::vector<Values> outputs;
-
-    bool fits(std::span<Values const> inputs) const {
-      bool fits = batch > 0 && inputs.size() <= sizes.size();
-      for (std::size_t k = 0; fits && k < inputs.size(); ++k) fits = inputs[k].size() == sizes[k];
-      return fits;
-    }
-  };
   /// Of the last few sizes of a minibatch.
   Recording& recording_for(std::span<Values const> inputs) {
     for (Recording& recording : forward_) {
@@ -284,25 +266,24 @@ class Engine final : public Executable {
            recording.memory == inference_.memory.data();
   }
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
-    forget(), fetched_ = true;
+    forget();
     recording.tape.play(inputs);
-    return outputs_ = recording.outputs;
+    return outlet_.show(recording.outputs);
   }
-  std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried) {
+  std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried, Homes homes) {
     if (plays(recording, inputs, carried)) return play(recording, inputs);
     forget();
-    auto run = start(inference_, inputs, 0);
+    auto run = start(inference_, inputs, homes, 0);
     run.state = carried;
     if constexpr (has_tape) {
       if (taped_) {
         record(recording, run, inputs);
         recording.tape.play(inputs);
-        return outputs_;
+        return outlet_.outputs_there();
       }
     }
     compute(inference_, run);
-    remember(run);
-    return outputs();
+    return remember(run);
   }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
     recording.batch = 0;  // until all is down
@@ -314,10 +295,10 @@ class Engine final : public Executable {
     } while (recording.tape.grow());
     recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
     for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
-    remember(run), outputs();
-    recording.outputs = made_;
+    auto const outputs = remember(run);
+    recording.outputs.assign(outputs.begin(), outputs.end());
     for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
-      other.outputs.reserve(made_.size());
+      other.outputs.reserve(output_shapes_.size());
       if (other.batch == 0) other.tape.reserve(recording.tape.size());
     }
   }
@@ -370,16 +351,23 @@ class Engine final : public Executable {
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph_->force_backward};
     auto fresh = std::make_unique<Space>(border_, *graph_, backend_, options, seed_, objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
+    if (trained_) border_.start(0), outlet_.drop();  // whose memory goes
     trained_ = std::move(fresh);
     trained_for_ = objective;
   }
-  void check_labels(Program const& program, std::span<Values const> inputs, Values targets) const {
+  static SharedTensor::Home* home(Homes homes, std::size_t k) { return homes ? homes[k] : nullptr; }
+  /// By the host, to whom they are fetched.
+  void check_labels(Program const& program, std::span<Values const> inputs, Values targets, Homes homes) const {
     program.for_each_labelled([&](auto const& reader, Shape in, int input) {
-      check_targets(reader, in, input == graph_->inputs() ? targets : inputs[static_cast<std::size_t>(input)]);
+      auto const k = static_cast<std::size_t>(input);
+      Values labels = k == inputs.size() ? targets : inputs[k];
+      std::vector<float> fetched;
+      if (auto* const from = home(homes, k)) fetched.resize(labels.size()), from->pull(fetched), labels = fetched;
+      check_targets(reader, in, labels);
     });
   }
-  /// `fresh`: the inputs are others than in the call before.
-  EngineRun start(Space& space, std::span<Values const> inputs, std::uint64_t step, bool fresh = true) {
+  /// `kept`: the inputs are those of the call before, and so are outputs and input gradients up to this one.
+  EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
     Index const batch = samples(space.program, inputs), own = space.program.worker_scratch();
     int const workers = [&] {
       if constexpr (takes_layers<Backend>) {
@@ -396,11 +384,13 @@ class Engine final : public Executable {
     require(!absurd, "network: no memory holds a batch of this size");
     if constexpr (takes_layers<Backend>) {
       require(workspace <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
-      if (fresh) forget();  // what was brought for an earlier call goes
     }
-    if (workspace + scratch > space.memory.size()) fetched_ = true;  // what is there goes
+    border_.start(kept);
+    if constexpr (takes_layers<Backend>) {
+      if (kept == 0) forget();  // what was brought for an earlier call goes
+    }
+    if (workspace + scratch > space.memory.size()) outlet_.drop();
     space.memory.reserve(workspace + scratch);
-    border_.start();
     Backend backend = backend_;
     if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
     if constexpr (takes_layers<Backend>) backend.workers = workers, backend.own_scratch = own;
@@ -408,38 +398,35 @@ class Engine final : public Executable {
       backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
     for (std::size_t k = 0; k < inputs.size(); ++k)
-      run.inputs[k] = fresh ? border_.bring(inputs[k], k) : border_.brought(inputs[k], k);
+      run.inputs[k] = kept == 0 ? border_.bring(inputs[k], k, home(homes, k)) : border_.brought(inputs[k], k);
     return run;
   }
-  EngineRun resume() {
+  Index kept_batch() const {
     require(!kept_.empty(), "backward: comes after forward in training mode");
-    return start(training_, kept_, step_, false);
+    return samples(training_.program, kept_);
   }
-  void forget() { kept_.clear(), input_gradients_.clear(), passed_back_ = false; }
+  EngineRun resume(std::size_t kept) { return start(training_, kept_, nullptr, step_, kept); }
+  void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
   GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
   /// Where the outputs are; they are fetched where they are read.
-  void remember(EngineRun const& run) {
-    for (std::size_t k = 0; k < made_.size(); ++k) {
+  std::span<Values const> remember(EngineRun const& run) {
+    for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
-      made_[k] = {y.data, static_cast<std::size_t>(y.rows * y.columns)};
+      outlet_.put(k, {y.data, static_cast<std::size_t>(y.rows * y.columns)});
     }
-    fetched_ = false;
     border_.submit();
+    return outlet_.outputs_there();
   }
   /// Zeros for an input that no gradient reaches.
-  std::span<Values const> take_input_gradients(EngineRun const& run) {
-    input_gradients_.resize(input_shapes_.size());
+  void remember_input_gradients(EngineRun const& run) {
     Index largest = 0;
     for (Shape const& shape : input_shapes_) largest = std::max(largest, shape.size());
     zeros_.reserve(run.program.plan().reaches_all ? 0 : run.batch * largest);
-    for (std::size_t k = 0; k < input_gradients_.size(); ++k) {
+    for (std::size_t k = 0; k < input_shapes_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
-      Index const size = run.batch * input_shapes_[k].size();
-      input_gradients_[k] =
-          border_.fetch({dx.used() ? run.at(dx) : zeros_.data(), static_cast<std::size_t>(size)}, made_.size() + k);
+      auto const size = static_cast<std::size_t>(run.batch * input_shapes_[k].size());
+      outlet_.put(output_shapes_.size() + k, {dx.used() ? run.at(dx) : zeros_.data(), size});
     }
-    border_.submit();
-    return input_gradients_;
   }
 
   std::unique_ptr<Graph> graph_;
@@ -464,28 +451,9 @@ class Engine final : public Executable {
   std::optional<Objective> trained_for_;
   mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
   mutable bool settled_ = true;                                // they are known
-  std::vector<Values> kept_, input_gradients_;                 // kept: the inputs of a forward in training
-  mutable std::vector<Values> made_;                           // the outputs of the last call
-  mutable bool fetched_ = true;                                // they are where the host reads them
-  mutable std::span<Values const> outputs_;                    // they, or those of a recording
-  bool passed_back_ = false;                                   // backward_input has been here since the last forward
-};
-
-template <class Primitives>
-class BackendOf final : public AnyBackend {
- public:
-  explicit BackendOf(Primitives primitives = {}, std::shared_ptr<Executor> executor = nullptr)
-      : primitives_(primitives), executor_(std::move(executor)) {}
-  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
-    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed);
-  }
-  float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
-    return objective(primitives_, y, shape, target, batch);
-  }
-
- private:
-  Primitives primitives_;
-  std::shared_ptr<Executor> executor_;
+  std::vector<Values> kept_;                                   // the inputs of a forward in training
+  mutable Outlet<Backend> outlet_;
+  bool passed_back_ = false;  // backward_input has been here since the last forward
 };
 
 }  // namespace coldpress::dynamic

@@ -113,19 +113,26 @@ class Layer::WeightHome final : public SharedTensor::Home {
   int buffer_, weight_;
 };
 
-/// Where the outputs of the last call are.
-class Layer::OutputHome final : public SharedTensor::Home {
+/// While it lasts, a pass makes these tensors anew: copies on a device that nobody else holds need not be kept for
+/// them.
+class Layer::Remaking {
  public:
-  explicit OutputHome(Executable const& executable) : executable_(executable) {}
-  void pull(std::span<float> values) const override {
-    Values const output = executable_.output();
-    require(output.size() == values.size(), "network: its output was not read before the next call");
-    std::copy(output.begin(), output.end(), values.begin());
+  Remaking(Tensors const& tensors, std::span<SharedTensor::Home* const> given, std::size_t first = SIZE_MAX)
+      : tensors_(tensors), first_(first) {
+    want(true);
+    for (auto* home : given) {
+      if (home) home->want(true);  // the pass reads it
+    }
   }
-  void push(std::span<float const>) override {}
+  Remaking(Remaking const&) = delete;
+  ~Remaking() { want(false); }
 
  private:
-  Executable const& executable_;
+  void want(bool makes_another) const {
+    for (std::size_t k = 0; k < std::min(first_, tensors_.now.size()); ++k) tensors_.now[k].want_copy(makes_another);
+  }
+  Tensors const& tensors_;
+  std::size_t first_;  // of them
 };
 
 Layer Layer::from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed) {
@@ -133,7 +140,8 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
     auto executable = executable_of(backend, config, input, seed);
     return {std::move(config), std::move(executable)};
   }
-  auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), backend.name()}, any_backend(backend)});
+  std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();  // which reads what it compares
+  auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), host}, any_backend(backend)});
   Layer layer{std::move(config), nullptr};
   layer.loss_ = std::move(loss);
   return layer;
@@ -148,12 +156,9 @@ Layer& Layer::operator=(Layer&& other) noexcept {
   std::swap(config_, other.config_);
   std::swap(executable_, other.executable_);
   std::swap(loss_, other.loss_);
-  std::swap(homes_, other.homes_);
   std::swap(weights_data_, other.weights_data_);
   std::swap(weights_gradients_, other.weights_gradients_);
   std::swap(weights_names_, other.weights_names_);
-  std::swap(output_home_, other.output_home_);
-  std::swap(step_output_, other.step_output_);
   std::swap(outputs_, other.outputs_);
   std::swap(input_gradients_, other.input_gradients_);
   std::swap(kept_inputs_, other.kept_inputs_);
@@ -164,7 +169,6 @@ Layer& Layer::operator=(Layer&& other) noexcept {
 Layer::~Layer() {
   for (SharedTensor const& tensor : weights_data_) tensor.move_out();
   for (SharedTensor const& tensor : weights_gradients_) tensor.move_out();
-  for (SharedTensor const& tensor : step_output_) tensor.move_out();
 }
 
 void Layer::make_weights() {
@@ -175,9 +179,8 @@ void Layer::make_weights() {
     if (shape.size() == 1) shape.insert(shape.begin(), 1);
     for (auto [tensors, buffer] :
          {std::pair{&weights_data_, Executable::data}, std::pair{&weights_gradients_, Executable::gradient}}) {
-      homes_.push_back(std::make_unique<WeightHome>(*executable_, buffer, i));
-      tensors->emplace_back(shape);
-      tensors->back().move_in(homes_.back().get());
+      tensors->push_back(SharedTensor::without_values(shape));
+      tensors->back().move_in(std::make_shared<WeightHome>(*executable_, buffer, i));
     }
     weights_names_.push_back(weight.name);
     ++i;
@@ -189,7 +192,6 @@ Executable& Layer::executable() const {
   return *executable_;
 }
 void Layer::send_weights() const {
-  for (SharedTensor const& tensor : step_output_) tensor.read();
   for (SharedTensor const& tensor : weights_data_) tensor.send_home();
 }
 void Layer::weights_changed() const {
@@ -199,14 +201,20 @@ void Layer::gradients_changed() const {
   for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
 }
 
-/// Tensor k of a list gets these values. It may be what a later pass reads; then there is another one from now on.
-void Layer::hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape) {
-  if (tensors.size() <= k) tensors.resize(k + 1, SharedTensor{{1}});
-  auto const same = [&](SharedTensor const& tensor) { return tensor.is(tensors[k]); };
-  if (std::any_of(kept_inputs_.begin(), kept_inputs_.end(), same))
-    tensors[k] = SharedTensor{{shape.begin(), shape.end()}};
-  tensors[k].remake(shape);
-  std::copy(values.begin(), values.end(), tensors[k].write_only().begin());
+/// Tensor k gets these values; where somebody else holds it, there is another one from now on.
+void Layer::hold(Tensors& tensors, std::size_t k, Executable::Made const& made, std::span<Index const> shape) {
+  auto& [now, before] = tensors;
+  if (now.size() <= k) now.push_back(SharedTensor::without_values({1}));
+  if (now[k].is_shared()) {
+    while (before.size() <= k) before.push_back(SharedTensor::without_values({1}));
+    std::swap(now[k], before[k]);
+  }
+  now[k].remake(shape);
+  if (made.home) {
+    now[k].move_in(made.home);
+  } else {
+    std::copy(made.values.begin(), made.values.end(), now[k].write_only().begin());
+  }
 }
 
 std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> inputs) {
@@ -219,50 +227,66 @@ std::span<SharedTensor const> Layer::forward(std::span<SharedTensor const> input
     float const mean =
         loss_->forward(inputs[0].read(), sample_shape(inputs[0]), inputs[1].read(), inputs[0].shape()[0]);
     keep(inputs);
-    hold(outputs_, 0, {&mean, 1}, std::array<Index, 1>{1});
-    return outputs_;
+    hold(outputs_, 0, {{&mean, 1}}, std::array<Index, 1>{1});
+    return outputs_.now;
   }
-  auto const values = values_of(inputs);
+  give(inputs, executable_->input_shapes());
   send_weights();
   kept_inputs_.clear();
-  auto const outputs = executable_->forward({values.data(), inputs.size()}, mode_);
+  Remaking const remaking{outputs_, given_.homes};
+  executable_->forward(given_.values, mode_, given_.homes.data());
   keep(inputs);
-  return hold_outputs(outputs);
+  return hold_outputs(executable_->output_shapes().size());
 }
 
 std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inputs) {
   std::size_t const wanted = executable().input_shapes().size();
   if (inputs.size() != wanted)
     throw ShapeError{"evaluate: takes " + std::to_string(wanted) + " inputs, got " + std::to_string(inputs.size())};
-  auto const values = values_of(inputs);
+  give(inputs, executable_->input_shapes());
   send_weights();
   kept_inputs_.clear();
-  return hold_outputs(executable_->evaluate({values.data(), inputs.size()}));
+  Remaking const remaking{outputs_, given_.homes};
+  executable_->evaluate(given_.values, given_.homes.data());
+  return hold_outputs(executable_->output_shapes().size());
 }
 
-std::array<Values, max_network_inputs> Layer::values_of(std::span<SharedTensor const> inputs) const {
-  std::array<Values, max_network_inputs> values;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    inputs[k].check_samples(executable_->input_shapes()[k].size());
-    values[k] = inputs[k].read();
-  }
-  return values;
+/// What the next call is given, where its device has it, or else the host.
+void Layer::give(SharedTensor const& tensor, Index sample) {
+  tensor.check_samples(sample);
+  SharedTensor::Home* const copy = tensor.copy();
+  bool const there = copy && copy->device() == executable_->device();
+  given_.values.push_back(there ? copy->on_device() : tensor.read());
+  given_.homes.push_back(there ? copy : nullptr);
 }
-std::span<SharedTensor const> Layer::hold_outputs(std::span<Values const> outputs) {
+void Layer::give(std::span<SharedTensor const> tensors, std::span<Shape const> samples) {
+  given_.values.clear(), given_.homes.clear();
+  for (std::size_t k = 0; k < tensors.size(); ++k) give(tensors[k], samples[k].size());
+}
+std::span<SharedTensor const> Layer::hold_outputs(std::size_t count) {
   auto const shapes = executable_->output_shapes();
-  for (std::size_t k = 0; k < outputs.size(); ++k)
-    hold(outputs_, k, outputs[k], Extents{static_cast<Index>(outputs[k].size()) / shapes[k].size(), shapes[k]});
-  return outputs_;
+  for (std::size_t k = 0; k < count; ++k) {
+    auto const made = executable_->made(k);
+    hold(outputs_, k, made, Extents{static_cast<Index>(made.values.size()) / shapes[k].size(), shapes[k]});
+  }
+  return outputs_.now;
 }
 
+/// Until backward: of what a device has brought over, no more than the shape.
 void Layer::keep(std::span<SharedTensor const> inputs) {
-  kept_inputs_.assign(inputs.begin(), inputs.end());
-  kept_values_.clear();
-  for (SharedTensor const& input : inputs) kept_values_.push_back(input.read());
+  bool const brought = executable_ && !executable_->device().empty();
+  kept_inputs_.clear(), kept_values_.clear();
+  for (SharedTensor const& input : inputs) {
+    if (brought) {
+      kept_inputs_.push_back(SharedTensor::without_values(input.shape()));
+    } else {
+      kept_inputs_.push_back(input), kept_values_.push_back(input.read());
+    }
+  }
 }
 /// Backward reads the inputs again: they must still be where they were.
 void Layer::check_kept() const {
-  for (std::size_t k = 0; k < kept_inputs_.size(); ++k) {
+  for (std::size_t k = 0; k < kept_inputs_.size() && k < kept_values_.size(); ++k) {
     Values const now = kept_inputs_[k].read();
     require(now.data() == kept_values_[k].data() && now.size() == kept_values_[k].size(),
             "backward: an input has been resized since forward");
@@ -272,15 +296,15 @@ void Layer::check_kept() const {
 std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> output_gradients) {
   backward_input(output_gradients);
   if (!loss_) backward_parameters();
-  return input_gradients_;
+  return input_gradients_.now;
 }
 
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
   check_kept();
   if (loss_) {
     require(!loss_->objective.gradient().empty(), "backward: comes after forward");
-    hold(input_gradients_, 0, loss_->objective.gradient(), kept_inputs_[0].shape());
-    return input_gradients_;
+    hold(input_gradients_, 0, {loss_->objective.gradient()}, kept_inputs_[0].shape());
+    return input_gradients_.now;
   }
   auto const shapes = executable().output_shapes();
   if (output_gradients.size() != shapes.size()) {
@@ -288,52 +312,38 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
                      (shapes.size() == 1 ? " gradient" : " gradients") + ", got " +
                      std::to_string(output_gradients.size())};
   }
-  given_gradients_.clear();
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    output_gradients[k].check_samples(shapes[k].size());
-    given_gradients_.push_back(output_gradients[k].read());
-  }
-  executable_->backward_input(given_gradients_);
-  take_input_gradients();
-  return input_gradients_;
+  give(output_gradients, shapes);
+  Remaking const remaking{input_gradients_, given_.homes};
+  executable_->backward_input(given_.values, given_.homes.data());
+  hold_input_gradients();
+  return input_gradients_.now;
 }
 
-void Layer::take_input_gradients() {
-  auto const gradients = executable().input_gradients();
-  for (std::size_t k = 0; k < gradients.size(); ++k) {
-    Shape const in = executable_->input_shapes()[k];
-    if (kept_inputs_.empty() || kept_inputs_[k].size() != static_cast<Index>(gradients[k].size())) {
-      hold(input_gradients_, k, gradients[k], Extents{static_cast<Index>(gradients[k].size()) / in.size(), in});
+void Layer::hold_input_gradients() {
+  auto const shapes = executable_->input_shapes();
+  std::size_t const outputs = executable_->output_shapes().size();
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    auto const made = executable_->made(outputs + k);
+    auto const size = static_cast<Index>(made.values.size());
+    if (size == 0) return input_gradients_.now.clear();
+    if (kept_inputs_.empty() || kept_inputs_[k].size() != size) {
+      hold(input_gradients_, k, made, Extents{size / shapes[k].size(), shapes[k]});
     } else {
-      hold(input_gradients_, k, gradients[k], kept_inputs_[k].shape());
+      hold(input_gradients_, k, made, kept_inputs_[k].shape());
     }
   }
-  if (gradients.empty()) input_gradients_.clear();
 }
 
-void Layer::start_step() const {
-  for (SharedTensor const& tensor : step_output_) tensor.home_goes_on();
-  for (SharedTensor const& tensor : weights_data_) tensor.send_home();
-}
-void Layer::end_step() {
+void Layer::train(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+                  TrainingOptions const& options, Progress& progress, Homes homes) {
+  send_weights();
+  Remaking const gradients{input_gradients_, {}},
+      output{outputs_, {homes, homes ? given_.homes.size() : 0}, homes ? 1u : 0u};
+  executable().train_minibatch(inputs, targets, objective, options, progress, homes);
   weights_changed();
   gradients_changed();
-  take_input_gradients();
-  for (SharedTensor const& tensor : step_output_) tensor.write_only();  // what it was is gone
-}
-SharedTensor const& Layer::step_output(Index samples) {
-  if (!output_home_) {
-    output_home_ = std::make_unique<OutputHome>(executable());
-    step_output_.assign(1, SharedTensor{{1}});
-  }
-  SharedTensor& output = step_output_[0];
-  output.remake(Extents{samples, output_shape()});
-  if (executable().is_remote()) {
-    output.move_in(output_home_.get());
-  } else {
-    output_home_->pull(output.write_only());
-  }
-  return output;
+  hold_input_gradients();
+  if (homes) hold_outputs(1);
 }
 
 void Layer::backward_parameters() {

@@ -1,8 +1,8 @@
-#include "engine.hpp"
+#include "host_backend.hpp"
 #include "runtime_reference.hpp"
 
 namespace coldpress::dynamic {
 
-std::unique_ptr<AnyBackend> reference_backend() { return std::make_unique<BackendOf<RuntimeReference>>(); }
+std::unique_ptr<AnyBackend> reference_backend() { return std::make_unique<HostBackend<RuntimeReference>>(); }
 
 }  // namespace coldpress::dynamic

@@ -162,39 +162,35 @@ Solver::Solver(Layer network, SolverConfig config)
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
-MeanLoss Solver::train(std::span<Values const> inputs, Values targets) {
+MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
     throw ConfigError{"solver: a number of options() is out of range"};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
   }
-  network_.start_step();
-  network_.executable().train_minibatch(inputs, targets, objective_, options_, progress_);
-  network_.end_step();
+  network_.train(inputs, targets, objective_, options_, progress_, homes);
   return MeanLoss{network_.executable()};
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
   require(objective_.has_value(),
           "train_minibatch: the network has its own losses, and takes no targets beside inputs");
-  targets.check_samples(target_size_);
-  return train_tensors(inputs, targets.read());
+  return train_tensors(inputs, &targets);
 }
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs) {
   require(!objective_, "train_minibatch: the objective needs targets");
-  return train_tensors(inputs, {});
+  return train_tensors(inputs, nullptr);
 }
-SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, Values targets) {
+SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets) {
   auto const shapes = network_.input_shapes();
   require(inputs.size() == shapes.size(), "train_minibatch: there must be as many inputs as the network has");
-  std::array<Values, max_network_inputs> values;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    inputs[k].check_samples(shapes[k].size());
-    values[k] = inputs[k].read();
-  }
-  train({values.data(), inputs.size()}, targets);
-  return network_.step_output(inputs[0].size() / shapes[0].size());
+  auto& [values, homes] = network_.given_;
+  values.clear(), homes.clear();
+  for (std::size_t k = 0; k < inputs.size(); ++k) network_.give(inputs[k], shapes[k].size());
+  if (targets) network_.give(*targets, target_size_);
+  train(std::span{values}.first(inputs.size()), targets ? values.back() : Values{}, homes.data());
+  return network_.outputs_.now[0];
 }
 
 int Solver::state_count() const {

@@ -50,6 +50,7 @@ class Failing final : public cuda::Device {
   void copy_up(void*, void const*, std::size_t) override {}
   void copy_down(void*, void const*, std::size_t) override {}
   void copy_ahead(void*, void const*, std::size_t) override {}
+  void copy_over(void*, Device&, void const*, std::size_t) override {}
   void set_zero(void*, std::size_t) override {}
   int most_blocks(cuda::Call const&) override { return check(At::blocks), 1; }
   bool has_cluster(cuda::Call const&, int) override { return false; }

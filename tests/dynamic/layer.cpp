@@ -291,9 +291,31 @@ TEST_CASE("layers in a row: what one keeps of another survives") {
   Net front = make({"a", Linear{8}}, Shape{4}), back = make({"b", Linear{3}}, Shape{8});
   SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);
   back.forward(front.forward(x));
-  auto const dx = values_of(back.backward(dy));
-  front.forward(noise({64, 4}, 5));  // another batch: back still has the tensor it was given
-  CHECK(same_bits(values_of(back.backward(dy)), dx));
+  auto const dx = values_of(back.backward(dy)), gradients = gradients_of(back);
+  for (Index batch : {64, 2}) {  // back still has the tensor it was given
+    front.forward(noise({batch, 4}, 5));
+    CHECK(same_bits(values_of(back.backward(dy)), dx));
+    CHECK(same_bits(gradients_of(back), gradients));
+  }
+}
+
+TEST_CASE("who holds an output or an input gradient keeps its values") {
+  Net net = make(small_network());
+  SharedTensor const x = noise({2, 4}, 1), others = noise({2, 4}, 2), dy = noise({2, 3}, 3);
+  SharedTensor const y = net.forward(x);
+  Floats const values = values_of(y);
+  SharedTensor const dx = net.backward(dy);
+  Floats const gradients = values_of(dx);
+  std::vector<SharedTensor> held;
+  for (std::uint64_t time = 0; time < 3; ++time) {
+    held.push_back(net.forward(others));
+    CHECK_FALSE(same_bits(values_of(held.back()), values));
+    held.push_back(net.backward(noise({2, 3}, 4 + time)));
+    CHECK_FALSE(same_bits(values_of(held.back()), gradients));
+  }
+  CHECK_FALSE(same_bits(values_of(held[1]), values_of(held[5])));
+  CHECK(same_bits(values_of(y), values));
+  CHECK(same_bits(values_of(dx), gradients));
 }
 
 TEST_CASE("update_weights subtracts the gradients, clear_weights_gradients zeroes them") {

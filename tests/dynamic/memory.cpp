@@ -168,6 +168,13 @@ TEST_CASE("a loss layer stays off the heap") {
           loss.forward({data.at(n).dy, data.at(n).targets});
           loss.backward();
         }) == 0);
+  Net net = Net::from_config(Backend{}, network());
+  auto const step = [&](Index n) {  // the loss holds an output while the network makes the next
+    loss.forward({net.forward(data.at(n).x), data.at(n).targets});
+    net.backward(loss.backward());
+  };
+  step(32), step(32);
+  CHECK(steady(step) == 0);
 }
 
 TEST_CASE("building, training and dropping networks leaves nothing behind") {

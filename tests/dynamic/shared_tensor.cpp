@@ -67,9 +67,10 @@ TEST_CASE("shapes without values, and more than 2^40 of them, are errors before 
 }
 
 TEST_CASE("values travel once, and only when they are asked for") {
-  Place place;
+  auto const home = std::make_shared<Place>();
+  Place& place = *home;
   SharedTensor const a{{2}}, b = a;
-  a.move_in(&place);
+  a.move_in(home);
   CHECK(place.pulls == 0);
   CHECK(values_of(a) == Floats{1, 2});
   CHECK(values_of(b) == Floats{1, 2});
@@ -87,9 +88,10 @@ TEST_CASE("values travel once, and only when they are asked for") {
 }
 
 TEST_CASE("what the home has made since is not overwritten by what was written before") {
-  Place place;
+  auto const home = std::make_shared<Place>();
+  Place& place = *home;
   SharedTensor const a{{2}};
-  a.move_in(&place);
+  a.move_in(home);
   a.write_only()[0] = 5;
   place.kept = {6, 7};
   a.home_changed();
@@ -101,11 +103,11 @@ TEST_CASE("what the home has made since is not overwritten by what was written b
 TEST_CASE("who holds a tensor keeps its values when the home goes") {
   SharedTensor survivor{{2}};
   {
-    Place place;
+    auto const place = std::make_shared<Place>();
     SharedTensor const a{{2}};
-    a.move_in(&place);
+    a.move_in(place);
     survivor = a;
-    place.kept = {8, 9};
+    place->kept = {8, 9};
     a.home_changed();
     a.move_out();
   }
@@ -114,13 +116,67 @@ TEST_CASE("who holds a tensor keeps its values when the home goes") {
   CHECK(values_of(survivor) == Floats{1, 9});
 }
 
+TEST_CASE("who holds a tensor whose home fails when it goes is told so when he reads it, and may write it") {
+  struct Broken final : SharedTensor::Home {
+    void pull(std::span<float>) const override { throw DeviceError{"lost"}; }
+    void push(std::span<float const>) override {}
+  };
+  SharedTensor const held{{2}};
+  {
+    SharedTensor const a = held;
+    a.move_in(std::make_shared<Broken>());
+    a.move_out();
+  }
+  for (int time = 0; time < 2; ++time) CHECK(says(error_of<DeviceError>([&] { held.read(); }), "lost"));
+  held.write_only()[1] = 3;
+  CHECK(held.read()[1] == 3);
+}
+
+TEST_CASE("a copy on a device is read once, and let go by who writes") {
+  struct Copy final : SharedTensor::Home {
+    Floats kept{1, 2};
+    mutable int pulls = 0;
+    bool wanted = true;
+    void pull(std::span<float> values) const override { ++pulls, std::copy(kept.begin(), kept.end(), values.begin()); }
+    void push(std::span<float const>) override { FAIL("nobody asked for it"); }
+    std::string_view device() const override { return "device"; }
+    std::span<float const> on_device() const override { return kept; }
+    void want(bool is) override { wanted = is; }
+  };
+  auto const copy = std::make_shared<Copy>();
+  SharedTensor const a = SharedTensor::without_values({2});
+  a.move_in(copy);
+  CHECK(a.copy() == copy.get());
+  a.want_copy(true);
+  CHECK_FALSE(copy->wanted);  // whoever holds it alone makes another
+  a.want_copy(false);
+  CHECK(copy->wanted);
+  SharedTensor const b = a;
+  a.want_copy(true);
+  CHECK(copy->wanted);
+  CHECK(values_of(a) == Floats{1, 2});
+  CHECK(values_of(b) == Floats{1, 2});
+  CHECK(copy->pulls == 1);
+  CHECK_FALSE(copy->wanted);
+  CHECK(a.copy() == copy.get());  // which is still right
+  b.read_write()[0] = 5;
+  CHECK(a.copy() == nullptr);
+  CHECK(values_of(a) == Floats{5, 2});
+  CHECK(copy.use_count() == 1);
+  a.move_in(copy);
+  a.resize({3});  // as that of any tensor that is nobody's
+  CHECK(values_of(a) == Floats(3, 0.0f));
+}
+
 TEST_CASE("a tensor made anew leaves those alone who hold the old one") {
   SharedTensor a = tensor({2}, {1, 2});
   std::array<Index, 2> const larger{2, 2};
   SharedTensor const held = a;
-  a.remake(larger);
+  a.remake(held.shape());
   CHECK_FALSE(a.is(held));
+  a.write_only()[0] = 7;
   CHECK(values_of(held) == Floats{1, 2});
+  a.remake(larger);
   CHECK(a.shape() == std::vector<Index>{2, 2});
   SharedTensor const* const self = &a;
   a.remake(std::array<Index, 1>{3});

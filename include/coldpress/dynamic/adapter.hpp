@@ -46,7 +46,7 @@ class Adapted final : public Executable {
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
   void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }
 
-  std::span<Values const> forward(std::span<Values const> inputs, Mode mode) override {
+  std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes) override {
     bool const training = mode == Mode::training;
     if (training) {
       net_.forward_training(all(inputs), training_, step_ + 1);
@@ -70,7 +70,7 @@ class Adapted final : public Executable {
     return outputs();
   }
   void reset() override { state_.reset(); }
-  std::span<Values const> backward_input(std::span<Values const> output_gradients) override {
+  std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes) override {
     require(kept_, "backward: comes after forward in training mode");
     require(output_gradients.size() == outputs_, "backward: takes a gradient for each output");
     std::array<Values, outputs_> gradients;
@@ -93,7 +93,7 @@ class Adapted final : public Executable {
   }
 
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                       TrainingOptions const& options, Progress& progress) override {
+                       TrainingOptions const& options, Progress& progress, Homes) override {
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own takes no objective beside them"};
@@ -102,7 +102,7 @@ class Adapted final : public Executable {
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
     kept_ = passed_back_ = false;
   }
-  std::span<Values const> evaluate(std::span<Values const> inputs) override {
+  std::span<Values const> evaluate(std::span<Values const> inputs, Homes) override {
     net_.evaluate(all(inputs), evaluation_);
     take_outputs(evaluation_);
     kept_ = passed_back_ = false;
@@ -119,6 +119,9 @@ class Adapted final : public Executable {
   std::span<Values const> outputs() const override { return made_; }
   std::span<Values const> input_gradients() const override {
     return std::span{input_gradients_}.first(passed_back_ ? inputs_ : 0);
+  }
+  Made made(std::size_t k) const override {
+    return {k < outputs_ ? made_[k] : passed_back_ ? input_gradients_[k - outputs_] : Values{}};
   }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
@@ -155,12 +158,12 @@ class Adapted final : public Executable {
       objective_.emplace(objective, Backend::like_static().name());
     all(inputs);
     objective_->check(Net::output_shape, targets, batch_);
-    forward(inputs, Mode::training);
+    forward(inputs, Mode::training, nullptr);
     float const mean = (*objective_)(typename Net::Backend{}, made_[0], Net::output_shape, targets, batch_);
     std::array<Values, outputs_> gradients;
     gradients[0] = objective_->gradient();
     for (std::size_t k = 1; k < outputs_; ++k) gradients[k] = zeros(shapes_of_outputs[k]);
-    backward_input(gradients);
+    backward_input(gradients, nullptr);
     losses_.assign(1, {"", mean});
   }
   void run_losses(std::span<Values const> inputs) {

@@ -34,7 +34,8 @@ class Layer {
 
   /// Inputs, in the order of the container's, have the batch as first extent, any batch; they are kept until backward.
   /// A loss, or a container that ends in one, takes predictions and targets. The outputs, in the order of the config's,
-  /// are the layer's own and change with the next call.
+  /// are the layer's own, and the next call makes others; who holds one as a tensor of his own keeps its values. Those
+  /// of a GPU's layer stay there until they are read, and are for one thread at a time with that layer until then.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
@@ -53,15 +54,7 @@ class Layer {
   void backward_parameters();
 
   /// Those of the last backward, or of a solver's step where the config says force_backward; else none.
-  std::span<SharedTensor const> input_gradients() const { return input_gradients_; }
-  /// For solvers: takes over those that a step has left.
-  void take_input_gradients();
-  /// For solvers: what comes before a step and after it, and the first output of one on so many samples. From a device
-  /// that is brought over when it is read, and before any other call of the network; the next step takes it away, but
-  /// not from who holds it.
-  void start_step() const;
-  void end_step();
-  SharedTensor const& step_output(Index samples);
+  std::span<SharedTensor const> input_gradients() const { return input_gradients_.now; }
 
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
   /// counts.
@@ -135,26 +128,39 @@ class Layer {
   void gradients_changed() const;
 
  private:
+  friend class Solver;
   struct LossLayer;
   class WeightHome;
-  class OutputHome;
+  /// Tensors that each call makes anew, and those of the call before that somebody else held.
+  struct Tensors {
+    std::vector<SharedTensor> now = {}, before = {};
+  };
+  class Remaking;
+  struct Given {
+    std::vector<Values> values = {};
+    std::vector<SharedTensor::Home*> homes = {};
+  };
   void make_weights();
   void set_frozen(std::string const& name, bool frozen);
-  std::array<Values, max_network_inputs> values_of(std::span<SharedTensor const> inputs) const;
-  std::span<SharedTensor const> hold_outputs(std::span<Values const> outputs);
+  void give(SharedTensor const& tensor, Index sample);
+  void give(std::span<SharedTensor const> tensors, std::span<Shape const> samples);
+  std::span<SharedTensor const> hold_outputs(std::size_t count);
+  void hold_input_gradients();
+  static void hold(Tensors& tensors, std::size_t k, Executable::Made const& made, std::span<Index const> shape);
   void keep(std::span<SharedTensor const> inputs);
   void check_kept() const;
-  void hold(std::vector<SharedTensor>& tensors, std::size_t k, Values values, std::span<Index const> shape);
+  /// A solver's step; on tensors, which have homes, it makes the first output.
+  void train(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+             TrainingOptions const& options, Progress& progress, Homes homes);
 
   LayerConfig config_;
   std::unique_ptr<Executable> executable_;
   std::unique_ptr<LossLayer> loss_;
-  std::vector<std::unique_ptr<WeightHome>> homes_;
-  std::vector<SharedTensor> weights_data_, weights_gradients_, outputs_, input_gradients_, kept_inputs_;
-  std::unique_ptr<OutputHome> output_home_;
-  std::vector<SharedTensor> step_output_;  // one, after the first step
+  std::vector<SharedTensor> weights_data_, weights_gradients_, kept_inputs_;
+  Tensors outputs_, input_gradients_;
   std::vector<std::string> weights_names_;
-  std::vector<Values> given_gradients_, kept_values_;
+  std::vector<Values> kept_values_;  // of the inputs that are kept, where the host has them
+  Given given_;                      // to the call that is under way
   Mode mode_ = Mode::training;
 };
 

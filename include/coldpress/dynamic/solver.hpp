@@ -30,8 +30,8 @@ class Solver {
   /// Trains a network that is there already; the config's own is not looked at.
   Solver(Layer network, SolverConfig config);
 
-  /// One step, fused where the network can; returns the network's output, which changes with the next step. The batch
-  /// is the first extent of x. Throws DataError for labels that are no class; then nothing has changed.
+  /// One step, fused where the network can; returns the network's output, as Layer's forward does. The batch is the
+  /// first extent of x. Throws DataError for labels that are no class; then nothing has changed.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
     return train_minibatch(std::span{&x, 1}, targets);
   }
@@ -72,8 +72,8 @@ class Solver {
   int state_count() const;
 
  private:
-  MeanLoss train(std::span<Values const> inputs, Values targets);
-  SharedTensor const& train_tensors(std::span<SharedTensor const> inputs, Values targets);
+  MeanLoss train(std::span<Values const> inputs, Values targets, Homes homes = nullptr);
+  SharedTensor const& train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets);
 
   Layer network_;
   SolverConfig config_;

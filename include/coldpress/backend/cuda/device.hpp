@@ -16,6 +16,7 @@ namespace coldpress::cuda {
 struct Counts {
   std::atomic<Index> allocations = 0;             // of memory, theirs or pinned
   std::atomic<Index> uploads = 0, downloads = 0;  // copies between a host and a device
+  std::atomic<Index> copies = 0;                  // and on a device
   std::atomic<Index> waits = 0;                   // until a device had nothing left to do
   std::atomic<Index> graphs = 0, launches = 0;    // graphs made, and started
   std::atomic<Index> kernels = 0, blocks = 0;     // in those started
@@ -69,6 +70,11 @@ class Device {
     flush(), ++counts().downloads, ++counts().waits, copy_down(to, from, bytes);
   }
   void clear(void* to, std::size_t bytes) { flush(), set_zero(to, bytes); }
+  /// From a device of the same name, which may be this one, once what that has been asked for is done; and done before
+  /// what either is asked for next. Nothing that this one was asked for before may use `to`.
+  void copy(void* to, Device& other, void const* from, std::size_t bytes) {
+    other.flush(), ++counts().copies, copy_over(to, other, from, bytes);
+  }
 
   /// The kernel of a text (kernels/cuda/fused), while the device lives. Throws what compile does.
   virtual Compiled compile(std::string const& source) = 0;
@@ -141,6 +147,7 @@ class Device {
   virtual void copy_up(void* to, void const* from, std::size_t bytes) = 0;
   virtual void copy_down(void* to, void const* from, std::size_t bytes) = 0;
   virtual void copy_ahead(void* to, void const* pinned, std::size_t bytes) = 0;
+  virtual void copy_over(void* to, Device& other, void const* from, std::size_t bytes) = 0;
   virtual void set_zero(void* to, std::size_t bytes) = 0;
   /// How many blocks of a call's kernel are there at the same time: they wait for each other.
   virtual int most_blocks(Call const& call) = 0;

@@ -14,13 +14,16 @@ class Inlet {
  public:
   explicit Inlet(std::shared_ptr<Device> const& device) : device_(device) {}
   float const* bring(std::span<float const> values) {
-    last_ = static_cast<std::size_t>(device_->turn());
-    while (places_.size() <= last_) places_.emplace_back(device_);
-    auto& [pinned, memory] = places_[last_];
-    auto const size = static_cast<Index>(values.size());
-    pinned.reserve(size), memory.reserve(size);
+    auto& [pinned, memory] = next(values);
+    pinned.reserve(static_cast<Index>(values.size()));
     std::memcpy(pinned.data(), values.data(), values.size_bytes());
     device_->upload_ahead(memory.data(), pinned.data(), values.size_bytes());
+    return memory.data();
+  }
+  /// Of another device on the same GPU.
+  float const* bring(Device& from, std::span<float const> values) {
+    auto const& memory = next(values).memory;
+    device_->copy(memory.data(), from, values.data(), values.size_bytes());
     return memory.data();
   }
   float const* last() const { return last_ < places_.size() ? places_[last_].memory.data() : nullptr; }
@@ -31,6 +34,12 @@ class Inlet {
     PinnedMemory<float> pinned;
     DeviceMemory<float> memory;
   };
+  Place& next(std::span<float const> values) {
+    last_ = static_cast<std::size_t>(device_->turn());
+    while (places_.size() <= last_) places_.emplace_back(device_);
+    places_[last_].memory.reserve(static_cast<Index>(values.size()));
+    return places_[last_];
+  }
   std::shared_ptr<Device> device_;
   std::deque<Place> places_;
   std::size_t last_ = 0;

@@ -1,0 +1,70 @@
+// What a pass has made, as a tensor's copy on a device.
+#pragma once
+
+#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/dynamic/shared_tensor.hpp>
+
+#include <list>
+
+namespace coldpress::dynamic {
+
+/// At first it is where the pass has left it. When its network goes on, or goes away, it gets memory of its own.
+class DeviceCopy final : public SharedTensor::Home {
+ public:
+  /// Memory that other copies have had.
+  using Spares = std::list<cuda::DeviceMemory<float>>;
+
+  DeviceCopy(std::shared_ptr<cuda::Device> device, std::shared_ptr<Spares> spares)
+      : device_(std::move(device)), spares_(std::move(spares)) {}
+  ~DeviceCopy() override {
+    if (spares_->size() < most_spares) spares_->splice(spares_->end(), own_);
+  }
+  cuda::Device& owner() const { return *device_; }
+  void lend(std::span<float const> values) { values_ = values, lent_ = wanted_ = true; }
+  /// The memory that it was lent is about to be overwritten.
+  void settle() {
+    if (!lent_) return;
+    if (wanted_) {
+      move_out();
+    } else {
+      values_ = {};
+    }
+    lent_ = false;
+  }
+  /// The same at the end of its network. What fails then is told when it is read.
+  void settle_for_good() noexcept {
+    try {
+      settle();
+    } catch (...) {
+      values_ = {}, lent_ = false, error_ = std::current_exception();
+    }
+  }
+
+  void pull(std::span<float> values) const override {
+    if (error_) std::rethrow_exception(error_);
+    if (values_.empty()) throw DeviceError{"'" + device_->name() + "': a pass that failed took what was not yet read"};
+    device_->download(values.data(), values_.data(), values_.size_bytes());
+  }
+  void push(std::span<float const>) override {}  // a tensor that is written lets go of it
+  std::string_view device() const override { return device_->name(); }
+  std::span<float const> on_device() const override { return values_; }
+  void want(bool wanted) override { wanted_ = wanted; }
+
+ private:
+  static constexpr std::size_t most_spares = 8;
+  void move_out() {
+    if (own_.empty() && !spares_->empty()) own_.splice(own_.end(), *spares_, spares_->begin());
+    if (own_.empty()) own_.emplace_back(device_);
+    own_.front().reserve(static_cast<Index>(values_.size()));
+    device_->copy(own_.front().data(), *device_, values_.data(), values_.size_bytes());
+    values_ = {own_.front().data(), values_.size()};
+  }
+  std::shared_ptr<cuda::Device> device_;
+  std::shared_ptr<Spares> spares_;
+  Spares own_;  // one, where it has any
+  std::span<float const> values_;
+  bool lent_ = false, wanted_ = true;
+  std::exception_ptr error_;
+};
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,63 @@
+// What the last pass has made: outputs and input gradients, which stay where the backend has them until they are read.
+#pragma once
+
+#include "border.hpp"
+
+namespace coldpress::dynamic {
+
+template <class Backend>
+class Outlet {
+ public:
+  Outlet(Border<Backend>& border, std::size_t outputs, std::size_t inputs)
+      : border_(border), outputs_(outputs), made_(outputs + inputs), here_(outputs + inputs), shown_(first()) {}
+
+  /// Output k, or from k = the number of outputs on an input gradient.
+  void put(std::size_t k, Values values) {
+    made_[k] = values, here_[k] = false;
+    border_.lend(values, k);
+    if (k < outputs_) shown_ = first();
+  }
+  /// Outputs that are elsewhere, on the host.
+  std::span<Values const> show(std::span<Values const> outputs) { return shown_ = outputs; }
+  void drop_input_gradients() {
+    if (!input_gradients_there().empty())
+      std::fill(made_.begin() + static_cast<std::ptrdiff_t>(outputs_), made_.end(), Values{});
+  }
+  /// The memory that all of it is in goes.
+  void drop() { std::fill(made_.begin(), made_.end(), Values{}); }
+
+  /// As they are, and where the host reads them.
+  std::span<Values const> outputs_there() const { return shown_; }
+  std::span<Values const> input_gradients_there() const {
+    std::span const all = std::span{made_}.subspan(outputs_);
+    return all.empty() || all[0].empty() ? std::span<Values const>{} : all;
+  }
+  std::span<Values const> outputs() {
+    bring(0, outputs_);
+    return shown_;
+  }
+  std::span<Values const> input_gradients() {
+    bring(outputs_, made_.size());
+    return input_gradients_there();
+  }
+  Executable::Made made(std::size_t k) const {
+    Values const values = k < outputs_ ? shown_[k] : made_[k];
+    return {values, values.empty() ? nullptr : border_.home(k)};
+  }
+
+ private:
+  std::span<Values const> first() const { return std::span{made_}.first(outputs_); }
+  void bring(std::size_t from, std::size_t to) {
+    for (std::size_t k = from; k < to; ++k) {
+      if (!here_[k] && !made_[k].empty()) made_[k] = border_.fetch(made_[k], k);
+      here_[k] = true;
+    }
+  }
+  Border<Backend>& border_;
+  std::size_t outputs_;
+  std::vector<Values> made_;
+  std::vector<char> here_;
+  std::span<Values const> shown_;
+};
+
+}  // namespace coldpress::dynamic
