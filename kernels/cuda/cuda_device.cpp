@@ -311,10 +311,11 @@ class CudaDevice final : public Device {
     config.gridDim = dim3(static_cast<unsigned>(blocks)), config.blockDim = dim3(grid::threads);
     config.dynamicSmemBytes = shared_bytes(call), config.attrs = &how, config.numAttrs = 1;
     int count = 0;
-    bool const can = code.ptxVersion >= 90 &&
-                     (blocks <= portable_cluster ||
-                      cudaFuncSetAttribute(call.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess) &&
-                     cudaOccupancyMaxActiveClusters(&count, call.kernel, &config) == cudaSuccess;
+    bool const can =
+        code.ptxVersion >= 90 &&
+        (blocks <= portable_cluster ||
+         cudaFuncSetAttribute(call.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess) &&
+        cudaOccupancyMaxActiveClusters(&count, call.kernel, &config) == cudaSuccess;
     if (!can) cudaGetLastError();  // so that later calls do not report it again
     return at->second = can && count > 0;
   }
