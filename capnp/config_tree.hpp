@@ -4,8 +4,6 @@
 #include "config.hpp"
 #include "message.hpp"
 
-#include <cmath>
-
 namespace coldpress::persist {
 
 inline constexpr std::size_t max_layers = 65536;

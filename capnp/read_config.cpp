@@ -1,5 +1,7 @@
 #include "config_tree.hpp"
 
+#include <cmath>
+
 namespace coldpress::persist {
 namespace {
 

@@ -22,9 +22,9 @@ failed=0
 include=../../include/coldpress
 if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' \
   $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
-  $include/backend/grid/*.hpp $include/backend/cuda/program.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
+  $include/backend/grid/*.hpp $include/backend/cuda/{program,chunks}.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
   $include/optim/update.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
-  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void play\('; then
+  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play|by_itself)\('; then
   echo "these functions are not for a GPU" >&2
   failed=1
 fi

@@ -84,8 +84,8 @@ placed=
 if "$folder/${with_libraries[0]}" --workload none >"$out/libraries.log" 2>&1; then
   libraries=yes
   check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[1]}"
-  check "recurrent layers by cuDNN" 60 recurrent.log "$folder/${with_libraries[2]}"
-  check "poolings by cuDNN" 30 pooling.log "$folder/${with_libraries[3]}"
+  check "recurrent layers by cuDNN" 120 recurrent.log "$folder/${with_libraries[2]}"
+  check "poolings by cuDNN" 120 pooling.log "$folder/${with_libraries[3]}"
   placed=$(grep -h "cuda:0: cuDNN has the packed weights" "$out/recurrent.log" || true)
 else
   echo "gpu-check: programs that are linked with cuDNN and cuBLASLt do not start here, see $out/libraries.log" >&2

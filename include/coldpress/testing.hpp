@@ -121,15 +121,15 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
 }
 
 /// What a layer that says so makes of a sample depends on nothing else: two parts of a minibatch give what all of it
-/// gives, forward and back.
+/// gives, forward and back, and gradients of parameters that add up to those of all.
 template <class Net, Shape in>
 void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
   auto const network = random_network<N>(seed);
   Random random{seed + 3};
   auto const x = random.values<double>(batch * in.size()), dy = random.values<double>(batch * N::output_shape.size());
-  std::vector<double> made[2];  // of all, and of parts
-  auto const go = [&](std::vector<double>& to, Index first, Index last) {
+  std::vector<double> made[2], gradients[2];  // of all, and of parts
+  auto const go = [&](int which, Index first, Index last) {
     typename N::TrainingWorkspace workspace;
     auto const some = [&](std::vector<double> const& values, Shape const& shape) {
       return std::span{values}.subspan(static_cast<std::size_t>(first * shape.size()),
@@ -137,6 +137,10 @@ void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
     };
     std::vector<double> const y = copy_of<double>(network.forward_training(some(x, in), workspace, 7)),
                               dx = copy_of<double>(network.backward(some(dy, N::output_shape), workspace));
+    auto const of_parameters = canonical<N>(workspace.gradients());
+    gradients[which].resize(of_parameters.size());
+    for (std::size_t i = 0; i < of_parameters.size(); ++i) gradients[which][i] += of_parameters[i];
+    auto& to = made[which];
     for (Index i = 0; i < last - first; ++i) {
       for (auto const* values : {&y, &dx}) {
         auto const size = static_cast<std::ptrdiff_t>(values->size()) / (last - first);
@@ -144,12 +148,14 @@ void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
       }
     }
   };
-  go(made[0], 0, batch);
-  go(made[1], 0, batch / 2), go(made[1], batch / 2, batch);
-  for (std::size_t i = 0; i < made[0].size(); ++i) {
-    demand(std::abs(made[0][i] - made[1][i]) <= 1e-12 * (1 + std::abs(made[0][i])), violations,
-           "a sample depends on the others, against by_sample()" + place<N>(batch));
-  }
+  go(0, 0, batch);
+  go(1, 0, batch / 2), go(1, batch / 2, batch);
+  auto const compare = [&](std::vector<double> const(&of)[2], double bound, char const* sentence) {
+    for (std::size_t i = 0; i < of[0].size(); ++i)
+      demand(std::abs(of[0][i] - of[1][i]) <= bound * (1 + std::abs(of[0][i])), violations, sentence + place<N>(batch));
+  };
+  compare(made, 1e-12, "a sample depends on the others, against by_sample()");
+  compare(gradients, 1e-11, "gradients of parameters are no sums over samples, against by_sample()");
 }
 
 /// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.

@@ -277,6 +277,8 @@ class CudaDevice final : public Device {
   void copy_over(void* to, Device& other, void const* from, std::size_t bytes) override {
     auto const& source = static_cast<CudaDevice const&>(other);  // as its name says
     runtime_.use();
+    if (&other == this)  // in this order without more
+      return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying on the device");
     check(cudaEventRecord(source.copied_, source.stream_), "copying on the device");
     check(cudaStreamWaitEvent(copies_, source.copied_, 0), "copying on the device");
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, copies_), "copying on the device");

@@ -60,10 +60,10 @@ void Device::flush() {
   try {
     start();
   } catch (...) {
-    pass_.clear();
+    pass_.clear(), failed_.push_back(starts_++);
     throw;
   }
-  pass_.clear();
+  pass_.clear(), ++starts_;
 }
 
 void Device::submit() {

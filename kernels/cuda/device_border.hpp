@@ -18,7 +18,11 @@ template <>
 class Border<cuda::RuntimeCuda> {
  public:
   explicit Border(cuda::RuntimeCuda const& backend)
-      : device_(backend.device), results_(backend.results), flags_(backend.device), fuses_(backend.fused) {}
+      : device_(backend.device),
+        libraries_(backend.libraries),
+        results_(backend.results),
+        flags_(backend.device),
+        fuses_(backend.fused) {}
 
   using Passes = cuda::FusedPasses;
   bool fuses() const { return fuses_; }
@@ -107,6 +111,9 @@ class Border<cuda::RuntimeCuda> {
     }
   }
   void submit() const { device_->submit(); }
+  void forget() const {
+    if (libraries_) device_->forget(), libraries_->forget();
+  }
   void end() const noexcept {
     for (std::size_t place = 0; place < lent_.size(); ++place) {
       if (is_held(place)) lent_[place]->settle_for_good();
@@ -154,6 +161,7 @@ class Border<cuda::RuntimeCuda> {
     return to.data();
   }
   std::shared_ptr<cuda::Device> device_;
+  std::shared_ptr<cuda::Libraries> libraries_;  // or null
   std::shared_ptr<cuda::Results> results_;
   std::deque<cuda::Inlet> brought_;
   cuda::DeviceMemory<bool> flags_;

@@ -4,6 +4,7 @@
 #include <coldpress/backend/cuda/device.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
 
+#include <algorithm>
 #include <list>
 
 namespace coldpress::dynamic {
@@ -20,11 +21,14 @@ class DeviceCopy final : public SharedTensor::Home {
     if (spares_->size() < most_spares) spares_->splice(spares_->end(), own_);
   }
   cuda::Device& owner() const { return *device_; }
-  void lend(std::span<float const> values) { values_ = values, lent_ = wanted_ = true; }
+  void lend(std::span<float const> values) {
+    values_ = values, lent_ = wanted_ = true;
+    made_by_ = device_->next_start();
+  }
   /// The memory that it was lent is about to be overwritten.
   void settle() {
     if (!lent_) return;
-    if (wanted_) {
+    if (wanted_ && !is_lost()) {
       move_out();
     } else {
       values_ = {};
@@ -42,7 +46,8 @@ class DeviceCopy final : public SharedTensor::Home {
 
   void pull(std::span<float> values) const override {
     if (error_) std::rethrow_exception(error_);
-    if (values_.empty()) throw DeviceError{"'" + device_->name() + "': a pass that failed took what was not yet read"};
+    if (values_.empty() || is_lost())
+      throw DeviceError{"'" + device_->name() + "': a pass that failed took what was not yet read"};
     device_->download(values.data(), values_.data(), values_.size_bytes());
   }
   void push(std::span<float const>) override {}  // a tensor that is written lets go of it
@@ -52,10 +57,14 @@ class DeviceCopy final : public SharedTensor::Home {
 
  private:
   static constexpr std::size_t most_spares = 8;
+  bool is_lost() const { return lent_ && device_->has_failed(made_by_); }
   void move_out() {
-    if (own_.empty() && !spares_->empty()) own_.splice(own_.end(), *spares_, spares_->begin());
+    auto const size = static_cast<Index>(values_.size());
+    auto const spare =
+        std::find_if(spares_->begin(), spares_->end(), [&](auto const& memory) { return memory.size() >= size; });
+    if (own_.empty() && spare != spares_->end()) own_.splice(own_.end(), *spares_, spare);
     if (own_.empty()) own_.emplace_back(device_);
-    own_.front().reserve(static_cast<Index>(values_.size()));
+    own_.front().reserve(size);
     device_->copy(own_.front().data(), *device_, values_.data(), values_.size_bytes());
     values_ = {own_.front().data(), values_.size()};
   }
@@ -64,6 +73,7 @@ class DeviceCopy final : public SharedTensor::Home {
   Spares own_;  // one, where it has any
   std::span<float const> values_;
   bool lent_ = false, wanted_ = true;
+  Index made_by_ = 0;  // which start of the device's
   std::exception_ptr error_;
 };
 

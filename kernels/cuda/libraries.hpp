@@ -45,8 +45,12 @@ class Libraries {
                         Rows<float> y, bool add) = 0;
   /// Likewise a pooling's forward pass, which keeps nothing for backward.
   virtual bool pool(PoolingGeometry const& geometry, Rows<float> x, Rows<float> y) = 0;
-  /// For the pass of this layer that is under way; null: it is left to kernels. Throws LibraryError.
+  /// For the pass of this layer that is under way; null: it is left to kernels. From forward to backward it is known by
+  /// its address. Throws LibraryError.
   virtual LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) = 0;
+  /// Layers are gone, whose addresses others may have: drops what it keeps for each of them. The device has forgotten
+  /// its passes.
+  virtual void forget() = 0;
 };
 
 /// Null in programs that are not linked with coldpress::cuda_libs.

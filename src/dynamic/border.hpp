@@ -42,9 +42,9 @@ class Border {
   /// it gets it first. So it is for all at the end of the network.
   void start(std::size_t) const {}
   void submit() const {}
+  /// Layers go: what is kept for each of them is dropped.
+  void forget() const {}
   void end() const {}
-  /// The backend's values, for the host to read until others are fetched from the same place.
-  Values fetch(Values values, std::size_t) { return values; }
   /// They are for tensors as they are, which have this home until others are lent from the same place.
   void lend(Values, std::size_t) const {}
   std::shared_ptr<SharedTensor::Home> home(std::size_t) const { return nullptr; }

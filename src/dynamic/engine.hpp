@@ -97,8 +97,8 @@ class Engine final : public Executable {
     if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
     auto const run = start(training_, inputs, homes, step_ + 1);
     forget();
-    kept_.assign(inputs.begin(), inputs.end()), ++step_;
     compute(training_, run);
+    kept_.assign(inputs.begin(), inputs.end()), ++step_;
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
@@ -351,7 +351,7 @@ class Engine final : public Executable {
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph_->force_backward};
     auto fresh = std::make_unique<Space>(border_, *graph_, backend_, options, seed_, objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
-    if (trained_) border_.start(0), outlet_.drop();  // whose memory goes
+    if (trained_) border_.start(0), outlet_.drop(), border_.forget();  // whose memory and layers go
     trained_ = std::move(fresh);
     trained_for_ = objective;
   }

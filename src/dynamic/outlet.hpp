@@ -48,9 +48,11 @@ class Outlet {
  private:
   std::span<Values const> first() const { return std::span{made_}.first(outputs_); }
   void bring(std::size_t from, std::size_t to) {
-    for (std::size_t k = from; k < to; ++k) {
-      if (!here_[k] && !made_[k].empty()) made_[k] = border_.fetch(made_[k], k);
-      here_[k] = true;
+    if constexpr (takes_layers<Backend>) {  // others compute where the host reads
+      for (std::size_t k = from; k < to; ++k) {
+        if (!here_[k] && !made_[k].empty()) made_[k] = border_.fetch(made_[k], k);
+        here_[k] = true;
+      }
     }
   }
   Border<Backend>& border_;

@@ -45,6 +45,21 @@ void check(std::string const& name, Index labels = 0) {
   grid::order() = grid::Order::forward;
 }
 
+/// Hands over what it averages, of a whole minibatch.
+struct Watching {
+  static constexpr std::string_view name = "watching";
+  constexpr Shape output_shape(Shape const& in) const { return in; }
+  constexpr auto parameters(Shape const&) const {
+    std::array all{Parameter{.name = "mean", .suffix = "-0-mean", .shape = {1}, .filler = Constant{0}}};
+    all[0].average = 0.5f;
+    return all;
+  }
+  constexpr void forward(auto const&, auto const&) const {}
+  constexpr void backward_parameters(auto const&, auto const&) const {}
+  constexpr bool by_sample() const { return true; }
+  bool operator==(Watching const&) const = default;
+};
+
 struct TwoLosses {
   constexpr auto operator()(auto x, auto wanted) const {
     Handle shared{Linear{7}};
@@ -155,6 +170,7 @@ TEST_CASE("who needs other samples, their places, or more room is computed by al
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<1>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, AnyBatch, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, BatchNormalization{}>, Shape{3}, Batch<32>, loss>);
+  STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, Watching{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, Dropout{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, RandomMask{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Rnn{.hidden_size = 2, .num_layers = 2, .dropout_probability = 0.1f}>,
@@ -174,8 +190,11 @@ TEST_CASE("blocks with samples of their own meet once a step") {
   // Weights, values, and what products and sums take: 5704, 16 samples of 216, 4608 + 256.
   CHECK(demand.shared == 5704 + 16 * 216 + 4608 + 256);
   CHECK(describe(solver) ==
-        "a step is one kernel: one cluster of 16 blocks with 1 barrier, each with some of the samples in 54 KiB of "
+        "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
         "shared memory\n");
+  Network<Sequential<Linear{130}>, Shape{128}, Batch<2>, Cuda> few{1, Cuda::on("cuda:emulated")};
+  Solver<decltype(few), MeanSquaredError{}> of_few{few};
+  CHECK(describe(of_few).find("; 2 have samples of their own, in ") != std::string::npos);
   auto const& counts = cuda::counts();
   Index const barriers = counts.barriers, blocks = counts.blocks, kernels = counts.kernels;
   solver.train_minibatch(bench::inputs<bench::T4>(), bench::targets<bench::T4>(6));

@@ -35,7 +35,8 @@ class Layer {
   /// Inputs, in the order of the container's, have the batch as first extent, any batch; they are kept until backward.
   /// A loss, or a container that ends in one, takes predictions and targets. The outputs, in the order of the config's,
   /// are the layer's own, and the next call makes others; who holds one as a tensor of his own keeps its values. Those
-  /// of a GPU's layer stay there until they are read, and are for one thread at a time with that layer until then.
+  /// of a GPU's layer stay there until they are read, and are for one thread at a time with that layer until they are
+  /// written or gone.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});

@@ -179,16 +179,17 @@ Description description(Net const&) {
 inline std::string in_words(grid::Demand const& demand) {
   auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   std::string const blocks = count(demand.blocks, "block"), barriers = count(demand.barriers, "barrier");
-  if (demand.blocks == 1) return "one block, which has all the work";
-  if (demand.barriers == 0) return blocks + ", or as many as fit, without a barrier";
-  if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " of all";
-  if (demand.shared > grid::shared_values)
-    return "one cluster of " + count(freestanding::smaller(demand.blocks, grid::cluster_blocks), "block") + " with " +
-           barriers + ", each with some of the samples in " + std::to_string(demand.shared / 256) +
-           " KiB of shared memory";
-  if (demand.fits_cluster()) return "one cluster of " + blocks + " with " + barriers;
-  return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", sooner done than " +
-         blocks + " with barriers of all";
+  auto const how = [&]() -> std::string {
+    if (demand.blocks == 1) return "one block, which has all the work";
+    if (demand.barriers == 0) return blocks + ", or as many as fit, without a barrier";
+    if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " of all";
+    if (demand.fits_cluster()) return "one cluster of " + blocks + " with " + barriers;
+    return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", sooner done than " +
+           blocks + " with barriers of all";
+  };
+  if (demand.apart == 0) return how();
+  return how() + "; " + std::to_string(demand.apart) + " have samples of their own, in " +
+         std::to_string((demand.shared + 255) / 256) + " KiB of shared memory";
 }
 /// On a GPU, or "cuda:emulated", also how it goes through a minibatch.
 template <class Net>

@@ -1,7 +1,6 @@
 #include "convolution_call.hpp"
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -23,9 +22,6 @@ std::array<float*, 5> addresses(LibraryCall::Operands const& operands) {
 }  // namespace
 
 std::shared_ptr<cudnnContext> open_cudnn() {
-  // Recurrent layers multiply by cuBLAS in several streams, which take what buffers are free: where all are of one size
-  // the sums are always the same. What the user has set stays.
-  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0);
   cudnnHandle_t handle = nullptr;
   check(cudnnCreate(&handle), "starting", "look whether this cuDNN knows the device, and whether memory is left");
   return {handle, [](cudnnHandle_t opened) { cudnnDestroy(opened); }};

@@ -226,14 +226,17 @@ void require_library() {
 }
 
 Descriptor new_device() {
-  require_library();
-  if (cudnnGetVersion() < 90800) {
-    throw refusal("it cannot choose by the properties of a device", "install cuDNN 9.8 or later");
-  }
+  require_cudnn();
   return Descriptor{CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR};
 }
 
 }  // namespace
+
+void require_cudnn() {
+  require_library();
+  if (cudnnGetVersion() < 90800)
+    throw refusal("it cannot choose by the properties of a device", "install cuDNN 9.8 or later");
+}
 
 DeviceProperties DeviceProperties::current() {
   int number = 0;

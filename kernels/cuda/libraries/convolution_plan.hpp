@@ -15,6 +15,9 @@
 
 namespace coldpress::cuda {
 
+/// Throws LibraryError where parts of cuDNN are missing, which would end the process, or where it is older than 9.8.
+void require_cudnn();
+
 /// What cuDNN has to know of a GPU to choose for it. As JSON it can be kept where there is none.
 class DeviceProperties {
  public:

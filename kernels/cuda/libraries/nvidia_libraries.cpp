@@ -3,6 +3,7 @@
 #include <coldpress/core/shape.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -162,6 +163,7 @@ class NvidiaLibraries final : public Libraries {
     device_->gather(*planned, {x.data, nullptr, nullptr, y.data, nullptr, nullptr});
     return true;
   }
+  void forget() override { rnns_.clear(); }
   LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) override {
     if (precision_ == Precision::bf16) return nullptr;
     NvidiaRnn& rnn = rnns_.try_emplace(layer, device_, workspace_).first->second;
@@ -200,8 +202,9 @@ class NvidiaLibraries final : public Libraries {
                                      .workspace_limit = most};
     return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn());
   }
-  /// Null where a host plays the calls.
+  /// Null where a host plays the calls. Before anything else is asked of cuDNN.
   std::shared_ptr<cudnnContext> const& cudnn() {
+    require_cudnn();
     device_->make_current();
     if (!cudnn_ && !device_->emulated()) cudnn_ = open_cudnn();
     return cudnn_;
@@ -238,6 +241,11 @@ std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precis
 
 /// The linker keeps this file because coldpress::cuda_libs asks for the name.
 extern "C" bool coldpress_cuda_libraries;
-bool coldpress_cuda_libraries = (libraries_maker() = make, true);
+bool coldpress_cuda_libraries = [] {
+  // cuDNN's recurrent layers multiply by cuBLAS in several streams, which take what buffers are free: where all are of
+  // one size the sums are always the same. Here, before there are threads; what the user has set stays.
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0);
+  return libraries_maker() = make, true;
+}();
 
 }  // namespace coldpress::cuda

@@ -42,7 +42,7 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
   /// Whether there is room, and no layer or loss asks for other samples, for a sample's place among them, or for more
   /// of the memory that a block's threads share.
   static constexpr bool fit(Index batch) {
-    return batch > 1 && results <= grid::apart_values && size(batch) <= grid::apart_values &&
+    return batch > 1 && results <= grid::apart_values && size(batch) <= grid::apart_values && gradients_only() &&
            (!Program::has_loss || fits(loss))&&[]<int... i>(std::integer_sequence<int, i...>) {
       return (fits(Graph::template layer<Graph::inputs + i>) && ...);
     }
@@ -50,6 +50,13 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
   }
 
  private:
+  /// What blocks leave is added up, but statistics are means.
+  static constexpr bool gradients_only() {
+    for (Parameter const& parameter : Graph::parameters.list) {
+      if (parameter.is_statistic()) return false;
+    }
+    return true;
+  }
   template <class L>
   static constexpr bool fits(L const& layer) {
     return is_by_sample(layer) && !requires { L::workspace; };
@@ -168,13 +175,8 @@ struct ChunkedStepOf {
   template <class Some, class Run, class G>
   static constexpr void copy_output(Some const& some, Run const& run, Index first, G g) {
     if constexpr (G::value >= 0) {
-      auto const from = some.value(g);
       auto const to = run.value(g);
-      Index const columns = from.columns;
-      some.backend.each(from.rows * columns, [&](Index e) {
-        Index const i = grid::quotient(e, columns), j = grid::remainder(e, columns);
-        to.row(first + i)[j] = from.row(i)[j];
-      });
+      some.backend.map(some.value(g), some.rows(g, to.row(first), to.pitch), Then<Chain<>, float, NoJoin>{});
     }
   }
   /// The mean losses of all samples.

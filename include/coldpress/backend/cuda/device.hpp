@@ -113,10 +113,15 @@ class Device {
     f();
     return asked_;
   }
+  /// Drops the passes that it has taken down, whose library's calls are about to go.
+  void forget() { flush(), taken_down_.clear(), next_ = 0; }
   /// Drops what a pass that failed has gathered.
   void abandon() { pass_.cut(whole_); }
   /// Starts what has been gathered.
   void flush();
+  /// The number of the next start of what is gathered until then, and whether one failed: then none of it was done.
+  Index next_start() const { return starts_; }
+  bool has_failed(Index start) const { return std::find(failed_.begin(), failed_.end(), start) != failed_.end(); }
   /// Ends a pass. So many are started together, or fewer where somebody reads what one has made.
   void submit();
   void start_together(int passes);
@@ -165,9 +170,11 @@ class Device {
  private:
   void gather(Call call, grid::Demand const& demand, void const* arguments);
   Pass pass_;
-  grid::Demand asked_;                // of what has been gathered
-  std::size_t next_ = 0;              // of those taken down, to give way to another
-  std::size_t whole_ = 0;             // calls of passes that have ended
+  grid::Demand asked_;     // of what has been gathered
+  std::size_t next_ = 0;   // of those taken down, to give way to another
+  std::size_t whole_ = 0;  // calls of passes that have ended
+  Index starts_ = 0;
+  std::vector<Index> failed_;         // of these
   int together_ = 1, submitted_ = 0;  // passes that are started together, and how many of these have ended
   int turn_ = 0;                      // of those that are started together: 0 and 1
   bool waited_ = false;               // for this turn

@@ -29,6 +29,7 @@ struct Demand {
   Index barriers = 0;
   Index by_cluster = 0, by_all = 0;  // clocks until all is done, by so many blocks, without barriers
   Index shared = shared_values;      // floats of a block
+  Index apart = 0;                   // blocks that have samples of their own
 
   /// A primitive for so many blocks, each of which takes so long.
   constexpr void add(Index count, Index clocks) {
@@ -37,8 +38,12 @@ struct Demand {
   }
   /// Of one kernel, where the next has been another.
   constexpr Demand then(Demand const& next) const {
-    return {freestanding::larger(blocks, next.blocks), barriers + 1 + next.barriers, by_cluster + next.by_cluster,
-            by_all + next.by_all, freestanding::larger(shared, next.shared)};
+    return {freestanding::larger(blocks, next.blocks),
+            barriers + 1 + next.barriers,
+            by_cluster + next.by_cluster,
+            by_all + next.by_all,
+            freestanding::larger(shared, next.shared),
+            freestanding::larger(apart, next.apart)};
   }
   constexpr bool fits_cluster() const { return blocks <= cluster_blocks; }
   /// Whether its blocks are to be one: where they wait for each other and are no more, or where so many are done sooner

@@ -153,7 +153,9 @@ struct Team {
   static constexpr Index sum_parts = grid::sum_parts;
 
   /// In a kernel, before anything else.
-  constexpr void start(float* memory) { shared = memory, since_ = Kind::nothing, odd_ = false; }
+  constexpr void start(float* memory) {
+    shared = memory, since_ = Kind::nothing, odd_ = alone = apart = false;  // constants to who sees all of a pass
+  }
 
   /// f(i) for each i below the count.
   template <class F>
@@ -215,29 +217,30 @@ struct Team {
   template <class F>
   constexpr void each_apart(Index count, Index size, F const& f) const {
     Team own = *this;
-    own.apart = true;
+    auto const start = [&own](float* memory) { own.start(memory), own.apart = true; };
 #if defined __CUDA_ARCH__
     begin(Kind::values, count, 0);
     float* const memory = shared + apart_shared;
     own.sums = Block{memory - 4 * sum_parts}.doubles();
     for (Index i = own_block(); i < count; i += blocks()) {
-      own.start(shared), f(own, i, memory);
+      start(shared), f(own, i, memory);
       __syncthreads();  // before the memory is the next one's
     }
 #else
     Demand* const demand = host().demand;
     Demand inner;
     float nowhere = 0;
-    if (demand) by_itself(&inner, [&] { own.start(nullptr), f(own, Index{0}, &nowhere); });
+    if (demand) by_itself(&inner, [&] { start(nullptr), f(own, Index{0}, &nowhere); });
     if (!begin(Kind::values, count, inner.by_cluster)) {
       demand->shared = freestanding::larger(demand->shared, apart_shared + size);
+      demand->apart = freestanding::larger(demand->apart, count);
       return;
     }
     play(count, [&](Index i) {
-      alignas(16) float all[4 * sum_parts + apart_values + 1], *const memory = all + 4 * sum_parts;
+      alignas(16) float all[4 * sum_parts + apart_values + 2], *const memory = all + 4 * sum_parts;
       __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
       own.sums = Block{all}.doubles();
-      by_itself(nullptr, [&] { own.start(nullptr), f(own, i, memory); });
+      by_itself(nullptr, [&] { start(nullptr), f(own, i, memory); });
       if (__builtin_memcmp(memory + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0) trap();
     });
 #endif
