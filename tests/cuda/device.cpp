@@ -6,6 +6,8 @@
 
 #include <new>
 
+#include "../../kernels/cuda/device_copy.hpp"
+
 namespace {
 
 using namespace coldpress;
@@ -130,4 +132,29 @@ TEST_CASE("a graph whose arguments could not be changed goes, and others come") 
   CHECK(cuda::counts().graphs - graphs == 3);
   for (int kernel = 3; kernel < 11; ++kernel) pass(kernel, 3);
   CHECK(cuda::counts().graphs - graphs == 3);
+}
+
+TEST_CASE("what a pass that never started was to make is an error whenever it is read") {
+  auto const device = std::make_shared<Failing>();
+  auto const spares = std::make_shared<dynamic::DeviceCopy::Spares>();
+  dynamic::DeviceCopy copy{device, spares}, other{device, spares};
+  float there[3] = {}, here[3] = {};
+  auto const lend = [&](dynamic::DeviceCopy& to) {
+    device->gather(0, 1);
+    to.lend(there);
+  };
+  lend(copy);
+  device->flush();
+  copy.pull(here);
+  copy.want(false), copy.settle();
+  lend(copy), lend(other);
+  device->fails = Failing::At::start;
+  CHECK_THROWS_AS(copy.pull(here), DeviceError);  // which starts it
+  device->fails = Failing::At::none;
+  CHECK_THROWS_AS(copy.pull(here), DeviceError);
+  CHECK_THROWS_AS(other.pull(here), DeviceError);
+  copy.settle(), other.settle();
+  CHECK_THROWS_AS(other.pull(here), DeviceError);
+  lend(copy);
+  copy.pull(here);
 }
