@@ -192,6 +192,10 @@ TEST_CASE("blocks with samples of their own meet once a step") {
   CHECK(describe(solver) ==
         "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
         "shared memory\n");
+  Network<bench::T5::Net, bench::T5::shape, Batch<bench::T5::batch>, Cuda> recurrent{7, Cuda::on("cuda:emulated")};
+  Solver<decltype(recurrent), bench::T5::loss, bench::optimizer> of_recurrent{recurrent};
+  CHECK(describe(of_recurrent).find(" with 1 barrier") != std::string::npos);
+  CHECK(describe(of_recurrent).find("; 14 have samples of their own, in 85 KiB") != std::string::npos);
   Network<Sequential<Linear{130}>, Shape{128}, Batch<2>, Cuda> few{1, Cuda::on("cuda:emulated")};
   Solver<decltype(few), MeanSquaredError{}> of_few{few};
   CHECK(describe(of_few).find("; 2 have samples of their own, in ") != std::string::npos);
