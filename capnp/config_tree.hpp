@@ -4,8 +4,6 @@
 #include "config.hpp"
 #include "message.hpp"
 
-#include <cmath>
-
 namespace coldpress::persist {
 
 inline constexpr std::size_t max_layers = 65536;
@@ -49,11 +47,6 @@ class Tree {
 inline Index checked_number(std::uint64_t number) {
   if (number > std::uint64_t{1} << 40) throw ConfigError{"must be at most 2^40, is " + std::to_string(number)};
   return static_cast<Index>(number);
-}
-
-inline double finite(double value) {
-  if (!std::isfinite(value)) throw ConfigError{"must be a finite number, is " + std::to_string(value)};
-  return value;
 }
 
 /// Not that of a kind of layer that the schema has.

@@ -1,5 +1,7 @@
 #include "config_tree.hpp"
 
+#include <cmath>
+
 namespace coldpress::persist {
 namespace {
 
@@ -225,6 +227,10 @@ class Reader : Tree {
     value = static_cast<Enum>(enumerator.getRaw());
   }
 
+  static double finite(double value) {
+    if (!std::isfinite(value)) throw ConfigError{"must be a finite number, is " + std::to_string(value)};
+    return value;
+  }
   static std::vector<std::uint64_t> naturals(capnp::List<std::uint64_t>::Reader file) {
     check_entries(file.size());
     std::vector<std::uint64_t> result;

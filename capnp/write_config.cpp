@@ -181,7 +181,7 @@ class Writer : Tree {
 
   static void put(schema::CustomField::Builder file, std::int64_t value) { file.setInteger(value); }
   static void put(schema::CustomField::Builder file, std::uint64_t value) { file.setNatural(value); }
-  static void put(schema::CustomField::Builder file, double value) { file.setNumber(finite(value)); }
+  static void put(schema::CustomField::Builder file, double value) { file.setNumber(value); }
   static void put(schema::CustomField::Builder file, bool value) { file.setFlag(value); }
   static void put(schema::CustomField::Builder file, std::string const& value) {
     check_text(value);
