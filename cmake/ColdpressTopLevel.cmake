@@ -14,7 +14,11 @@ add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED ENV{CI})
   find_program(COLDPRESS_CCACHE ccache)
   mark_as_advanced(COLDPRESS_CCACHE)
-  if(COLDPRESS_CCACHE)
+  if(COLDPRESS_CCACHE)  # which fails where it has no folder to write to
+    execute_process(COMMAND "${COLDPRESS_CCACHE}" "${CMAKE_CXX_COMPILER}" -c -x c++ /dev/null -o "${PROJECT_BINARY_DIR}/ccache_works.o"
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  endif()
+  if(COLDPRESS_CCACHE AND NOT failed)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${COLDPRESS_CCACHE}")
   endif()
 endif()

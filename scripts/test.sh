@@ -13,4 +13,7 @@ fi
 scripts/install-deps.sh --with-clang
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-ctest --preset "$preset" --parallel "$(nproc)" "$@"
+status=0
+ctest --preset "$preset" --parallel "$(nproc)" "$@" || status=$?
+scripts/skipped.sh "build/$preset"
+exit "$status"

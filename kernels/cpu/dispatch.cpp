@@ -1,6 +1,7 @@
 #include "dispatch.hpp"
 
-#include <utility>
+#include <array>
+#include <cstdlib>
 
 namespace coldpress::cpu {
 
@@ -45,13 +46,16 @@ auto levels() {
 }  // namespace
 
 Table const& table_for(std::string const& level) {
+  char const* const chosen = level.empty() ? std::getenv("COLDPRESS_CPU_LEVEL") : nullptr;
+  std::string const wanted = chosen ? chosen : level;
   std::string known;
   for (Level const& l : levels()) {
     if (!l.runs) continue;
-    if (level.empty() || level == l.name) return l.table();
+    if (wanted.empty() || wanted == l.name) return l.table();
     known += std::string{known.empty() ? "" : ", "} + l.name;
   }
-  throw UnsupportedError{"cpu: no kernels '" + level + "' for this CPU; it runs " + known};
+  throw UnsupportedError{(chosen ? "COLDPRESS_CPU_LEVEL: " : "cpu: ") + ("no kernels '" + wanted) +
+                         "' for this CPU; it runs " + known};
 }
 
 }  // namespace coldpress::cpu

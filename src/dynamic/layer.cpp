@@ -72,8 +72,8 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);
   if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
   if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
-  if (name_ == reference_name || name_ == "cpu") return;
-  if (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty()) {
+  if (name_ == reference_name) return;
+  if (name_ != "cpu" && (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty())) {
     throw UnsupportedError{"no backend '" + name_ +
                            "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
   }

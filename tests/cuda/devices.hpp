@@ -10,7 +10,7 @@ inline std::vector<std::string> devices() {
   try {
     names.push_back(Backend{"cuda:0"}.name());
   } catch (UnsupportedError const& error) {
-    WARN("skipped on a GPU: " << error.what());
+    WARN("skipped: on a GPU: " << error.what());
   }
   return names;
 }

@@ -56,7 +56,7 @@ Net network_of(LayerConfig const& config, bool fused, std::string const& device 
 std::vector<std::string> able() {
   auto all = devices();
   if (!Host::can()) {
-    WARN("skipped on the host: COLDPRESS_CXX names no compiler for fused passes");
+    WARN("skipped: on the host: COLDPRESS_CXX names no compiler for fused passes");
     all.erase(all.begin());
   }
   return all;

@@ -151,6 +151,6 @@ TEST_CASE("without nvcc a static network has no kernels for a GPU, and without a
     CHECK_THROWS_AS(net.forward(std::vector<float>(3), *std::make_unique<Net::Workspace>(net.storage())),
                     UnsupportedError);
   } catch (UnsupportedError const& error) {
-    WARN("skipped on a GPU: " << error.what());
+    WARN("skipped: on a GPU: " << error.what());
   }
 }

@@ -5,10 +5,30 @@
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/graph/plan.hpp>
 
+#include <cstdlib>
+#include <optional>
+
 namespace {
 
 using namespace coldpress;
 using namespace coldpress::test;
+
+/// Has a value, or none, while it lasts.
+class Variable {
+ public:
+  Variable(char const* name, char const* value) : name_(name) {
+    if (char const* const before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  Variable(Variable const&) = delete;
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+
+ private:
+  void set(char const* value) { value ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+
+  char const* name_;
+  std::optional<std::string> before_;
+};
 
 /// The levels that this CPU runs.
 std::vector<std::string> levels() {
@@ -87,11 +107,29 @@ TEST_CASE("backends have names, and unknown ones say what there is") {
 }
 
 TEST_CASE("the best level is the default, and like_static exists") {
+  Variable const none{"COLDPRESS_CPU_LEVEL", nullptr};
   LayerConfig const config = small_network();
   SharedTensor const x = noise({5, 4}, 1);
   Floats const y = values_of(Net::from_config(Backend{}, config).forward(x));
   CHECK(same_bits(y, values_of(Net::from_config(Backend{levels().back()}, config).forward(x))));
   CHECK(values_of(Net::from_config(Backend::like_static(), config).forward(x)).size() == 15);
+}
+
+TEST_CASE("COLDPRESS_CPU_LEVEL names the level of the default") {
+  // A single output is summed in an order that depends on the width of registers.
+  LayerConfig const config = sequential({{"out", Linear{1}}}, Shape{200});
+  SharedTensor const x = noise({5, 200}, 1);
+  for (std::string const& level : levels()) {
+    Floats const y = values_of(Net::from_config(Backend{level}, config).forward(x));
+    Variable const named{"COLDPRESS_CPU_LEVEL", level.substr(4).c_str()};
+    CHECK(same_bits(y, values_of(Net::from_config(Backend{}, config).forward(x))));
+    Floats const best = values_of(Net::from_config(Backend{levels().back()}, config).forward(x));
+    if (level != levels().back()) CHECK_FALSE(same_bits(y, best));
+  }
+  Variable const unknown{"COLDPRESS_CPU_LEVEL", "v9"};
+  Error const error = error_of<UnsupportedError>([] { Backend{"cpu"}; });
+  CHECK(says(error, "COLDPRESS_CPU_LEVEL: no kernels 'v9' for this CPU; it runs " + levels().back().substr(4)));
+  CHECK(Backend{levels().back()}.name() == levels().back());
 }
 
 TEST_CASE("random networks are within the bound of the reference, and their plans are sound") {

@@ -60,10 +60,12 @@ class Running {
     ::kill(id_, SIGKILL);
     wait();
   }
-  /// Waits, a minute at most, until `happened`.
+  /// Waits until `happened`, however long that takes, or until the command has ended.
   template <class Happened>
-  static void until(Happened happened) {
-    for (int tries = 0; tries < 6000 && !happened(); ++tries)
+  void until(Happened happened) const {
+    siginfo_t ended{};
+    while (!happened() && ::waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
   }
   bool has_printed() const { return !content(folder_ / "out").empty(); }

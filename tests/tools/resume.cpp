@@ -64,7 +64,7 @@ TEST_CASE("a training that is asked to end, or is killed, goes on from its check
     Case const c;
     Running training{c.begin({"--epochs", "1000000000", "--checkpoint", c.checkpoint, "--checkpoint-every", "5",
                               "--save", c.folder / "net"})};
-    Running::until([&] { return std::filesystem::exists(c.checkpoint); });
+    training.until([&] { return std::filesystem::exists(c.checkpoint); });
     training.signal(number);
     auto const result = training.wait();
     auto const steps = persist::read_checkpoint(c.checkpoint).iteration;
@@ -86,7 +86,7 @@ TEST_CASE("a training that is asked to end without a checkpoint says that nothin
   if (!has_command()) return;
   Case const c;
   Running training{c.begin({"--epochs", "1000000000", "--save", c.folder / "net"})};
-  Running::until([&] { return training.has_printed(); });
+  training.until([&] { return training.has_printed(); });
   training.signal(SIGINT);
   auto const result = training.wait();
   CHECK(result.code == 1);

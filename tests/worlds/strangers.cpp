@@ -62,7 +62,7 @@ TEST_CASE("a registered layer runs on every backend of the machine, close to the
       auto const y = layer.predict(x);
       for (std::size_t i = 0; i < expected.size(); ++i) CHECK(y[i] == Approx(expected.values[i]).margin(1e-5));
     } catch (UnsupportedError const& error) {
-      WARN(name << " is skipped: " << error.what());
+      WARN("skipped: " << name << ": " << error.what());
     }
   }
 }
