@@ -3,6 +3,8 @@
 // with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
 // coldpress-bench-libraries. A workload it does not know prints nothing. --together N: passes that a GPU starts at
 // once. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine can do.
+// --denormals: what steps of streams take while their inputs or states decay.
+#include "denormals.hpp"
 #include "limits.hpp"
 #include "paths.hpp"
 #include "workloads.hpp"
@@ -14,6 +16,10 @@
 int main(int argc, char** argv) try {
   if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
     bench::print_limits();
+    return 0;
+  }
+  if (argc == 2 && argv[1] == std::string_view{"--denormals"}) {
+    bench::print_denormals();
     return 0;
   }
   bench::Options options;
@@ -38,7 +44,7 @@ int main(int argc, char** argv) try {
       std::fprintf(stderr,
                    "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused|libraries] "
                    "[--backend NAME] [--together N] [--latency CALLS]\n"
-                   "       %s --limits\n",
+                   "       %s --limits | --denormals\n",
                    argv[0], argv[0]);
       return 2;
     }

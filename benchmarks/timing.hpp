@@ -18,7 +18,8 @@ struct Options {
   int threads = 1;
   int together = 1;  // passes that a GPU starts together
   double seconds = 1;
-  long calls = 0;  // above 0: each call is timed by itself, so many of them
+  long calls = 0;    // above 0: each call is timed by itself, so many of them
+  long counted = 0;  // above 0: so many calls in counted(), for a tool that counts its instructions, and no times
 };
 
 inline double now() {
@@ -60,10 +61,20 @@ void report_latency(Options const& options, char const* workload, Call call) {
   std::fflush(stdout);
 }
 
+/// Where benchmarks/instructions has the instructions of calls counted.
+template <class Call>
+__attribute__((noinline)) void counted(Call call, long calls) {
+  for (long i = 0; i < calls; ++i) call();
+}
+
 /// Warms up for 0.3 s, then times samples of at least 40 us each and prints the line.
 template <class Call>
 void report(Options const& options, char const* workload, Call call) {
   if (options.calls > 0) return report_latency(options, workload, call);
+  if (options.counted > 0) {
+    for (int i = 0; i < 3; ++i) call();  // what only the first calls do
+    return counted(call, options.counted);
+  }
   double start = now();
   long calls = 0;
   do call(), ++calls;

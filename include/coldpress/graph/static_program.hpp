@@ -201,11 +201,16 @@ struct StaticProgram {
     return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
-  /// By value: code for a GPU has constants, but none of the host's tables.
+  /// The layer itself on a host: of a copy, g++ reads what it knows from memory again, and a stream loses its shapes.
+  /// Code for a GPU has constants, but none of the host's tables, so that it takes a copy, which nvcc sees through.
   template <int node>
-  static constexpr auto layer() {
+  static constexpr decltype(auto) layer() {
+#if defined __CUDA_ARCH__
     constexpr auto constant = Graph::template layer<node>;
     return constant;
+#else
+    return (Graph::template layer<node>);
+#endif
   }
   /// some(layer) with the layer at the head of the group, none() without one.
   template <int g, class Some, class None>

@@ -1,0 +1,106 @@
+#include "denormals.hpp"
+
+#include "timing.hpp"
+
+#include <coldpress/coldpress.hpp>
+#include <coldpress/dynamic.hpp>
+#include <coldpress/dynamic/to_config.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace bench {
+namespace {
+
+using namespace coldpress;
+
+constexpr int features = 4, per_block = 64, blocks = 16, repeats = 200;
+
+template <RnnType type>
+using Recurrent = Sequential<Rnn{.hidden_size = 32, .rnn_type = type, .output = RnnOutput::last_step}, Linear{1}>;
+
+/// Values for each step of a stream.
+using Signal = std::vector<float>;
+
+template <class F>
+Signal signal(F value) {
+  Signal x(static_cast<std::size_t>(blocks * per_block * features));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = value(i / features, i % features);
+  return x;
+}
+
+/// Nanoseconds of a step in the slowest block of steps, each block the quickest of many repeats: what lasts for a block
+/// is seen, and what the machine does meanwhile is not.
+template <class Step, class Reset>
+double slowest(Signal const& x, Step step, Reset reset) {
+  std::array<double, blocks> best;
+  best.fill(std::numeric_limits<double>::infinity());
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    reset();
+    float const* at = x.data();
+    for (double& of_block : best) {
+      double const begin = now();
+      for (int i = 0; i < per_block; ++i, at += features) step(std::span{at, std::size_t{features}});
+      of_block = std::min(of_block, (now() - begin) / per_block * 1e9);
+    }
+  }
+  return *std::max_element(best.begin(), best.end());
+}
+
+/// One line: what a step takes of noise, and how many times that of each signal that gets small.
+template <class Step, class Reset>
+void compare(char const* layer, char const* code, Step step, Reset reset) {
+  Signal const usual = signal([random = noise(blocks * per_block * features, 3, 1)](std::size_t t, std::size_t k) {
+    return random[t * features + k];
+  });
+  auto const decaying = [&](double a_step, std::size_t from) {
+    return signal([&, a_step, from](std::size_t t, std::size_t k) {
+      double const factor = t < from ? 1 : std::pow(a_step, static_cast<double>(t - from));
+      return static_cast<float>(static_cast<double>(usual[t * features + k]) * factor);
+    });
+  };
+  double const of_usual = slowest(usual, step, reset);
+  std::printf("%s\t%s\t%.1f", layer, code, of_usual);
+  for (Signal const& x : {decaying(0.85, 64), decaying(0, 64), signal([](auto...) { return 1e-39f; })})
+    std::printf("\t%.2f", slowest(x, step, reset) / of_usual);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+template <class Net>
+void compare_all(char const* layer) {
+  constexpr Shape in{features};
+  auto const typed = std::make_unique<Network<Net, in, Batch<1>>>(7);
+  compare(
+      layer, "typed", [&](std::span<float const> x) { keep(typed->step(x).data()); }, [&] { typed->reset(); });
+  for (char const* const level : {"cpu:v2", "cpu:v3", "cpu:v4"}) {
+    auto const backend = [&]() -> std::unique_ptr<dynamic::Backend> {
+      try {
+        return std::make_unique<dynamic::Backend>(level);
+      } catch (UnsupportedError const&) {  // not on this machine
+        return nullptr;
+      }
+    }();
+    if (!backend) continue;
+    auto net = dynamic::Layer::from_config(*backend, dynamic::to_config<Net, in>(), {}, 7);
+    net.set_mode(dynamic::Mode::inference);
+    compare(
+        layer, level, [&](std::span<float const> x) { keep(net.step(x).data()); }, [&] { net.reset(); });
+  }
+}
+
+}  // namespace
+
+void print_denormals() {
+  std::printf("layer\tcode\tns a step\tdecays\tsilence\t1e-39\n");
+  compare_all<Recurrent<RnnType::lstm>>("lstm 32");
+  compare_all<Recurrent<RnnType::gru>>("gru 32");
+  compare_all<Recurrent<RnnType::tanh>>("tanh 32");
+  compare_all<Recurrent<RnnType::relu>>("relu 32");
+  compare_all<Sequential<Convolution{.num_output = 16, .filter_shape = 15, .dilation = 4}>>("convolution 16, 15 taps");
+  compare_all<Sequential<Linear{64}, TanH{}, Linear{64}, ReLU{}, Linear{6}>>("dense 64, 64, 6");
+}
+
+}  // namespace bench

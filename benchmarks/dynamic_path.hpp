@@ -1,0 +1,45 @@
+// Workloads as configs, through the dynamic API.
+#pragma once
+
+#include "paths.hpp"
+#include "workloads.hpp"
+
+#include <coldpress/dynamic.hpp>
+#include <coldpress/dynamic/to_config.hpp>
+
+namespace bench {
+
+/// All workloads of some lists.
+template <class... Lists>
+void run_configs(Options const& options, Lists...) {
+  auto const backend = dynamic::Backend{options.backend,
+                                        {.threads = options.threads,
+                                         .fused = options.path == "fused",
+                                         .libraries = options.path == "libraries",
+                                         .passes_a_launch = options.together}};
+  auto const run = [&]<class W>() {
+    auto const config = dynamic::to_config<typename W::Net, W::shape>();
+    auto const x = inputs<W>();
+    if constexpr (Trains<W>) {
+      dynamic::SolverConfig solver_config{.network = config,
+                                          .objective = dynamic::LayerConfig{"loss", W::loss},
+                                          .base_lr = optimizer.learning_rate,
+                                          .momentum = optimizer.momentum};
+      auto solver = dynamic::Solver::from_config(backend, backend, solver_config, {}, 7);
+      auto const y = targets<W>(W::loss.target_shape(solver.network().output_shape()).size());
+      time_training<W>(options,
+                       [&] { return solver.train_minibatch(std::span<float const>{x}, std::span<float const>{y}); });
+    } else {
+      auto layer = dynamic::Layer::from_config(backend, config, {}, 7);
+      layer.set_mode(dynamic::Mode::inference);
+      if constexpr (Streams<W>) {
+        report(options, W::id, [&] { keep(layer.step(std::span<float const>{x}).data()); });
+      } else {
+        report(options, W::id, [&] { keep(layer.forward(std::span<float const>{x}).data()); });
+      }
+    }
+  };
+  (run_each<Lists>(options, run), ...);
+}
+
+}  // namespace bench

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Prints how many instructions a step or a call of each workload executes, from a type and from a config, by valgrind.
+# Usage: benchmarks/instructions/count.sh [--check | --accept] PROGRAM COMPILER     PROGRAM: coldpress-instructions
+#   --check    beside the numbers of limits.txt; fails where one is more than 3 % above. Exits with 77 where valgrind is
+#              missing, or the numbers are another compiler's
+#   --accept   writes limits.txt anew
+# The same program gives the same numbers each time, on any machine with AVX2.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+task=table
+case "${1-}" in --check | --accept) task=${1#--} && shift ;; esac
+program=$1 compiler=$2 calls=10
+workloads='I2 I3h8 I3h16 I3h32 I5conv I5full T4'
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+skip() { echo "instructions: $1; nothing is checked" && exit 77; }
+command -v valgrind >/dev/null || skip "there is no valgrind"
+compiler_of_limits="$("$compiler" -dM -E -x c++ /dev/null | awk '$2 == "__clang_major__" { clang = $3 } $2 == "__GNUC__" { gcc = $3 }
+  END { print clang ? "clang " clang : "g++ " gcc }') $(uname -m)"
+[ "$task" != check ] || grep -qF "with: $compiler_of_limits" limits.txt || skip "limits.txt is not of $compiler_of_limits"
+grep -qsw avx2 /proc/cpuinfo || skip "this machine has no AVX2"
+
+count() {  # PATH WORKLOAD
+  valgrind --tool=callgrind --toggle-collect='*bench::counted<*' --callgrind-out-file=/dev/null "$program" "$1" "$2" $calls \
+    >"$folder/log" 2>&1 || { cat "$folder/log" >&2 && exit 1; }
+  awk -v calls=$calls '/Collected :/ { n = $NF } END { if (n < calls) exit 1; printf "%.0f", n / calls }' "$folder/log" ||
+    { cat "$folder/log" >&2 && echo "instructions: nothing was counted of $1 $2" >&2 && exit 1; }
+}
+figures() {
+  local path workload number
+  for path in static dynamic; do
+    for workload in $workloads; do
+      number=$(count $path "$workload")
+      echo "${path}_$workload $number"
+    done
+  done
+}
+
+figures >"$folder/figures"
+if [ "$task" = accept ]; then
+  { echo "# Written by count.sh --accept with: $compiler_of_limits"; cat "$folder/figures"; } >limits.txt
+  cat limits.txt
+elif [ "$task" = check ]; then
+  awk 'NR == FNR { if ($1 != "#") limit[$1] = $2; next }
+       !($1 in limit) { printf "instructions: limits.txt has no %s\n", $1; failed = 1; next }
+       { by = 100 * ($2 / limit[$1] - 1); printf "%-16s %9d, accepted %9d: %+.1f %%\n", $1, $2, limit[$1], by }
+       by > 3 { printf "instructions: %s has grown by %.1f %%, more than 3 %%\n", $1, by; failed = 1 }
+       END { if (failed) print "instructions: where that is worth it: count.sh --accept PROGRAM COMPILER, and commit limits.txt"; exit failed }' \
+    limits.txt "$folder/figures"
+else
+  cat "$folder/figures"
+fi
