@@ -2,6 +2,7 @@
 
 #include "objective.hpp"
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -53,6 +54,17 @@ void check_declared(LayerConfig const& objective, Shape output, Index targets) {
     error.in_layer(objective.name);
     throw error;
   }
+}
+
+[[noreturn]] void diverged(Executable const& network, std::uint64_t step, float loss, bool taken) {
+  std::string bad;
+  int i = 0;
+  for (Executable::Weight const& weight : network.weights()) {
+    std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
+    network.read(Executable::data, i++, values);
+    if (bad.empty() && first_not_finite<float>(values) >= 0) bad = weight.name;
+  }
+  refuse_divergence(step, static_cast<double>(loss), taken, bad);
 }
 
 LayerConfig network_of(SolverConfig const& config) {
@@ -162,6 +174,28 @@ Solver::Solver(Layer network, SolverConfig config)
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
+MeanLoss::operator float() const {
+  float const loss = network_->loss();
+  if (!network_->device().empty() && !std::isfinite(loss)) diverged(*network_, step_, loss, true);
+  return loss;
+}
+
+void Solver::check_finite() const {
+  network_.send_weights();
+  Executable const& network = network_.executable();
+  if (!network.is_finite()) diverged(network, iteration(), network.loss(), true);
+}
+
+void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes homes) const {
+  auto const shapes = network_.input_shapes();
+  auto const check_one = [&](std::size_t k, Values values, Index size, auto... what) {
+    if (!homes || !homes[k]) coldpress::check_finite(values, size, what...);
+  };
+  for (std::size_t k = 0; k < inputs.size() && k < shapes.size(); ++k)
+    check_one(k, inputs[k], shapes[k].size(), "input ", static_cast<int>(k));
+  if (objective_) check_one(inputs.size(), targets, target_size_, "the targets");
+}
+
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
     throw ConfigError{"solver: a number of options() is out of range"};
@@ -169,8 +203,14 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
   }
+  if (options_.check_every > 0) check_samples(inputs, targets, homes);
+  std::uint64_t const step = iteration() + 1;
   network_.train(inputs, targets, objective_, options_, progress_, homes);
-  return MeanLoss{network_.executable()};
+  Executable const& network = network_.executable();
+  if (iteration() != step) diverged(network, step, network.loss(), false);
+  bool const due = options_.check_every > 0 && step % static_cast<std::uint64_t>(options_.check_every) == 0;
+  if (due && network.device().empty()) check_finite();
+  return {network, step};
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
@@ -184,7 +224,8 @@ SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs
 }
 SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets) {
   auto const shapes = network_.input_shapes();
-  require(inputs.size() == shapes.size(), "train_minibatch: there must be as many inputs as the network has");
+  if (inputs.size() != shapes.size())
+    refuse("train_minibatch: takes ", shapes.size(), " inputs, got ", inputs.size());
   auto& [values, homes] = network_.given_;
   values.clear(), homes.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k) network_.give(inputs[k], shapes[k].size());

@@ -51,13 +51,13 @@ constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
   }
 }
 
-/// The mean of a loss over samples y, which it takes whole.
+/// The mean of a loss over samples y, which it takes whole; added up in double.
 template <class L, class Y, class Target, class DY, class T>
 constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
-  T total{};
+  double total = 0;
   for (Index i = 0; i < y.rows; ++i)
-    total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
-  return total / static_cast<T>(Index{y.rows});
+    total += static_cast<double>(loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr));
+  return static_cast<T>(total / static_cast<double>(Index{y.rows}));
 }
 template <class Backend, class L, class Y, class Target, class DY, class T>
 constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
