@@ -196,31 +196,30 @@ TEST_CASE("a step whose loss is not finite is not taken, and says whether the we
 }
 
 TEST_CASE("weights that are not finite end training at the next check, with the name of the first") {
-  using Net = Network<Sequential<Linear{4}, ReLU{}, Linear{2}, ReLU{}, Linear{1}>, Shape{3}>;
-  Net network{1};
-  Solver<Net, MeanSquaredError{}, Sgd{}, SolverOptions{.check_every = 3}> solver{network};
-  std::vector<float> const x(6, 1), t(2, 1);
-  std::vector<float> ruined(2 * 4, -std::numeric_limits<float>::infinity());  // which ReLU turns into 0
-  std::vector<float> positive(4 * 3, 1);
-  network.write_weight(0, positive), network.write_weight(2, ruined);
-  CHECK_NOTHROW(solver.train_minibatch(x, t));
-  CHECK_NOTHROW(solver.train_minibatch(x, t));
-  auto const check = [](DivergenceError const& error) {
-    CHECK((error.step == 3 && error.weight == "linear2-0" && std::isfinite(error.loss)));
-    CHECK(error.sentence().find("weight 'linear2-0' has values that are infinite or NaN: the network can no longer be "
-                                "used") != std::string::npos);
+  using Net = Network<Sequential<Linear{4}, ReLU{}, Linear{2}>, Shape{3}>;
+  std::vector<float> const x(6, 1), t(4, 1);
+  float const minus = -std::numeric_limits<float>::infinity();  // which ReLU turns into 0
+  auto const check = [&](std::initializer_list<int> ruined, std::string const& first) {
+    Net network{1};
+    Solver<Net, MeanSquaredError{}, Sgd{}, SolverOptions{.check_every = 3}> solver{network};
+    for (int i : ruined)
+      network.write_weight(i, std::vector<float>(static_cast<std::size_t>(Net::weight_shape(i).size()), minus));
+    auto const ends = [&](auto action) {
+      try {
+        action();
+        FAIL_CHECK("a ruined weight was not found");
+      } catch (DivergenceError const& error) {
+        CHECK((error.step == 3 && error.weight == first && std::isfinite(error.loss)));
+        CHECK(error.sentence().find("; weight '" + first + "' has values that are infinite or NaN: the network can no "
+                                    "longer be used") != std::string::npos);
+      }
+    };
+    CHECK_NOTHROW(solver.train_minibatch(x, t));
+    CHECK_NOTHROW(solver.train_minibatch(x, t));
+    ends([&] { solver.train_minibatch(x, t); });
+    CHECK(solver.step() == 3);
+    ends([&] { solver.check_finite(); });
   };
-  try {
-    solver.train_minibatch(x, t);
-    FAIL("a ruined weight was not found");
-  } catch (DivergenceError const& error) {
-    check(error);
-  }
-  CHECK(solver.step() == 3);
-  try {
-    solver.check_finite();
-    FAIL("a ruined weight was not found");
-  } catch (DivergenceError const& error) {
-    check(error);
-  }
+  check({0, 1}, "linear1-0");
+  check({1}, "linear1-0-bias");
 }

@@ -61,7 +61,7 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
       : taken ? "all weights are finite"
               : "the step was not taken: all weights are finite, and as they were before it";
   throw DivergenceError{sentence_of("the loss of step ", step, " is ", detail::number_text(loss),
-                                    taken && loss - loss == 0 ? ", and after it " : "; ", state,
+                                    "; ", state,
                                     ". A smaller learning rate or clipped gradients may help"),
                         step, loss, weight};
 }

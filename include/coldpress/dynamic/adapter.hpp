@@ -44,7 +44,7 @@ class Adapted final : public Executable {
     net_.write(base(buffer), weight, values);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
-  bool is_finite() const override { return first_not_finite(net_.parameters()) < 0; }
+  bool is_finite() const override { return first_not_finite<float>(net_.parameters()) < 0; }
   void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }
 
   void reserve(Index batch, Mode mode) override {

@@ -37,8 +37,9 @@ class SeparateObjective {
       y = before_->forward(y, Mode::training);
     }
     Shape const compared = loss_input(objective_, shape);
-    float const mean = std::visit([&](auto const& loss) { return value(loss, primitives, y, compared, target, batch); },
-                                  objective_.loss);
+    float const mean = std::visit(
+        [&](auto const& loss) { return value(loss_for(loss, compared), primitives, y, compared, target, batch); },
+        objective_.loss);
     if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
     return mean;
   }

@@ -140,13 +140,14 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
   T total{};
   run.program.for_each_group([&](auto g) {
     if (run.program.group(g).loss < 0) return;
-    run.program.loss(g, [&](auto const& loss) {
+    run.program.loss(g, [&](auto const& any_shape) {
       auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
-      using L = std::remove_cvref_t<decltype(loss)>;
+      using L = std::remove_cvref_t<decltype(any_shape)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
       auto const dx = run.target(g, run.first_edge);
       Shape const in = run.program.loss_input(g);
+      L const loss = loss_for(any_shape, in);
       T mean{};
       Rows<T> dt{};
       detail::where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
