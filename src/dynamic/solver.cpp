@@ -117,13 +117,15 @@ void check_policy(LRPolicy const& policy) {
     check_number("gamma", policy.gamma);
   }
   check_number("power", policy.power);
-  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1");
-  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1");
+  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1, is " + std::to_string(policy.stepsize));
+  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1, is " + std::to_string(policy.max_iter));
   Index last = 0;
   for (Index const step : policy.steps) {
     bool const ended = step == 0 && is(Kind::multistep);
     if (!is(Kind::multistep)) break;
-    check(ended || (last >= 0 && step > last), "steps", "must be ascending, from 1");
+    check(ended || (last >= 0 && step > last), "steps",
+          sentence_of("must be ascending, from 1: there is ", step, last < 0 ? " after the last one" : " after ",
+                      last < 0 ? "" : std::to_string(last)));
     last = ended ? -1 : step;
   }
   check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there is none");
@@ -137,7 +139,8 @@ void check_numbers(SolverConfig const& config) {
   check_optimizer(config);
   check_policy(config.lr_policy);
   auto const check_count = [](Index count, char const* field, int bits) {  // their product is a number, too
-    check(count >= 1 && count <= Index{1} << bits, field, "must be at least 1 and at most 2^" + std::to_string(bits));
+    check(count >= 1 && count <= Index{1} << bits, field,
+          sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
   };
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
@@ -198,7 +201,10 @@ void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes
 
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
-    throw ConfigError{"solver: a number of options() is out of range"};
+    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ", options_.clip_gradients,
+                                  ", weight_decay ", options_.weight_decay, ", accumulate ", options_.accumulate,
+                                  ", check_every ", options_.check_every, ", minibatch_size ",
+                                  options_.minibatch_size, ", or one of lr_policy")};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
