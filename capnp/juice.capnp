@@ -98,6 +98,8 @@ struct LayerConfig {
   propagateDown @14 :List(Bool);
   # Of a loss: a factor of its value and gradient.
   lossWeight @21 :Float32 = 1;
+  # Of meanSquaredError: what its mean is taken over, samples (Juice's) or values.
+  lossAverage @64 :Text = "samples";
 }
 
 struct WeightConfig {

@@ -242,6 +242,7 @@ int buffer_of(int b, int states) { return b < states ? dynamic::Executable::stat
 }  // namespace
 
 Checkpoint checkpoint_of(dynamic::Solver const& solver) {
+  solver.check_finite();
   dynamic::Layer const& layer = solver.network();
   dynamic::Executable const& executable = layer.executable();
   Checkpoint checkpoint{.model = model_of(layer),

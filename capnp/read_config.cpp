@@ -27,6 +27,13 @@ class Reader : Tree {
       config.layer_type = leaf(type);
     }
     in_field("lossWeight", [&] { weigh(config.layer_type, file.getLossWeight()); });
+    in_field("lossAverage", [&] {
+      Average average{};
+      read(file, "lossAverage", average);
+      auto* const loss = std::get_if<MeanSquaredError>(&config.layer_type);
+      if (loss) loss->loss_average = average;
+      if (!loss && average != Average::samples) throw ConfigError{"only meanSquaredError has one"};
+    });
     in_field("outputs", [&] { config.outputs = names(file.getOutputs()); });
     in_field("inputs", [&] { config.inputs = names(file.getInputs()); });
     in_field("params", [&] {
@@ -59,7 +66,6 @@ class Reader : Tree {
   }
 
  private:
-  /// A loss's weight stands beside its kind, since Juice's schema has losses without fields.
   static void weigh(LayerType& type, float weight) {
     check_factor(weight);
     std::visit(
@@ -127,7 +133,7 @@ class Reader : Tree {
   Layer fields(DynamicValue::Reader file) {
     Layer layer{};
     for_each_field(layer, [&](std::string_view name, auto& value) {
-      if (name == "loss_weight") return;
+      if (stands_beside(name)) return;
       std::string const field = camel_case(name);
       in_field(field, [&] { read(file.as<DynamicStruct>(), field, value); });
     });

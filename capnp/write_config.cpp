@@ -26,6 +26,7 @@ class Writer : Tree {
           if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
             in_field("lossWeight", [&] { check_factor(type.loss_weight); });
             file.setLossWeight(type.loss_weight);
+            if constexpr (requires { type.loss_average; }) put(file, "lossAverage", type.loss_average);
           }
         },
         config.layer_type);
@@ -98,7 +99,7 @@ class Writer : Tree {
     if (member.getType().isVoid()) return type.set(member, capnp::VOID);
     auto file = type.init(member).template as<DynamicStruct>();
     for_each_field(layer, [&](std::string_view name, auto const& value) {
-      if (name == "loss_weight") return;
+      if (stands_beside(name)) return;
       std::string const field = camel_case(name);
       in_field(field, [&] { put(file, field, value); });
     });

@@ -111,7 +111,7 @@ std::string line() {
   auto const [layer, in] = example(Layer{});
   std::string const name{Layer::name}, link = "[" + name + "](#" + name + ")";
   if constexpr (Loss<Layer>) {
-    return row({link, chosen(layer), to_string(in), to_string(layer.target_shape(in))});
+    return row({link, chosen(layer), to_string(in), to_string(layer.target_shape(in)), std::string{layer.mean_over}});
   } else if constexpr (Statistic<Layer>) {
     return row({link, chosen(layer), to_string(in), Labelled<Layer> ? "{1}" : to_string(in)});
   } else {
@@ -132,15 +132,17 @@ std::string part() {
                      ".hpp), in a file `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
   std::string table;
-  bool is_void = true;  // a loss's weight stands beside its kind
+  std::string beside;  // of a loss whose kind has no fields in a file
+  bool is_void = true;
   for_each_field(Layer{}, [&](std::string_view field, auto const& value) {
-    is_void = is_void && field == "loss_weight";
+    is_void = is_void && field.starts_with("loss_");
+    beside.append(beside.empty() ? "`" : ", `").append(persist::camel_case(field)).append("`");
     auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
     table += row({std::string{field}, kind(value), found == defaults.end() ? "the layer's own" : found->second,
                   persist::camel_case(field)});
   });
   if (table.empty()) return text + " = void`. No fields.\n";
-  return text + (is_void ? " = void`, `lossWeight` beside it\n\n" : " = (...)`\n\n") +
+  return text + (is_void ? " = void`, " + beside + " beside it\n\n" : " = (...)`\n\n") +
          head({"Field", "Takes", "Default in C++", "In a file"}) + table;
 }
 
@@ -155,7 +157,7 @@ std::string layers() {
       "sample, without the batch.\n\n" +
       head({"Layer", "For instance", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
-  text += "\n" + head({"Loss", "For instance", "Prediction", "Target"});
+  text += "\n" + head({"Loss", "For instance", "Prediction", "Target", "Is the mean over"});
   for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += line<Loss>(); });
   text += "\n" + head({"Statistic", "For instance", "Prediction", "Target"});
   for_each_type(BuiltinStatistics{}, [&]<class Statistic>() { text += line<Statistic>(); });

@@ -57,6 +57,7 @@ void Trainer::train(std::uint64_t steps) {
     }
     step();
   }
+  solver_.check_finite();  // before anything is written
   finish();
 }
 
@@ -66,10 +67,6 @@ void Trainer::step() {
   std::size_t const inputs = solver_.network().input_shapes().size();
   double const loss = static_cast<double>(run_.loss ? solver_.train_minibatch(batch.samples, batch.targets)
                                                     : solver_.train_minibatch(std::span{both}.first(inputs)));
-  if (!std::isfinite(loss)) {
-    throw DataError{"the loss is no longer a number after step " + std::to_string(solver_.iteration()) +
-                    "; a smaller learning rate or clipped gradients may help"};
-  }
   loss_.add(loss, batch.size);
   recent_loss_.add(loss, batch.size);
   if (labels_) {

@@ -22,8 +22,9 @@ class Trainer {
   Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
           data::Dataset const* test, Files files);
 
-  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DataError when the loss is no
-  /// longer a number, and Error when the process is asked to end, after a last checkpoint.
+  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DivergenceError when the loss or a
+  /// weight is no longer finite, which is then in no file, and Error when the process is asked to end, after a last
+  /// checkpoint.
   void train(std::uint64_t steps);
 
  private:

@@ -5,6 +5,7 @@
 #include "program.hpp"
 #include "recording.hpp"
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/filler.hpp>
@@ -89,10 +90,30 @@ class Engine final : public Executable {
     base(buffer);
     border_.clear(buffer == data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
   }
+  bool is_finite() const override {
+    bool finite = true;
+    border_.read(parameters_.data(), parameters_.size(), [&](float const* all) {
+      finite = first_not_finite(Values{all, static_cast<std::size_t>(parameters_.size())}) < 0;
+    });
+    return finite;
+  }
   void set_frozen(int weight, bool frozen) override {
     frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
   }
 
+  void reserve(Index batch, Mode mode) override {
+    if (batch < 1) refuse("reserve: needs at least 1 sample, got ", batch);
+    border_.start(0);
+    make(inference_, room_for(inference_, batch));
+    if (streams_ == 0) carried_.reserve(inference_.program.plan().state * batch);
+    if constexpr (has_tape) {
+      if (taped_) reserve_tapes(batch);
+    }
+    if (mode == Mode::inference) return;
+    make(training_, room_for(training_, batch));
+    base(gradient);
+    reserve_zeros(training_.program, batch);
+  }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
     auto const run = start(training_, inputs, homes, step_ + 1);
@@ -107,9 +128,9 @@ class Engine final : public Executable {
     return stream_anew(inputs);
   }
   __attribute__((noinline)) std::span<Values const> stream_anew(std::span<Values const> inputs) {
-    require(inference_.program.plan().streams, "step: a layer of this network needs the whole sequence at once");
+    check_streams();
     Index const batch = samples(inference_.program, inputs);
-    require(streams_ == 0 || streams_ == batch, "step: the batch may change only after reset");
+    if (streams_ != 0 && streams_ != batch) coldpress::detail::refuse_other_batch(batch, streams_);
     carried_.reserve(inference_.program.plan().state * batch);
     streams_ = batch;
     infer(stream_, inputs, carried_.data(), nullptr);
@@ -122,11 +143,11 @@ class Engine final : public Executable {
   std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) override {
     check_trains();
     Index const batch = kept_batch();
-    require(output_gradients.size() == output_shapes_.size(), "backward: takes a gradient for each output");
-    for (std::size_t k = 0; k < output_gradients.size(); ++k) {
-      require(static_cast<Index>(output_gradients[k].size()) == batch * output_shapes_[k].size(),
-              "backward: the gradient must have as many values as the output");
-    }
+    if (output_gradients.size() != output_shapes_.size())
+      refuse("backward: takes a gradient for each of ", output_shapes_.size(), " outputs, got ",
+             output_gradients.size());
+    for (std::size_t k = 0; k < output_gradients.size(); ++k)
+      check_values("backward: the gradient of an output", output_gradients[k].size(), batch, output_shapes_[k]);
     auto const run = resume(output_shapes_.size());
     for (std::size_t k = 0; k < output_gradients.size(); ++k)
       seed_gradient(run, run.program.output(static_cast<int>(k)),
@@ -154,9 +175,7 @@ class Engine final : public Executable {
     prepare(objective);
     Program const& program = trained_->program;
     Index const batch = samples(program, inputs);
-    if (objective)
-      require(static_cast<Index>(targets.size()) == batch * program.target_size(),
-              "train_minibatch: the targets must be as many as the samples");
+    if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
     check_labels(program, inputs, targets, homes);
     auto run = start(*trained_, inputs, homes, step_ + 1);
     run.sums = trained_sums_.data();
@@ -179,13 +198,15 @@ class Engine final : public Executable {
                              (fuses_update_of<Backend, Optimizer> || border_.fuses());
           float* const gradients =
               fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
-          if (!border_.step(trained_->passes, run, turn, gradients, each_loss))
-            train_step(run, turn, gradients, each_loss);
-          progress = turn.after();
+          bool taken = true;
+          if (!border_.step(trained_->passes, run, turn, gradients, each_loss)) {
+            float const loss = train_step(run, turn, gradients, each_loss);
+            taken = !knows_loss<Backend> || loss - loss == 0;
+          }
+          if (taken) progress = turn.after(), ++step_;
         },
         options.optimizer);
     settled_ = false;
-    ++step_;
     forget();
     if (graph_->force_backward) remember_input_gradients(run);
     remember(run);
@@ -285,6 +306,30 @@ class Engine final : public Executable {
     compute(inference_, run);
     return remember(run);
   }
+  /// Tapes for up to `batch` samples: the longest of what is taken down for some that are cut into blocks in every way.
+  void reserve_tapes(Index batch) {
+    constexpr Index ways = 3 * block_size;
+    bool const streams = inference_.program.plan().streams && streams_ == 0;
+    std::size_t size = 0, stream_size = 0;
+    std::vector<Values> inputs(input_shapes_.size());
+    for (Index some = batch; some > 0; --some) {
+      if (some <= batch - ways && some > ways) some = ways;
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        inputs[k] = {cpu::Tape::stand_in(k), static_cast<std::size_t>(some * input_shapes_[k].size())};
+      Room const room = room_for(inference_, some);
+      Recording recording;
+      record(recording, run_in(inference_, room, some, 0), inputs);
+      size = std::max(size, recording.tape.size());
+      if (!streams) continue;
+      auto run = run_in(inference_, room, some, 0);
+      run.state = carried_.data();
+      record(recording, run, inputs);
+      stream_size = std::max(stream_size, recording.tape.size());
+    }
+    for (Recording& recording : forward_) recording.batch = 0, recording.tape.reserve(size);
+    if (streams) stream_.batch = 0, stream_.tape.reserve(stream_size), stream_.outputs.reserve(output_shapes_.size());
+    outlet_.drop();
+  }
   void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
     recording.batch = 0;  // until all is down
     run.backend.tape = &recording.tape;
@@ -308,9 +353,21 @@ class Engine final : public Executable {
   }
   Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
   void check(int weight, std::size_t values) const {
-    require(weight >= 0 && weight < static_cast<int>(weights_.size()), "network: no weight of this number");
-    require(static_cast<Index>(values) == weights_[static_cast<std::size_t>(weight)].shape.size(),
-            "network: a weight must be given as many values as its shape has");
+    if (weight < 0 || weight >= static_cast<int>(weights_.size()))
+      refuse("network: no weight has number ", weight, "; there are ", weights_.size());
+    auto const& [name, shape, other, aliases, layers, factor] = weights_[static_cast<std::size_t>(weight)];
+    if (static_cast<Index>(values) != shape.size())
+      refuse("network: weight '", name, "' of shape ", shape, " has ", shape.size(), " values, got ", values);
+  }
+  void check_streams() const {
+    Program const& program = inference_.program;
+    if (program.plan().streams) return;
+    program.for_each_group([&](int g) {
+      auto const head = static_cast<std::size_t>(program.group(g).head);
+      if (program.group(g).head >= 0 && !program.nodes()[head].streams)
+        refuse("step: layer '", program.names()[head], "' takes its input, samples of ", program.head_inputs(g)[0],
+               ", whole, so a sequence cannot come in parts");
+    });
   }
   bool rounds() const {
     if constexpr (requires { backend_.halves; }) {
@@ -333,14 +390,15 @@ class Engine final : public Executable {
   }
   /// The samples of a minibatch; throws ShapeError where inputs disagree. What nothing reads may be left out.
   Index samples(Program const& program, std::span<Values const> inputs) const {
-    require(inputs.size() == input_shapes_.size(), "network: there must be as many inputs as the network has");
+    if (inputs.size() != input_shapes_.size())
+      refuse("network: takes ", input_shapes_.size(), " inputs, got ", inputs.size());
     Index batch = 0;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      Index const size = input_shapes_[k].size(), count = static_cast<Index>(inputs[k].size());
-      if (count == 0 && k > 0 && !program.plan().reads[k]) continue;
-      require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
-      require(k == 0 || count / size == batch, "network: all inputs must have equally many samples");
-      batch = count / size;
+      if (inputs[k].empty() && k > 0 && !program.plan().reads[k]) continue;
+      int const number = static_cast<int>(k);
+      Index const samples = count_samples(inputs[k].size(), input_shapes_[k].size(), input_shapes_[k], number);
+      if (k == 0) batch = samples;
+      check_equally_many(samples, number, batch);
     }
     return batch;
   }
@@ -366,9 +424,41 @@ class Engine final : public Executable {
       check_targets(reader, in, labels);
     });
   }
+  /// What a pass needs: so many values, and the first of them as scratch.
+  struct Room {
+    Index values, scratch;
+    int workers;
+  };
   /// `kept`: the inputs are those of the call before, and so are outputs and input gradients up to this one.
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
-    Index const batch = samples(space.program, inputs), own = space.program.worker_scratch();
+    Index const batch = samples(space.program, inputs);
+    Room const room = room_for(space, batch);
+    border_.start(kept);
+    if constexpr (takes_layers<Backend>) {
+      if (kept == 0) forget();  // what was brought for an earlier call goes
+    }
+    EngineRun run = run_in(space, room, batch, step);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      run.inputs[k] = kept == 0 ? border_.bring(inputs[k], k, home(homes, k)) : border_.brought(inputs[k], k);
+    return run;
+  }
+  /// A pass of so many samples, but for its inputs.
+  EngineRun run_in(Space& space, Room const& room, Index batch, std::uint64_t step) {
+    make(space, room);
+    Backend backend = backend_;
+    if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
+    if constexpr (takes_layers<Backend>)
+      backend.workers = room.workers, backend.own_scratch = space.program.worker_scratch();
+    if constexpr (requires { backend.executor; })
+      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
+    return {space.program, backend, parameters_.data(), space.memory.data() + room.scratch, {}, batch, seed_, step};
+  }
+  void make(Space& space, Room const& room) {
+    if (room.values > space.memory.size()) outlet_.drop();
+    space.memory.reserve(room.values);
+  }
+  Room room_for(Space const& space, Index batch) const {
+    Index const own = space.program.worker_scratch();
     int const workers = [&] {
       if constexpr (takes_layers<Backend>) {
         return Backend::workers_for(own);
@@ -385,21 +475,7 @@ class Engine final : public Executable {
     if constexpr (takes_layers<Backend>) {
       require(workspace <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
     }
-    border_.start(kept);
-    if constexpr (takes_layers<Backend>) {
-      if (kept == 0) forget();  // what was brought for an earlier call goes
-    }
-    if (workspace + scratch > space.memory.size()) outlet_.drop();
-    space.memory.reserve(workspace + scratch);
-    Backend backend = backend_;
-    if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
-    if constexpr (takes_layers<Backend>) backend.workers = workers, backend.own_scratch = own;
-    if constexpr (requires { backend.executor; })
-      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
-    EngineRun run{space.program, backend, parameters_.data(), space.memory.data() + scratch, {}, batch, seed_, step};
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-      run.inputs[k] = kept == 0 ? border_.bring(inputs[k], k, home(homes, k)) : border_.brought(inputs[k], k);
-    return run;
+    return {workspace + scratch, scratch, workers};
   }
   Index kept_batch() const {
     require(!kept_.empty(), "backward: comes after forward in training mode");
@@ -417,11 +493,14 @@ class Engine final : public Executable {
     border_.submit();
     return outlet_.outputs_there();
   }
-  /// Zeros for an input that no gradient reaches.
-  void remember_input_gradients(EngineRun const& run) {
+  void reserve_zeros(Program const& program, Index batch) {
     Index largest = 0;
     for (Shape const& shape : input_shapes_) largest = std::max(largest, shape.size());
-    zeros_.reserve(run.program.plan().reaches_all ? 0 : run.batch * largest);
+    zeros_.reserve(program.plan().reaches_all ? 0 : batch * largest);
+  }
+  /// Zeros for an input that no gradient reaches.
+  void remember_input_gradients(EngineRun const& run) {
+    reserve_zeros(run.program, run.batch);
     for (std::size_t k = 0; k < input_shapes_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
       auto const size = static_cast<std::size_t>(run.batch * input_shapes_[k].size());

@@ -222,17 +222,28 @@ class Builder {
         add_parameters(parameters_of(layer, Shapes{in}), config.params);
       }
     };
-    std::visit(
-        [&](auto const& layer) {
-          using L = std::remove_cvref_t<decltype(layer)>;
-          if constexpr (std::is_same_v<L, Custom>) {
-            add(stranger_of(layer));
-          } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
-            add(layer);
-          }
-        },
-        config.layer_type);
+    auto const add_any = [&](auto const& layer) {
+      using L = std::remove_cvref_t<decltype(layer)>;
+      if constexpr (std::is_same_v<L, Custom>) {
+        add(stranger_of(layer));
+      } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
+        add(layer);
+      }
+    };
+    try {
+      std::visit(add_any, config.layer_type);
+    } catch (ShapeError const& error) {
+      throw_with_inputs(error, in);
+    }
     return made;
+  }
+  /// What a layer says of the rule that was broken, and the shapes it was given.
+  [[noreturn]] static void throw_with_inputs(ShapeError const& error, std::vector<Shape> const& in) {
+    std::string shapes;
+    for (Shape const& shape : in) shapes.append(shapes.empty() ? "" : " and ").append(to_string(shape));
+    ShapeError more{error.sentence() + (in.empty() ? "" : "; its input has shape " + shapes)};
+    more.in_field(error.field());
+    throw more;
   }
   template <class L>
   static void check_inputs(L const&, std::vector<Shape> const& in) {

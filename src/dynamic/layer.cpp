@@ -88,7 +88,7 @@ std::unique_ptr<Executable> make_executable(std::string const& backend, std::vec
   return executable_of(Backend{backend}, {"network", container}, in, 0);
 }
 
-/// An objective as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradient of
+/// An objective as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradients of
 /// its sum.
 struct Layer::LossLayer {
   SeparateObjective objective;
@@ -142,6 +142,7 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
   }
   std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();  // which reads what it compares
   auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), host}, any_backend(backend)});
+  loss->objective.want_target_gradient();
   Layer layer{std::move(config), nullptr};
   layer.loss_ = std::move(loss);
   return layer;
@@ -214,6 +215,24 @@ void Layer::hold(Tensors& tensors, std::size_t k, Executable::Made const& made, 
     now[k].move_in(made.home);
   } else {
     std::copy(made.values.begin(), made.values.end(), now[k].write_only().begin());
+  }
+}
+
+void Layer::reserve(Index batch) {
+  executable().reserve(batch, mode_);
+  auto const inputs = executable_->input_shapes();
+  given_.values.reserve(inputs.size()), given_.homes.reserve(inputs.size());
+  kept_inputs_.reserve(inputs.size()), kept_values_.reserve(inputs.size());
+  if (!executable_->device().empty()) return;
+  reserve(outputs_, batch, executable_->output_shapes());
+  if (mode_ == Mode::training) reserve(input_gradients_, batch, inputs);
+}
+/// Memory for tensors of these samples.
+void Layer::reserve(Tensors& tensors, Index batch, std::span<Shape const> shapes) {
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    if (tensors.now.size() <= k) tensors.now.push_back(SharedTensor::without_values({1}));
+    tensors.now[k].remake(Extents{batch, shapes[k]});
+    tensors.now[k].write_only();
   }
 }
 
@@ -304,6 +323,8 @@ std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const
   if (loss_) {
     require(!loss_->objective.gradient().empty(), "backward: comes after forward");
     hold(input_gradients_, 0, {loss_->objective.gradient()}, kept_inputs_[0].shape());
+    if (Values const to_targets = loss_->objective.target_gradient(); !to_targets.empty())
+      hold(input_gradients_, 1, {to_targets}, kept_inputs_[1].shape());
     return input_gradients_.now;
   }
   auto const shapes = executable().output_shapes();

@@ -227,8 +227,8 @@ class Program {
           layers_[i]);
     }
   }
-  /// Values of a sample of the objective's targets.
-  Index target_size() const { return nodes_[static_cast<std::size_t>(target_)].shape.size(); }
+  /// Of a sample of the objective's targets.
+  Shape target_shape() const { return nodes_[static_cast<std::size_t>(target_)].shape; }
 
  private:
   int input_node(int k) const { return k < graph_.inputs() ? k : target_; }

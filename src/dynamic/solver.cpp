@@ -2,6 +2,7 @@
 
 #include "objective.hpp"
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -55,6 +56,17 @@ void check_declared(LayerConfig const& objective, Shape output, Index targets) {
   }
 }
 
+[[noreturn]] void diverged(Executable const& network, std::uint64_t step, float loss, bool taken) {
+  std::string bad;
+  int i = 0;
+  for (Executable::Weight const& weight : network.weights()) {
+    std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
+    network.read(Executable::data, i++, values);
+    if (bad.empty() && first_not_finite<float>(values) >= 0) bad = weight.name;
+  }
+  refuse_divergence(step, static_cast<double>(loss), taken, bad);
+}
+
 LayerConfig network_of(SolverConfig const& config) {
   if (!config.network) throw ConfigError{"solver: the config has no network"};
   return *config.network;
@@ -105,13 +117,15 @@ void check_policy(LRPolicy const& policy) {
     check_number("gamma", policy.gamma);
   }
   check_number("power", policy.power);
-  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1");
-  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1");
+  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1, is " + std::to_string(policy.stepsize));
+  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1, is " + std::to_string(policy.max_iter));
   Index last = 0;
   for (Index const step : policy.steps) {
     bool const ended = step == 0 && is(Kind::multistep);
     if (!is(Kind::multistep)) break;
-    check(ended || (last >= 0 && step > last), "steps", "must be ascending, from 1");
+    check(ended || (last >= 0 && step > last), "steps",
+          sentence_of("must be ascending, from 1: there is ", step, last < 0 ? " after the last one" : " after ",
+                      last < 0 ? "" : std::to_string(last)));
     last = ended ? -1 : step;
   }
   check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there is none");
@@ -125,7 +139,8 @@ void check_numbers(SolverConfig const& config) {
   check_optimizer(config);
   check_policy(config.lr_policy);
   auto const check_count = [](Index count, char const* field, int bits) {  // their product is a number, too
-    check(count >= 1 && count <= Index{1} << bits, field, "must be at least 1 and at most 2^" + std::to_string(bits));
+    check(count >= 1 && count <= Index{1} << bits, field,
+          sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
   };
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
@@ -162,15 +177,46 @@ Solver::Solver(Layer network, SolverConfig config)
     throw ConfigError{"solver: the network has no parameters; there is nothing to train"};
 }
 
+MeanLoss::operator float() const {
+  float const loss = network_->loss();
+  if (!network_->device().empty() && !std::isfinite(loss)) diverged(*network_, step_, loss, true);
+  return loss;
+}
+
+void Solver::check_finite() const {
+  network_.send_weights();
+  Executable const& network = network_.executable();
+  if (!network.is_finite()) diverged(network, iteration(), network.loss(), true);
+}
+
+void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes homes) const {
+  auto const shapes = network_.input_shapes();
+  auto const check_one = [&](std::size_t k, Values values, Index size, auto... what) {
+    if (!homes || !homes[k]) coldpress::check_finite(values, size, what...);
+  };
+  for (std::size_t k = 0; k < inputs.size() && k < shapes.size(); ++k)
+    check_one(k, inputs[k], shapes[k].size(), "input ", static_cast<int>(k));
+  if (objective_) check_one(inputs.size(), targets, target_size_, "the targets");
+}
+
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
-    throw ConfigError{"solver: a number of options() is out of range"};
+    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ", options_.clip_gradients,
+                                  ", weight_decay ", options_.weight_decay, ", accumulate ", options_.accumulate,
+                                  ", check_every ", options_.check_every, ", minibatch_size ",
+                                  options_.minibatch_size, ", or one of lr_policy")};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
   }
+  if (options_.check_every > 0) check_samples(inputs, targets, homes);
+  std::uint64_t const step = iteration() + 1;
   network_.train(inputs, targets, objective_, options_, progress_, homes);
-  return MeanLoss{network_.executable()};
+  Executable const& network = network_.executable();
+  if (iteration() != step) diverged(network, step, network.loss(), false);
+  bool const due = options_.check_every > 0 && step % static_cast<std::uint64_t>(options_.check_every) == 0;
+  if (due && network.device().empty()) check_finite();
+  return {network, step};
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
@@ -184,7 +230,8 @@ SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs
 }
 SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets) {
   auto const shapes = network_.input_shapes();
-  require(inputs.size() == shapes.size(), "train_minibatch: there must be as many inputs as the network has");
+  if (inputs.size() != shapes.size())
+    refuse("train_minibatch: takes ", shapes.size(), " inputs, got ", inputs.size());
   auto& [values, homes] = network_.given_;
   values.clear(), homes.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k) network_.give(inputs[k], shapes[k].size());

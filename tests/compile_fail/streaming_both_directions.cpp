@@ -1,4 +1,4 @@
-// error: step: a layer of this network needs the whole sequence at once
+// error: step: a layer of this network takes its input whole, so a sequence cannot come in parts
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -174,3 +174,20 @@ TEST_CASE("a loss or a statistic alone is no network") {
   CHECK_THROWS_AS(Net::from_config(Backend{}, statistic, Shape{3}), ConfigError);
   CHECK_THROWS_AS(dynamic::describe(loss, Shape{3}), ConfigError);
 }
+
+TEST_CASE("a layer that its input does not fit says what it was given") {
+  auto const refused = [](dynamic::LayerType layer, Shape in, std::string const& sentence) {
+    INFO(sentence);
+    CHECK(says(error_of<ShapeError>([&] { Net::from_config(Backend{}, sequential({{"l", std::move(layer)}}, in)); }),
+               "layer 'l': " + sentence));
+  };
+  refused(Convolution{.num_output = 4, .filter_shape = 7}, {1, 5, 5},
+          "window: the filter must not be larger than the padded input; its input has shape {1, 5, 5}");
+  refused(Reshape{{3, 3}}, {2, 4}, "reshape: the shapes must have equally many values; its input has shape {2, 4}");
+  refused(Convolution{.num_output = 4, .filter_shape = Index{1} << 20, .dilation = Index{1} << 11}, {4, 5},
+          "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30; its input has "
+          "shape {4, 5}");
+  CHECK_NOTHROW(Net::from_config(
+      Backend{}, sequential({{"l", Convolution{.num_output = 1, .filter_shape = 2, .dilation = Index{1} << 25}}},
+                            Shape{4, 1})));  // beyond 2^24
+}

@@ -437,6 +437,58 @@ TEST_CASE("a loss is a layer of its own") {
   }
 }
 
+TEST_CASE("a loss layer gives the gradient of its targets where it has one") {
+  for (std::string const backend : {"cpu", "cpu:reference"}) {
+    SharedTensor const y = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), t = tensor({2, 3}, {0, 2, 5, 4, 4, 9});
+    Net loss = Net::from_config(Backend{backend}, {"loss", SquareLoss{.loss_weight = 2}});
+    loss.forward({y, t});
+    auto const gradients = loss.backward();
+    REQUIRE(gradients.size() == 2);
+    CHECK(values_of(gradients[0]) == Floats{2, 0, -4, 0, 2, -6});
+    CHECK(values_of(gradients[1]) == Floats{-2, 0, 4, 0, -2, 6});
+    CHECK(gradients[1].shape() == t.shape());
+    // The cross entropy of labels that are probabilities: its targets' gradient is that of -t log p, by hand.
+    Net soft = Net::from_config(Backend{backend}, {"soft", SoftlabelSoftmax{}});
+    SharedTensor const scores = tensor({1, 2}, {0, std::log(3.0f)}), part = tensor({1, 2}, {0.5f, 0.5f});
+    soft.forward({scores, part});
+    auto const both = soft.backward();
+    REQUIRE(both.size() == 2);
+    CHECK(values_of(both[1])[0] == Approx(-std::log(0.25)));
+    CHECK(values_of(both[1])[1] == Approx(-std::log(0.75)));
+    // One without: the predictions' alone.
+    Net squares = Net::from_config(Backend{backend}, {"loss", MeanSquaredError{}});
+    squares.forward({y, t});
+    CHECK(squares.backward().size() == 1);
+  }
+}
+
+TEST_CASE("what is refused at run time is said with its numbers") {
+  Net layer = make(small_network());
+  auto const refused = [&](auto action, std::string const& sentence) {
+    INFO(sentence);
+    CHECK(says(error_of<ShapeError>(action), sentence));
+  };
+  refused([&] { layer.predict(Floats(7)); }, "got 7 values, expected a multiple of 4, which a sample of {4} has");
+  refused([&] { layer.forward(noise({4, 2}, 1)); }, "must be the number of its samples, 2, and is 4");
+  layer.forward(noise({2, 4}, 1));
+  refused([&] { layer.executable().backward_input(dynamic::Values{Floats(5)}); },
+          "the gradient of an output: got 5 values, expected 6 (2 samples of {3})");
+  Floats few(3);
+  refused([&] { layer.executable().read(dynamic::Executable::data, 0, few); },
+          "weight 'hidden-0' of shape {8, 4} has 32 values, got 3");
+  refused([&] { layer.executable().read(dynamic::Executable::data, 9, few); }, "no weight has number 9; there are 4");
+  layer.step(Floats(8));
+  refused([&] { layer.step(Floats(4)); }, "got 1 samples, while 2 sequences are under way");
+  Trainer solver{make(small_network()), {.objective = LayerConfig{"loss", MeanSquaredError{}}}};
+  refused([&] { solver.train_minibatch(Floats(8), Floats(7)); }, "the targets: got 7 values, expected 6 (2 samples of {3})");
+  Net likelihood = make({"nll", NegativeLogLikelihood{3}});
+  CHECK(says(error_of<DataError>([&] { likelihood.forward({noise({2, 3}, 1), tensor({2}, {0, 7})}); }),
+             "the label of sample 1 is 7; expected a whole number from 0 to 2"));
+  Net positions = make({"s", SoftmaxLoss{}});
+  CHECK(says(error_of<DataError>([&] { positions.forward({noise({2, 3, 4}, 1), tensor({2, 4}, {0, 1, 2, 0, 0, 1, 0.5f, 2})}); }),
+             "label 2 of sample 1 is 0.5; expected a whole number from 0 to 2"));
+}
+
 TEST_CASE("a network and its loss, by hand, as Juice's solver runs them") {
   Net net = make(small_network()), loss = make({"loss", MeanSquaredError{}});
   SharedTensor const x = noise({8, 4}, 1), t = noise({8, 3}, 2);

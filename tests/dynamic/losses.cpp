@@ -25,3 +25,50 @@ void check(LayerConfig const& config) {
 
 TEST_CASE("NegativeLogLikelihood is PyTorch's") { check({"negative_log_likelihood", NegativeLogLikelihood{5}}); }
 TEST_CASE("MeanSquaredError is PyTorch's") { check({"mean_squared_error", MeanSquaredError{}}); }
+
+TEST_CASE("the mean of many losses is that of the sum in double, on every backend") {
+  constexpr Index samples = 50000;
+  Floats const y = Random{1}.values<float>(samples * 3), t = Random{2}.values<float>(samples * 3);
+  SharedTensor const outputs = tensor({samples, 3}, y), targets = tensor({samples, 3}, t);
+  double squares = 0, entropy = 0;
+  for (std::size_t i = 0; i < y.size(); ++i)
+    squares += std::pow(static_cast<double>(y[i]) - static_cast<double>(t[i]), 2) / static_cast<double>(samples);
+  Floats labels(static_cast<std::size_t>(samples));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<float>(i % 3);
+    double mass = 0;
+    for (std::size_t k = 0; k < 3; ++k) mass += std::exp(static_cast<double>(y[3 * i + k]));
+    entropy += (std::log(mass) - static_cast<double>(y[3 * i + i % 3])) / static_cast<double>(samples);
+  }
+  for (char const* backend : {"cpu", "cpu:reference"}) {
+    INFO(backend);
+    Net mean = Net::from_config(Backend{backend}, {"loss", MeanSquaredError{}}),
+        whole = Net::from_config(Backend{backend}, {"loss", SoftmaxLoss{}});
+    CHECK(static_cast<double>(values_of(mean.forward({outputs, targets})[0])[0]) == Approx(squares).epsilon(1e-6));
+    CHECK(static_cast<double>(values_of(whole.forward({outputs, tensor({samples, 1}, labels)})[0])[0]) ==
+          Approx(entropy).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("MeanSquaredError over values is that over samples by the values of a sample, alone and in training") {
+  SharedTensor const y = noise({5, 3}, 1), t = noise({5, 3}, 2);
+  MeanSquaredError const values{.loss_weight = 2, .loss_average = Average::values};
+  for (char const* backend : {"cpu", "cpu:reference"}) {
+    INFO(backend);
+    double wanted = 0;
+    for (std::size_t i = 0; i < 15; ++i)
+      wanted += 2 * std::pow(static_cast<double>(values_of(y)[i]) - static_cast<double>(values_of(t)[i]), 2) / 15;
+    Net loss = Net::from_config(Backend{backend}, {"loss", values});
+    CHECK(static_cast<double>(values_of(loss.forward({y, t})[0])[0]) == Approx(wanted));
+    CHECK(values_of(loss.backward()[0])[4] == Approx(2 * 2.0f / 3 * (values_of(y)[4] - values_of(t)[4])));
+    SolverConfig const config{.network = sequential({{"same", Flatten{}}, {"a", Linear{3}}}, Shape{3}),
+                              .objective = LayerConfig{"loss", values}};
+    Trainer solver = Trainer::from_config(Backend{backend}, Backend{}, config, {}, 1);
+    Floats const made = values_of(solver.mut_network().forward(y));
+    wanted = 0;
+    for (std::size_t i = 0; i < 15; ++i)
+      wanted += 2 * std::pow(static_cast<double>(made[i]) - static_cast<double>(values_of(t)[i]), 2) / 15;
+    CHECK(static_cast<double>(static_cast<float>(solver.train_minibatch(y.read(), t.read()))) ==
+          Approx(wanted).epsilon(1e-5));
+  }
+}

@@ -145,6 +145,52 @@ TEST_CASE("forward, backward and training stay off the heap") {
   check([&] { return Net::adapt(type); });
 }
 
+TEST_CASE("after reserve no call up to so many samples touches the heap, not even the first") {
+  std::map<Index, Data> data;
+  for (Index batch : {1, 2, 7, 16, 17, 31, 32, 33, 50}) data.emplace(batch, Data{batch});
+  Network<Sequential<Linear{33}, TanH{}, Linear{10}, LogSoftmax{}>, Shape{20}> type{1};
+  auto const check = [&](auto make, bool streams, bool trains = true) {
+    for (Mode mode : {Mode::training, Mode::inference}) {
+      if (mode == Mode::training && !trains) continue;
+      Net net = make();
+      net.set_mode(mode);
+      net.reserve(50);
+      long before = calls;
+      for (auto const& [n, some] : data) net.predict(some.x.read());
+      CHECK(calls == before);
+      for (auto const& [n, some] : data) net.forward(some.x.read());
+      CHECK(calls == before);
+      for (auto const& [n, some] : data) net.forward(some.x);
+      CHECK(calls == before);
+      if (mode == Mode::training) {
+        net.forward(data.at(50).x), net.backward(data.at(50).dy);
+        net.forward(data.at(7).x), net.backward(data.at(7).dy);
+        CHECK(calls == before);
+      }
+      for (auto const& [n, some] : data) {
+        if (!streams) continue;
+        net.step(some.x.read()), net.step(some.x.read()), net.reset();
+      }
+      CHECK(calls == before);
+    }
+  };
+  check([] { return Net::from_config(Backend{}, network()); }, true);
+  check([] { return Net::from_config(Backend{}, windows_and_steps()); }, false);
+  check(
+      [] {
+        return Net::from_config(
+            Backend{}, sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}},
+                                   {"rnn", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
+                                   {"fc", Linear{10}}},
+                                  Shape{20}));
+      },
+      true);
+  check([] { return Net::from_config(Backend{"cpu", {.bfloat16 = true}}, network()); }, true, false);
+  check([&] { return Net::adapt(type); }, true);
+  Net none = Net::from_config(Backend{}, network());
+  error_of<ShapeError>([&] { none.reserve(0); });
+}
+
 TEST_CASE("a stream stays off the heap") {
   Net net =
       Net::from_config(Backend{}, sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}},

@@ -51,10 +51,58 @@ TEST_CASE("convolutions of a config stream, prepared for one sample and not for 
   }
 }
 
+TEST_CASE("layers that act on each step alone stream: parts of any length have the bits of the whole sequence") {
+  Rnn const sequence{.hidden_size = 9, .output = RnnOutput::sequence};
+  auto const net = [&](std::vector<LayerConfig> after, Index steps, char const* backend) {
+    after.insert(after.begin(), {"rnn", sequence});
+    return Net::from_config(Backend{backend}, sequential(std::move(after), Shape{steps, 3}), {}, 5);
+  };
+  std::vector<std::vector<LayerConfig>> const each_step{
+      {{"n", LayerNormalization{}}},
+      {{"s", SoftmaxOver{.axis = -1}}},
+      {{"s", SoftmaxOver{.axis = 1, .logarithm = true}}},
+      {{"s", Slice{.axis = -1, .begin = 2, .end = 7}}},
+      {{"p", Permute{}}},
+      {{"p", Permute{Axes{0, 1}}}},
+      {{"a", Argmax{.axis = -1}}, {"o", Onehot{.num_classes = 9, .axis = -1}}},
+      {wired({"n", LayerNormalization{}}, {}, {"n"}), wired({"s", SoftmaxOver{.axis = -1}}, {"n"}, {"s"}),
+       wired({"c", Concat{.axis = -1}}, {"n", "s"}, {"c"})},
+      {{"n", LayerNormalization{}}, {"t", TanH{}}, {"s", Slice{.axis = -1, .begin = -4}}, {"again", sequence}}};
+  Floats const x = values_of(noise({12, 3}, 1));
+  for (char const* backend : {"cpu", "cpu:reference"}) {
+    for (auto const& layers : each_step) {
+      INFO(backend << ", " << layers[0].name);
+      Net whole = net(layers, 12, backend);
+      Floats const wanted = copy_of<float>(whole.predict(x));
+      for (Index part : {1, 3, 4}) {
+        Net live = net(layers, part, backend);
+        Floats y;
+        auto const size = static_cast<std::size_t>(3 * part);
+        for (std::size_t at = 0; at < x.size(); at += size) {
+          auto const some = live.step(std::span{x.data() + at, size});
+          y.insert(y.end(), some.begin(), some.end());
+        }
+        CHECK(same_bits(y, wanted));
+      }
+    }
+    auto const refused = [&](LayerConfig layer) {
+      Net whole = net({std::move(layer)}, 4, backend);
+      return says(error_of<ShapeError>([&] { whole.step(Floats(12)); }),
+                  "layer 'l' takes its input, samples of {4, 9}, whole, so a sequence cannot come in parts");
+    };
+    CHECK(refused({"l", SoftmaxOver{.axis = 0}}));
+    CHECK(refused({"l", Slice{.axis = 0, .begin = 1}}));
+    CHECK(refused({"l", Permute{Axes{1, 0}}}));
+    CHECK(refused({"l", BatchNormalization{}}));  // whose channels are the steps
+    CHECK(refused({"l", Linear{2}}));
+  }
+}
+
 TEST_CASE("two directions do not stream") {
   Net net = Net::from_config(Backend{}, recurrent({.direction_mode = DirectionMode::bi_directional}, {4, 3}));
   Floats const x(12, 1.0f);
-  CHECK(says(error_of<ShapeError>([&] { net.step(x); }), "needs the whole sequence at once"));
+  CHECK(says(error_of<ShapeError>([&] { net.step(x); }),
+             "layer 'rnn' takes its input, samples of {4, 3}, whole, so a sequence cannot come in parts"));
 }
 
 TEST_CASE("backward leaves what forward kept: it gives the same again") {

@@ -345,3 +345,63 @@ TEST_CASE("network and objective must be there, and fit") {
                                        {.network = LayerConfig{"fc", Linear{2}}, .objective = squares}, Shape{3});
   given.train_minibatch(noise({4, 3}, 1), noise({4, 2}, 1));
 }
+
+TEST_CASE("neither samples nor losses that are not finite change anything, and both are said with their place") {
+  SolverConfig const config{.network = sequential({{"a", Linear{4}}, {"r", ReLU{}}, {"b", Linear{2}}}, Shape{3}),
+                            .objective = squares,
+                            .momentum = 0.9f};
+  SolverConfig clipped = config;
+  clipped.clip_gradients = 0.1f;
+  auto const check = [](Trainer solver) {
+    SharedTensor const x = noise({4, 3}, 1), t = noise({4, 2}, 2);
+    solver.train_minibatch(x, t);
+    State const before{solver};
+    float const infinity = std::numeric_limits<float>::infinity();
+    auto const with = [](SharedTensor const& good, std::size_t at, float value) {
+      Floats values = values_of(good);
+      values[at] = value;
+      return tensor(good.shape(), values);
+    };
+    CHECK(says(error_of<DataError>([&] { solver.train_minibatch(with(x, 7, std::nanf("")), t); }),
+               "value 1 of sample 2 of input 0 is nan"));
+    CHECK(says(error_of<DataError>([&] { solver.train_minibatch(x, with(t, 6, -infinity)); }),
+               "value 0 of sample 3 of the targets is -inf"));
+    try {
+      solver.train_minibatch(x, with(t, 0, 1e30f));
+      FAIL("a loss beyond all numbers was taken");
+    } catch (DivergenceError const& error) {
+      CHECK((error.step == 2 && error.weight.empty() && std::isinf(error.loss)));
+      CHECK(says(error, "the loss of step 2 is inf; the step was not taken"));
+    }
+    CHECK(State{solver} == before);
+    solver.train_minibatch(x, t);
+    CHECK(solver.iteration() == 2);
+  };
+  check(make(config));
+  check(make(clipped));
+  check(make(config, 3, "cpu:reference"));
+  check(Trainer{Net::adapt(Network<Sequential<Linear{4}, ReLU{}, Linear{2}>, Shape{3}>{1}), config});
+}
+
+TEST_CASE("weights that are not finite end training at the next check, with the name of the first") {
+  SolverConfig const config{
+      .network = sequential({{"a", Linear{4}}, {"r", ReLU{}}, {"b", Linear{2}}}, Shape{3}, "net"),
+      .objective = squares};
+  auto const check = [](Trainer solver, std::string const& name) {
+    solver.options().check_every = 2;
+    Floats const ruined(4 * 3, -std::numeric_limits<float>::infinity());  // which ReLU turns into 0
+    std::ranges::copy(ruined, solver.network().learnable_weights_data()[0].write_only().begin());
+    SharedTensor const x = tensor({2, 3}, Floats(6, 1)), t = noise({2, 2}, 2);
+    CHECK_NOTHROW(solver.train_minibatch(x, t));
+    try {
+      solver.train_minibatch(x, t);
+      FAIL("a ruined weight was not found");
+    } catch (DivergenceError const& error) {
+      CHECK((error.step == 2 && error.weight == name && std::isfinite(error.loss)));
+    }
+    error_of<DivergenceError>([&] { solver.check_finite(); });
+  };
+  check(make(config), "a-0");
+  check(make(config, 3, "cpu:reference"), "a-0");
+  check(Trainer{Net::adapt(Network<Sequential<Linear{4}, ReLU{}, Linear{2}>, Shape{3}>{1}), config}, "linear1-0");
+}

@@ -55,3 +55,21 @@ TEST_CASE("what makes no sense is refused, and nothing is added") {
   CHECK_THROWS_AS(matrix.set_capacity(0), ShapeError);
   CHECK(matrix.samples().empty());
 }
+
+TEST_CASE("labels may be the floats of a data set, where they are whole") {
+  ConfusionMatrix floats{3}, whole{3};
+  std::vector<float> const labels{0, 1, 1, 2};
+  floats.add_samples(Classes{0, 1, 2, 2}, labels);
+  floats.add_samples(Classes{1}, std::span{labels}.subspan(2, 1));
+  whole.add_samples(Classes{0, 1, 2, 2, 1}, Classes{0, 1, 1, 2, 1});
+  for (Index a = 0; a < 3; ++a) {
+    for (Index b = 0; b < 3; ++b) CHECK(floats.count(a, b) == whole.count(a, b));
+  }
+  CHECK_THROWS_WITH(floats.add_samples(Classes{0, 0}, std::vector<float>{1, 1.5f}),
+                    "confusion_matrix: target 1 is 1.5; expected a whole number from 0 to 2 (counted from 0)");
+  CHECK_THROWS_AS(floats.add_samples(Classes{0}, std::vector<float>{not_a_number}), DataError);
+  CHECK_THROWS_AS(floats.add_samples(Classes{0}, std::vector<float>{infinity}), DataError);
+  CHECK_THROWS_WITH(floats.add_samples(Classes{0, 1}, std::vector<float>{1}),
+                    "confusion_matrix: got 1 targets for 2 predictions");
+  CHECK(floats.samples().size() == 5);
+}

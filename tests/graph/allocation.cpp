@@ -120,6 +120,13 @@ TEST_CASE("convolutions and poolings allocate nothing after reserve, a stream no
   for (int turn = 0; turn < 100; ++turn) REQUIRE(calls_in(use) == 0);
 }
 
+TEST_CASE("a stream allocates nothing after reserve, not even in its first step") {
+  Network<Sequential<Convolution{.num_output = 5, .filter_shape = 4, .dilation = 2}, Linear{2}>, Shape{3}> stream;
+  std::vector<float> const x(4 * 3, 0.25f);
+  stream.reserve(4);
+  CHECK(calls_in([&] { stream.step(x), stream.reset(), stream.step(std::span{x.data(), 3}); }) == 0);
+}
+
 TEST_CASE("without reserve, the first call with the largest batch is enough") {
   using Net = Network<Layers, Shape{20}>;
   Net net{1};

@@ -86,6 +86,38 @@ TEST_CASE("weights are read and written by position and name, in canonical order
   CHECK_THROWS_AS(net.write_weight(-1, wrong), ShapeError);
 }
 
+TEST_CASE("a network that was moved from says so, whatever it is asked") {
+  Net net{1};
+  Net const taken = std::move(net);
+  std::vector<float> weight(21 * 18);
+  std::string const moved = "network: has been moved from";
+  CHECK_THROWS_WITH(net.forward(std::vector<float>(18)), moved);
+  CHECK_THROWS_WITH(net.read_weight(0, weight), moved);
+  CHECK_THROWS_WITH(net.write_weight(0, weight), moved);
+  CHECK_THROWS_WITH(net.read(weight.data(), 0, weight), moved);
+  CHECK_THROWS_WITH(net.parameters(), moved);
+  CHECK_THROWS_WITH(std::as_const(net).parameters(), moved);
+  CHECK_NOTHROW(taken.read_weight(0, weight));
+}
+
+TEST_CASE("what is refused is said with its numbers") {
+  Net net;
+  Network<Mlp, Shape{3, 6}, Batch<2>> fixed;
+  Net::TrainingWorkspace workspace;
+  std::vector<float> const two(36);
+  std::vector<float> few(7);
+  CHECK_THROWS_WITH(net.forward(std::vector<float>(27)),
+                    "network: input 0 must be a whole number of samples, at least one: got 27 values, expected a "
+                    "multiple of 18, which a sample of {3, 6} has");
+  CHECK_THROWS_WITH(fixed.forward(std::vector<float>(18)),
+                    "network: takes 2 samples at a time, as its Batch<N> says, got 1");
+  net.forward_training(two, workspace);
+  CHECK_THROWS_WITH(net.backward(std::vector<float>(9), workspace),
+                    "backward: the gradient of an output: got 9 values, expected 10 (2 samples of {5})");
+  CHECK_THROWS_WITH(net.read_weight(0, few), "network: weight 'linear1-0' of shape {21, 18} has 378 values, got 7");
+  CHECK_THROWS_WITH(net.write_weight(6, few), "network: no weight has number 6; there are 6");
+}
+
 TEST_CASE("a copied network is another network") {
   auto net = test::random_network<Net>(1);
   auto copy = net;

@@ -28,3 +28,28 @@ TEST_CASE("MeanSquaredError is the sum of squares over the batch, not over value
   check.operator()<MeanSquaredError{}>();
   check.operator()<MeanSquaredError{.loss_weight = 0.25f}>();
 }
+
+namespace {
+struct OverValues {
+  static constexpr MeanSquaredError make(Shape) { return {.loss_weight = 3, .loss_average = Average::values}; }
+};
+}  // namespace
+
+TEST_CASE("over values MeanSquaredError keeps the law of gradients, and is the mean over samples and values") {
+  test::Violations violations;
+  test::loss_gradient_law<Sequential<Linear{7}, TanH{}>, Shape{3}, OverValues::make({7})>(4, 1, violations);
+  test::check_none(violations);
+  std::vector<float> const x{1, 2, 3, 4}, t{0, 2, 5, 3};
+  auto const check = [&]<class Backend, MeanSquaredError loss>() {
+    Network<Sequential<Linear{2}>, Shape{2}, AnyBatch, Backend> network;
+    network.write_weight(0, std::vector<float>{1, 0, 0, 1});
+    Solver<decltype(network), loss, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
+    float const w = loss.loss_weight;
+    CHECK(solver.train_minibatch(x, t) == 1.5f * w);  // (1 + 0 + 4 + 1) / 4
+    CHECK(test::canonical<decltype(network)>(solver.gradients()) ==
+          std::vector<float>{-5 * w, -6 * w, 3 * w, 4 * w, -1 * w, 1 * w});
+  };
+  check.operator()<Cpu, MeanSquaredError{.loss_average = Average::values}>();
+  check.operator()<Cpu, MeanSquaredError{.loss_weight = 2, .loss_average = Average::values}>();
+  check.operator()<Reference<float>, MeanSquaredError{.loss_average = Average::values}>();
+}

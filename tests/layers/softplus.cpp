@@ -21,6 +21,20 @@ TEST_CASE("Softplus is x or 0 far away, and its gradient stays right where the o
   for (float const value : {y[2], dx[2]}) CHECK(value == Approx(2.0611536e-9).epsilon(1e-6));  // e^-20
 }
 
+TEST_CASE("Softplus of a finite number is finite, also where beta x is not") {
+  auto const check = []<class Backend>() {
+    using T = typename Backend::Scalar;
+    Network<Sequential<Softplus{.beta = 3}>, Shape{2}, AnyBatch, Backend> network;
+    typename decltype(network)::TrainingWorkspace workspace;
+    T const large = std::numeric_limits<T>::max() / 2;
+    auto const y = test::copy_of<T>(network.forward_training(std::vector<T>{large, -large}, workspace));
+    CHECK((y[0] == large && y[1] == 0));
+    auto const dx = test::copy_of<T>(network.backward(std::vector<T>(2, 1), workspace));
+    CHECK((dx[0] == 1 && dx[1] == 0));
+  };
+  check.operator()<Cpu>(), check.operator()<Reference<float>>(), check.operator()<Reference<double>>();
+}
+
 TEST_CASE("Softplus refuses a beta that is not above 0") {
   for (float const beta :
        {0.0f, -1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})

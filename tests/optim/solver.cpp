@@ -84,7 +84,8 @@ TEST_CASE("what is refused changes nothing") {
     solver.train_minibatch(points, std::vector<float>{0, 1, 2, 3});
     FAIL("a label that is no class was taken");
   } catch (DataError const& error) {
-    CHECK(error.sentence().find("a label must be a whole number") != std::string::npos);
+    CHECK(error.sentence() ==
+          "the label of sample 3 is 3; expected a whole number from 0 to 2 (samples are counted from 0)");
   }
   CHECK_THROWS_AS(solver.train_minibatch(points, std::vector<float>{0, 1, 2}), ShapeError);
   CHECK_THROWS_AS(solver.train_minibatch(std::vector<float>(7), labels), ShapeError);
@@ -135,4 +136,90 @@ TEST_CASE("a batch the compiler knows trains as the same batch at run time") {
   CHECK(test::same_bits(any, test::trained<Fixed, MeanSquaredError{}, SolverOptions{.keep_gradients = true}>(4, 1)));
   auto const one = test::trained<Network<Layers, Shape{5}>, MeanSquaredError{}>(1, 1);
   CHECK(test::same_bits(one, test::trained<Network<Layers, Shape{5}, Batch<1>>, MeanSquaredError{}>(1, 1)));
+}
+
+TEST_CASE("a value that is not finite is refused with its place, and changes nothing") {
+  using Net = Network<Sequential<Linear{4}, ReLU{}, Linear{2}>, Shape{3}>;
+  Net network{1};
+  Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.1f, .momentum = 0.9f}> solver{network};
+  test::Random random{1};
+  auto const x = random.values<float>(5 * 3), t = random.values<float>(5 * 2);
+  solver.train_minibatch(x, t);
+  auto const before = test::copy_of<float>(network.parameters()), velocity = test::copy_of<float>(solver.state(0));
+  auto const refuses = [&](std::vector<float> const& a, std::vector<float> const& b, std::string const& place) {
+    try {
+      solver.train_minibatch(a, b);
+      FAIL_CHECK("was taken: " + place);
+    } catch (DataError const& error) {
+      CHECK(error.sentence().find(place) != std::string::npos);
+    }
+    CHECK(test::same_bits(before, network.parameters()));
+    CHECK(test::same_bits(velocity, solver.state(0)));
+    CHECK(solver.step() == 1);
+  };
+  auto wrong = x;
+  wrong[3 * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
+  refuses(wrong, t, "value 1 of sample 4 of input 0 is nan");
+  wrong[3 * 4 + 1] = -std::numeric_limits<float>::infinity();
+  refuses(wrong, t, "value 1 of sample 4 of input 0 is -inf");
+  auto other = t;
+  other[2 * 3] = std::numeric_limits<float>::infinity();
+  refuses(x, other, "value 0 of sample 3 of the targets is inf");
+  Solver<Net, MeanSquaredError{}, Sgd{}, SolverOptions{.check_every = 0}> unchecked{network};
+  CHECK_THROWS_AS(unchecked.train_minibatch(x, other), DivergenceError);  // the loss is always looked at
+}
+
+TEST_CASE("a step whose loss is not finite is not taken, and says whether the weights still are") {
+  using Net = Network<Sequential<Linear{4}, Linear{2}>, Shape{3}>;
+  Net network{1};
+  Solver<Net, MeanSquaredError{}, Sgd{.momentum = 0.9f}> fused{network};
+  Solver<Net, MeanSquaredError{}, Adam{}, SolverOptions{.clip_gradients = 1}> clipped{network};
+  std::vector<float> const x(6, 1), far(4, 3e30f), t(4, 1);
+  fused.train_minibatch(x, t), clipped.train_minibatch(x, t);
+  auto const check = [&](auto& solver) {
+    auto const before = test::copy_of<float>(network.parameters()), state = test::copy_of<float>(solver.state(0));
+    try {
+      solver.train_minibatch(x, far);
+      FAIL("a loss beyond all numbers was taken");
+    } catch (DivergenceError const& error) {
+      CHECK((error.step == 2 && error.weight.empty() && std::isinf(error.loss)));
+      CHECK(error.sentence() ==
+            "the loss of step 2 is inf; the step was not taken: all weights are finite, and as they were before it. A "
+            "smaller learning rate or clipped gradients may help");
+    }
+    CHECK(test::same_bits(before, network.parameters()));
+    CHECK(test::same_bits(state, solver.state(0)));
+    CHECK(solver.step() == 1);
+    CHECK_NOTHROW(solver.check_finite());
+  };
+  check(fused), check(clipped);
+}
+
+TEST_CASE("weights that are not finite end training at the next check, with the name of the first") {
+  using Net = Network<Sequential<Linear{4}, ReLU{}, Linear{2}>, Shape{3}>;
+  std::vector<float> const x(6, 1), t(4, 1);
+  float const minus = -std::numeric_limits<float>::infinity();  // which ReLU turns into 0
+  auto const check = [&](std::initializer_list<int> ruined, std::string const& first) {
+    Net network{1};
+    Solver<Net, MeanSquaredError{}, Sgd{}, SolverOptions{.check_every = 3}> solver{network};
+    for (int i : ruined)
+      network.write_weight(i, std::vector<float>(static_cast<std::size_t>(Net::weight_shape(i).size()), minus));
+    auto const ends = [&](auto action) {
+      try {
+        action();
+        FAIL_CHECK("a ruined weight was not found");
+      } catch (DivergenceError const& error) {
+        CHECK((error.step == 3 && error.weight == first && std::isfinite(error.loss)));
+        CHECK(error.sentence().find("; weight '" + first + "' has values that are infinite or NaN: the network can no "
+                                    "longer be used") != std::string::npos);
+      }
+    };
+    CHECK_NOTHROW(solver.train_minibatch(x, t));
+    CHECK_NOTHROW(solver.train_minibatch(x, t));
+    ends([&] { solver.train_minibatch(x, t); });
+    CHECK(solver.step() == 3);
+    ends([&] { solver.check_finite(); });
+  };
+  check({0, 1}, "linear1-0");
+  check({1}, "linear1-0-bias");
 }

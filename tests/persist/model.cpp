@@ -46,6 +46,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(NegativeLogLikelihood{.num_classes = 1});
   check(NegativeLogLikelihood{.num_classes = 3, .loss_weight = 0.5f});
   check(MeanSquaredError{.loss_weight = 2});
+  check(MeanSquaredError{.loss_weight = 2, .loss_average = Average::values});
   check(SquareLoss{.loss_weight = 0.5f});
   check(MultinomialLogistic{{1, 2, 0.5f}, ClassNormalization::global, -1, 3});
   check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f});

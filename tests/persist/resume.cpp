@@ -68,6 +68,36 @@ void check_resume(int stop) {
   CHECK(same(checkpoint_of(rest), checkpoint_of(all)));
 }
 
+TEST_CASE("no checkpoint is taken of weights that are not finite") {
+  Net network{1};
+  Solver<Net, MeanSquaredError{}, Sgd{}> solver{network};
+  auto const cpu = dynamic::Backend::like_static();
+  auto dynamic = dynamic::Solver::from_config(cpu, dynamic::to_solver_config(solver), {}, 1);
+  run(solver, 0, 1), run(dynamic, 0, 1);
+  CHECK_NOTHROW(checkpoint_of(solver));
+  CHECK_NOTHROW(checkpoint_of(std::as_const(dynamic)));
+  std::vector<float> bias(9);
+  bias[8] = std::numeric_limits<float>::infinity();
+  network.write_weight(1, bias);
+  std::ranges::copy(bias, dynamic.network().learnable_weights_data()[1].write_only().begin());
+  CHECK_THROWS_AS(checkpoint_of(solver), DivergenceError);
+  CHECK_THROWS_AS(checkpoint_of(std::as_const(dynamic)), DivergenceError);
+}
+
+TEST_CASE("a static network that was moved from is neither saved nor loaded into") {
+  TemporaryFolder folder;
+  Net network{1};
+  Solver<Net, MeanSquaredError{}, Sgd{}> solver{network};
+  save(network, folder / "net");
+  std::string const before = content(folder / "net");
+  Net const taken = std::move(network);
+  CHECK_THROWS_AS(save(network, folder / "net"), ShapeError);
+  CHECK_THROWS_AS(model_of(network), ShapeError);
+  CHECK_THROWS_AS(load_into(network, folder / "net"), ShapeError);
+  CHECK_THROWS_AS(checkpoint_of(solver), ShapeError);
+  CHECK(content(folder / "net") == before);
+}
+
 }  // namespace
 
 TEST_CASE("every optimizer goes on from its checkpoint bit for bit") {

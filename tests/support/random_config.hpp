@@ -204,7 +204,7 @@ class RandomConfig {
   void add_loss(std::size_t v) {
     Known const value = values_[v];
     std::string const name = "loss" + std::to_string(++losses_);
-    dynamic::LayerType type = MeanSquaredError{.loss_weight = 0.5f};
+    dynamic::LayerType type = MeanSquaredError{.loss_weight = 0.5f, .loss_average = Average::values};
     Shape target = value.shape;
     if (value.log_probabilities) {
       type = NegativeLogLikelihood{value.shape.size()}, target = {1};

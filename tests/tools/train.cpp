@@ -155,10 +155,10 @@ TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
   CHECK(contains(fails(with("tanh = void", "reshape = (shape = [1, 5])"), csv), folder / "wrong" + ": layer 'tanh': "));
   CHECK(fails(with("loss = (name = \"loss\", layerType = (negativeLogLikelihood = (numClasses = 2))),", ""), csv) ==
         folder / "wrong" + ": solver: the config has no objective, and its network no loss");
-  CHECK(contains(fails(with("baseLr = 0.05", "baseLr = 1e38"), csv), "the loss is no longer a number after step"));
+  CHECK(contains(fails(with("baseLr = 0.05", "baseLr = 1e38"), csv), "the loss of step "));
   CHECK(failure({"train", "--config", config, "--save", save}) == config + ": data: is missing");
   std::string const labels = "csv:" + folder.put("labels", "2,0,0\n1,0,0\n");
-  CHECK(contains(fails(config, labels), labels + ": a label must be a whole number"));
+  CHECK(contains(fails(config, labels), labels + ": the label of sample 0 is 2; expected a whole number from 0 to 1"));
   CHECK(contains(fails(config, csv, {"--test", "csv:" + folder.put("wide", "1,0,0,0\n")}),
                  "wide: the samples have shape {3}, the network takes {2}"));
   // Asked before the training, which would take days.
@@ -174,6 +174,36 @@ TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
     }
   }
   for (std::string const& name : folder.names()) CHECK((name != "net" && name.find("tmp") == std::string::npos));
+}
+
+TEST_CASE("a run that diverges fails, and what it would have written stays as it was") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  auto const config = [&](std::string const& rate) {
+    return folder.put("config" + rate, "(network = (name = \"n\", layerType = (sequential = (layers = ["
+                                       "(name = \"a\", layerType = (linear = (outputSize = 4))),"
+                                       "(name = \"b\", layerType = (linear = (outputSize = 1)))]))),"
+                                       "loss = (name = \"loss\", layerType = (meanSquaredError = void)),"
+                                       "solver = (baseLr = " + rate + "), epochs = 1, batch = 4)");
+  };
+  std::string const data = "csv:" + folder.put("xor", "0,0,0\n1,0,1\n1,1,0\n0,1,1\n"), save = folder / "net",
+                    checkpoint = folder / "checkpoint";
+  auto const arguments = [&](std::string const& rate) {
+    return std::vector<std::string>{"train", "--config", config(rate), "--data", data, "--save", save};
+  };
+  // One step: its loss is finite, and the weights after it are not.
+  CHECK(contains(failure(arguments("3e38")), "weight 'a-0' has values that are infinite or NaN"));
+  CHECK_FALSE(std::filesystem::exists(save));
+  auto const both = [&](std::string const& rate) {
+    auto all = arguments(rate);
+    all.insert(all.end(), {"--checkpoint", checkpoint});
+    return all;
+  };
+  output(both("0.1"));
+  std::string const network = content(save), good = content(checkpoint);
+  CHECK(contains(failure(both("3e38")), "weight 'a-0' has values that are infinite or NaN"));
+  CHECK(content(save) == network);
+  CHECK(content(checkpoint) == good);
 }
 
 TEST_CASE("a network larger than the memory is a failure with a sentence") {

@@ -352,7 +352,8 @@ struct Reference {
       xt::noalias(in) = gradient - xt::exp(out) * total;
     }
   }
-  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss, added up in
+  /// double. y may be x.
   template <class LossType>
   Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Rows<Real const> target,
             Rows<Real> dx) const {
@@ -360,10 +361,10 @@ struct Reference {
     auto const out = detail::matrix(y);
     auto in = detail::matrix(dx);
     in.fill(0);
-    Real total = 0;
+    double total = 0;
     for (Index i = 0; i < y.rows; ++i) {
       auto const compare = [&](Index j, Real t) {
-        total += loss.value(out(i, j), t);
+        total += static_cast<double>(loss.value(out(i, j), t));
         in(i, j) = loss.gradient(out(i, j), t);
       };
       if constexpr (LossType::target == Target::label) {
@@ -373,7 +374,7 @@ struct Reference {
       }
     }
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
-    return total / static_cast<Real>(y.rows);
+    return static_cast<Real>(total / static_cast<double>(y.rows));
   }
   /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
   void recurrent(Recurrence<Real> const& r, Real const* weights) const { detail::reference_recurrent(r, weights); }

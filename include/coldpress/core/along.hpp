@@ -26,6 +26,9 @@ struct Along {
   constexpr Index line(Index n) const { return n / inner * extent * inner + n % inner; }
 };
 
+/// Whether what a layer does along an axis it does with each step of a sequence {steps, ...} alone.
+constexpr bool keeps_steps(Shape const& in, int axis) { return in.rank() > 1 && axis_of(in, axis) > 0; }
+
 /// The shape with another extent on the axis.
 constexpr Shape with_extent(Shape in, int axis, Index extent) {
   in.extents[axis_of(in, axis)] = extent;

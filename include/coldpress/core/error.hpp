@@ -1,6 +1,7 @@
 // Typed errors. Every one carries a sentence and, as far as known, the file, the layer and the field it is about.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -74,9 +75,18 @@ struct FormatError : Error {
 struct ChecksumError : FormatError {
   using FormatError::FormatError;
 };
-/// Training or test data out of range: a label that is no class.
+/// Training or test data out of range: a label that is no class, a value that is infinite or NaN.
 struct DataError : Error {
   using Error::Error;
+};
+/// Training has left the finite numbers: the loss of a step is infinite or NaN, or a weight after it. The sentence
+/// says whether the weights can still be used.
+struct DivergenceError : Error {
+  DivergenceError(std::string sentence, std::uint64_t in_step, double its_loss, std::string bad_weight)
+      : Error(std::move(sentence)), step(in_step), loss(its_loss), weight(std::move(bad_weight)) {}
+  std::uint64_t step;  // counted from 1
+  double loss;
+  std::string weight;  // the first one with a value that is not finite, as in a file: linear1-0; empty: there is none
 };
 
 /// Runs `action`; an Error that leaves it is told where it happened by `annotate(error)`.

@@ -70,7 +70,7 @@ struct Batch {
   using Count = Fixed<n>;
   static constexpr Index capacity = n;
   static Count count(Index samples) {
-    require(samples == n, "network: the input must have as many samples as Batch<N> says");
+    if (samples != n) refuse("network: takes ", n, " samples at a time, as its Batch<N> says, got ", samples);
     return {};
   }
 };

@@ -25,6 +25,37 @@ __attribute__((always_inline)) constexpr void require(bool holds, char const* se
   if (!holds) refuse(sentence);
 }
 
+struct Shape;
+inline std::string to_string(Shape const& shape);
+
+namespace detail {
+inline std::string to_text(char const* text) { return text; }
+inline std::string to_text(std::string const& text) { return text; }
+inline std::string to_text(Shape const& shape) { return to_string(shape); }
+template <class Number>
+std::string to_text(Number number) {
+  return std::to_string(number);
+}
+}  // namespace detail
+
+/// A sentence of its parts: texts, numbers and shapes.
+template <class... Parts>
+__attribute__((noinline, cold)) std::string sentence_of(Parts const&... parts) {
+  std::string sentence;
+  (sentence.append(detail::to_text(parts)), ...);
+  return sentence;
+}
+/// Throws ShapeError with a sentence of its parts: what was found, and what was expected. For what is known at run time
+/// alone.
+template <class... Parts>
+[[noreturn]] __attribute__((noinline, cold)) void refuse(char const* what, Parts const&... parts) {
+#if defined __CUDACC_RTC__
+  refuse(what);
+#else
+  throw ShapeError{sentence_of(what, parts...)};
+#endif
+}
+
 /// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template
 /// argument.
 struct Shape {

@@ -44,8 +44,13 @@ class Adapted final : public Executable {
     net_.write(base(buffer), weight, values);
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
+  bool is_finite() const override { return first_not_finite<float>(net_.parameters()) < 0; }
   void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }
 
+  void reserve(Index batch, Mode mode) override {
+    inference_.reserve(batch), state_.reserve(batch);
+    if (mode == Mode::training) training_.reserve(batch), batch_ = batch, zeros(Shape{1});
+  }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes) override {
     bool const training = mode == Mode::training;
     if (training) {
@@ -65,14 +70,15 @@ class Adapted final : public Executable {
       take_outputs(inference_);
       kept_ = passed_back_ = false;
     } else {
-      throw ShapeError{"step: a layer of this network needs the whole sequence at once"};
+      throw ShapeError{"step: a layer of this network takes its input whole, so a sequence cannot come in parts"};
     }
     return outputs();
   }
   void reset() override { state_.reset(); }
   std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes) override {
     require(kept_, "backward: comes after forward in training mode");
-    require(output_gradients.size() == outputs_, "backward: takes a gradient for each output");
+    if (output_gradients.size() != outputs_)
+      refuse("backward: takes a gradient for each of ", outputs_, " outputs, got ", output_gradients.size());
     std::array<Values, outputs_> gradients;
     std::copy_n(output_gradients.begin(), outputs_, gradients.begin());
     net_.backward(gradients, training_);
@@ -97,10 +103,15 @@ class Adapted final : public Executable {
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
           "adapt: a static network with losses or statistics of its own takes no objective beside them"};
+    std::uint64_t const before = step_;
     objective ? compare(inputs, targets, *objective) : run_losses(inputs);
+    kept_ = passed_back_ = false;
+    if (float const sum = loss(); !(sum - sum == 0)) {
+      step_ = before;
+      return;
+    }
     Slots const slots = objective ? FirstOutputProgram::slots() : OwnLossesProgram::slots();  // of what gradients reach
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
-    kept_ = passed_back_ = false;
   }
   std::span<Values const> evaluate(std::span<Values const> inputs, Homes) override {
     net_.evaluate(all(inputs), evaluation_);
@@ -135,7 +146,7 @@ class Adapted final : public Executable {
     return shapes;
   }();
   std::array<Values, inputs_> all(std::span<Values const> values) {
-    require(values.size() == inputs_, "network: there must be as many inputs as the network has");
+    if (values.size() != inputs_) refuse("network: takes ", inputs_, " inputs, got ", values.size());
     std::array<Values, inputs_> inputs;
     std::copy_n(values.begin(), inputs_, inputs.begin());
     batch_ = static_cast<Index>(inputs[0].size()) / Net::input_shape.size();

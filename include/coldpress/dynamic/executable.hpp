@@ -71,9 +71,14 @@ class Executable {
   virtual void read(int buffer, int weight, std::span<float> values) const = 0;
   virtual void write(int buffer, int weight, std::span<float const> values) = 0;
   virtual void clear(int buffer) = 0;
+  /// Whether no value of a weight is infinite or NaN.
+  virtual bool is_finite() const = 0;
   /// Training steps and subtract_gradients leave a frozen weight, and its optimizer's state, as they are.
   virtual void set_frozen(int weight, bool frozen) = 0;
 
+  /// Room for so many samples: nothing is allocated for fewer, or as many, in forward in this mode and in backward after
+  /// it, nor in stream.
+  virtual void reserve(Index batch, Mode mode) = 0;
   /// The samples must stay until backward is done.
   virtual std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) = 0;
   /// The next part of a sequence, in inference: layers with a memory go on where the last call ended, until reset().
@@ -85,7 +90,8 @@ class Executable {
   /// parameters <- parameters - gradients, but for statistics
   virtual void subtract_gradients() = 0;
 
-  /// One step for the losses in the network, and the objective of the first output where there is one. outputs() then
+  /// One step for the losses in the network, and the objective of the first output where there is one; where the host
+  /// finds their sum infinite or NaN, no step is taken and `progress` stays as it is. outputs() then
   /// has the network's outputs, losses() each loss before the step with its name, and where the update was not fused,
   /// the gradients are those of the minibatches that `progress` counts. A GPU may still be at it: what reads any of
   /// these waits, and brings it over once. `homes`: of the inputs and then of the targets.

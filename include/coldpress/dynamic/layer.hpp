@@ -43,7 +43,7 @@ class Layer {
   }
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
   /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights. A loss
-  /// layer takes none.
+  /// layer takes none, and returns that of the predictions and, where its loss has one, that of the targets.
   std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
   SharedTensor const& backward(SharedTensor const& output_gradient) {
     return backward(std::span{&output_gradient, 1})[0];
@@ -91,6 +91,10 @@ class Layer {
   }
   /// The next step starts a new sequence.
   void reset() { executable().reset(); }
+
+  /// Room for `batch` samples: up to so many nothing is allocated from now on in forward, predict and step, and in
+  /// training mode not in backward, but for tensors that take the place of some that the caller still holds.
+  void reserve(Index batch);
 
   /// Dropout acts in training, which is the default.
   void set_mode(Mode mode) { mode_ = mode; }
@@ -148,6 +152,7 @@ class Layer {
   std::span<SharedTensor const> hold_outputs(std::size_t count);
   void hold_input_gradients();
   static void hold(Tensors& tensors, std::size_t k, Executable::Made const& made, std::span<Index const> shape);
+  static void reserve(Tensors& tensors, Index batch, std::span<Shape const> shapes);
   void keep(std::span<SharedTensor const> inputs);
   void check_kept() const;
   /// A solver's step; on tensors, which have homes, it makes the first output.

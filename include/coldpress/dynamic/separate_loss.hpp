@@ -23,9 +23,7 @@ class SeparateObjective {
     std::visit(
         [&](auto const& loss) {
           Shape const compared = loss_input(objective_, shape);
-          Index const width = loss.target_shape(compared).size();
-          require(static_cast<Index>(target.size()) == batch * width,
-                  "loss: the targets must be as many as the samples");
+          check_values("loss: the targets", target.size(), batch, loss.target_shape(compared));
           check_targets(loss, compared, target);
         },
         objective_.loss);
@@ -39,40 +37,61 @@ class SeparateObjective {
       y = before_->forward(y, Mode::training);
     }
     Shape const compared = loss_input(objective_, shape);
-    float const mean = std::visit([&](auto const& loss) { return value(loss, primitives, y, compared, target, batch); },
-                                  objective_.loss);
+    float const mean = std::visit(
+        [&](auto const& loss) { return value(loss_for(loss, compared), primitives, y, compared, target, batch); },
+        objective_.loss);
     if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
     return mean;
   }
   Values gradient() const { return gradient_; }
+  /// From now on the gradient with respect to the targets is made, too.
+  void want_target_gradient() { wants_target_gradient_ = true; }
+  /// Empty where the loss has none.
+  Values target_gradient() const { return target_gradient_; }
 
  private:
   template <class LossType, class Primitives>
   float value(LossType const& loss, Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
-    Index const size = static_cast<Index>(y.size()) / batch,
-                pitch = Primitives::pitch(size);  // kernels write whole rows
-    memory_.reserve(batch * (pitch + size));
-    Rows<float> const padded{memory_.data(), batch, size, pitch};
-    Rows<float> const outputs{const_cast<float*>(y.data()), batch, size, size};  // read only: nothing is normalised
-    Index const width = static_cast<Index>(target.size()) / batch;
-    Rows<float> const targets{const_cast<float*>(target.data()), batch, width, width};
+    Rows<float> const outputs = rows(const_cast<float*>(y.data()), y, batch);  // read only: nothing is normalised
+    Rows<float> const targets = rows(const_cast<float*>(target.data()), target, batch);
+    bool const wants = has_target_gradient<LossType> && wants_target_gradient_;
+    auto const padded = [&](HeapMemory<float>& memory, Index size) {  // kernels write whole rows
+      Index const pitch = Primitives::pitch(size);
+      memory.reserve(batch * (pitch + size));
+      return Rows<float>{memory.data(), batch, size, pitch};
+    };
+    Rows<float> const dy = padded(memory_, outputs.columns),
+                      dt = wants ? padded(target_memory_, targets.columns) : Rows<float>{};
     float mean{};
     if constexpr (ElementLoss<LossType>) {
-      mean = primitives.loss(loss, Normalization::none, outputs, outputs, targets, padded);
+      mean = primitives.loss(loss, Normalization::none, outputs, outputs, targets, dy);
+      if constexpr (has_target_gradient<LossType>) {
+        if (wants) primitives.loss_target_gradient(loss, outputs, targets, dt);
+      }
     } else {
-      mean = coldpress::detail::sample_losses(loss, shape, outputs, targets, padded, Rows<float>{});
+      mean = coldpress::detail::sample_losses(loss, shape, outputs, targets, dy, dt);
     }
-    float* const gradient = memory_.data() + batch * pitch;
-    for (Index i = 0; i < batch; ++i) std::copy_n(padded.row(i), size, gradient + i * size);
-    gradient_ = {gradient, y.size()};
+    gradient_ = dense(dy);
+    target_gradient_ = wants ? dense(dt) : Values{};
     return mean;
+  }
+  static Rows<float> rows(float* data, Values values, Index batch) {
+    Index const size = static_cast<Index>(values.size()) / batch;
+    return {data, batch, size, size};
+  }
+  /// The rows without their padding, in the memory behind them.
+  static Values dense(Rows<float> const& padded) {
+    float* const all = padded.row(padded.rows);
+    for (Index i = 0; i < padded.rows; ++i) std::copy_n(padded.row(i), padded.columns, all + i * padded.columns);
+    return {all, static_cast<std::size_t>(padded.rows * padded.columns)};
   }
 
   Objective objective_;
   std::string backend_;
   std::unique_ptr<Executable> before_;
-  HeapMemory<float> memory_;
-  Values gradient_;
+  HeapMemory<float> memory_, target_memory_;
+  Values gradient_, target_gradient_;
+  bool wants_target_gradient_ = false;
 };
 
 }  // namespace coldpress::dynamic

@@ -39,7 +39,7 @@ class SharedTensor {
   Index size() const { return state_->size; }
   /// Another shape for the same values. Throws ShapeError unless equally many.
   void reshape(std::vector<Index> shape) const {
-    require(count(shape) == size(), "reshape: the shapes must have equally many values");
+    if (count(shape) != size()) refuse("reshape: got a shape of ", count(shape), " values for a tensor of ", size());
     state_->shape = std::move(shape);
   }
   /// Another shape and size: zeros again. Throws ShapeError for a weight or gradient, whose shape is its network's.
@@ -51,9 +51,12 @@ class SharedTensor {
   /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first
   /// extent says. A sample alone needs no such extent.
   void check_samples(Index sample) const {
-    require(size() % sample == 0, "network: the input must be a whole number of samples, at least one");
-    require(size() == sample || shape()[0] == size() / sample,
-            "network: a tensor's first extent must be the number of its samples");
+    if (size() % sample != 0)
+      refuse("network: the input must be a whole number of samples, at least one: got ", size(),
+             " values, expected a multiple of ", sample);
+    if (size() != sample && shape()[0] != size() / sample)
+      refuse("network: a tensor's first extent must be the number of its samples, ", size() / sample, ", and is ",
+             shape()[0]);
   }
   std::span<float const> read() const {
     std::span<float> const values = state_->here();
@@ -154,8 +157,9 @@ class SharedTensor {
 inline void write_batch_sample(SharedTensor const& tensor, std::span<float const> values, Index i) {
   Index const batch = tensor.shape().empty() ? 1 : tensor.shape()[0];
   auto const size = static_cast<std::size_t>(tensor.size() / batch);
-  require(i >= 0 && i < batch, "write_batch_sample: there is no sample of this number");
-  require(values.size() == size, "write_batch_sample: a sample must have as many values as the tensor's shape says");
+  if (i < 0 || i >= batch) refuse("write_batch_sample: there is no sample ", i, "; the tensor has ", batch);
+  if (values.size() != size)
+    refuse("write_batch_sample: got ", values.size(), " values, expected ", size, ", one sample of the tensor");
   std::copy(values.begin(), values.end(), tensor.read_write().begin() + i * static_cast<Index>(size));
 }
 

@@ -6,14 +6,15 @@
 namespace coldpress::dynamic {
 
 /// The mean loss of a network's last training step, before its update. It is read where it becomes a number: a GPU need
-/// not be waited for in every step.
+/// not be waited for in every step. Of a step on a GPU that throws DivergenceError where it is infinite or NaN.
 class MeanLoss {
  public:
-  explicit MeanLoss(Executable const& network) : network_(&network) {}
-  operator float() const { return network_->loss(); }
+  MeanLoss(Executable const& network, std::uint64_t step) : network_(&network), step_(step) {}
+  operator float() const;
 
  private:
   Executable const* network_;
+  std::uint64_t step_;
 };
 
 class Solver {
@@ -31,7 +32,10 @@ class Solver {
   Solver(Layer network, SolverConfig config);
 
   /// One step, fused where the network can; returns the network's output, as Layer's forward does. The batch is the
-  /// first extent of x. Throws DataError for labels that are no class; then nothing has changed.
+  /// first extent of x. Throws DataError for labels that are no class, and for values in the host's memory that are not
+  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no more
+  /// than the statistics; or where a weight is found to be so after the step (options().check_every). No step on a GPU
+  /// is waited for: there the loss is checked where it is read, and weights by check_finite.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
     return train_minibatch(std::span{&x, 1}, targets);
   }
@@ -42,6 +46,8 @@ class Solver {
   MeanLoss train_minibatch(std::span<Values const> inputs) { return train(inputs, {}); }
   /// The same on samples one after another; returns the mean loss before the step.
   MeanLoss train_minibatch(Values x, Values targets) { return train(std::span{&x, 1}, targets); }
+  /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver asks first.
+  void check_finite() const;
   /// Mean loss of the last step, before its update.
   float loss() const { return network_.executable().loss(); }
   /// The same of each loss by its name; that of the objective has none.
@@ -73,6 +79,7 @@ class Solver {
 
  private:
   MeanLoss train(std::span<Values const> inputs, Values targets, Homes homes = nullptr);
+  void check_samples(std::span<Values const> inputs, Values targets, Homes homes) const;
   SharedTensor const& train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets);
 
   Layer network_;

@@ -1,6 +1,8 @@
 // How often a classifier takes which class for which; Juice's ConfusionMatrix.
 #pragma once
 
+#include <coldpress/core/finite.hpp>
+#include <coldpress/core/layer.hpp>
 #include <coldpress/evaluators/window.hpp>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ class ConfusionMatrix {
 
   /// Throws ShapeError where there is no class.
   explicit ConfusionMatrix(Index num_classes) : classes_(num_classes) {
-    require(num_classes > 0, "confusion_matrix: num_classes must be at least 1");
+    if (num_classes < 1) refuse("confusion_matrix: num_classes must be at least 1, is ", num_classes);
   }
   /// The last so many samples count; all where it is not set.
   void set_capacity(std::optional<Index> capacity) { window_.set_capacity(capacity); }
@@ -40,18 +42,25 @@ class ConfusionMatrix {
   /// The classes of a network's outputs, {batch, num_classes}. Throws ShapeError for a part of a sample.
   std::vector<Index> get_predictions(std::span<float const> outputs) const {
     auto const width = static_cast<std::size_t>(classes_);
-    require(outputs.size() % width == 0, "confusion_matrix: the outputs must be num_classes for each sample");
+    if (outputs.size() % width != 0)
+      refuse("confusion_matrix: got ", outputs.size(), " outputs, expected a multiple of ", classes_, ", the classes");
     std::vector<Index> predictions;
     for (std::size_t i = 0; i < outputs.size(); i += width) predictions.push_back(class_of(outputs.subspan(i, width)));
     return predictions;
   }
+  /// Targets are whole numbers of any type, in any contiguous range: those of a Dataset, and of a solver, are floats.
   /// Throws ShapeError where there are not as many of both, and DataError for a number that is no class; then none is
   /// added.
-  void add_samples(std::span<Index const> predictions, std::span<Index const> targets) {
-    require(predictions.size() == targets.size(), "confusion_matrix: the targets must be as many as the predictions");
-    for (Index const target : targets) check(target >= 0 && target < classes_);
-    for (Index const prediction : predictions) check(prediction >= no_class && prediction < classes_);
-    for (std::size_t i = 0; i < targets.size(); ++i) window_.add({predictions[i], targets[i]});
+  template <class Targets>
+  void add_samples(std::span<Index const> predictions, Targets const& targets) {
+    std::span const actual{targets};
+    if (predictions.size() != actual.size())
+      refuse("confusion_matrix: got ", actual.size(), " targets for ", predictions.size(), " predictions");
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      check(is_label(actual[i], classes_), "target", i, actual[i]);
+      check(predictions[i] == no_class || is_label(predictions[i], classes_), "prediction", i, predictions[i]);
+    }
+    for (std::size_t i = 0; i < actual.size(); ++i) window_.add({predictions[i], static_cast<Index>(actual[i])});
   }
 
   std::deque<Sample> const& samples() const { return window_.samples(); }
@@ -66,8 +75,12 @@ class ConfusionMatrix {
   }
 
  private:
-  static void check(bool is_class) {
-    if (!is_class) throw DataError{"confusion_matrix: a class must be from 0 and below num_classes"};
+  template <class Number>
+  void check(bool is_class, char const* what, std::size_t i, Number number) const {
+    if (!is_class)
+      throw DataError{sentence_of("confusion_matrix: ", what, " ", i, " is ",
+                                  detail::number_text(static_cast<double>(number)),
+                                  "; expected a whole number from 0 to ", classes_ - 1, " (counted from 0)")};
   }
   Index classes_;
   Window<Sample> window_;

@@ -27,8 +27,8 @@ class RegressionEvaluator {
 
   /// Throws ShapeError where there are not as many of both; then none is added.
   void add_samples(std::span<float const> predictions, std::span<float const> targets) {
-    require(predictions.size() == targets.size(),
-            "regression_evaluator: the targets must be as many as the predictions");
+    if (predictions.size() != targets.size())
+      refuse("regression_evaluator: got ", targets.size(), " targets for ", predictions.size(), " predictions");
     for (std::size_t i = 0; i < targets.size(); ++i) window_.add({predictions[i], targets[i]});
   }
   std::deque<Sample> const& samples() const { return window_.samples(); }

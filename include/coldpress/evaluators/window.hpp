@@ -14,7 +14,7 @@ class Window {
  public:
   /// At least 1; what is beyond it goes at once, the oldest first.
   void set_capacity(std::optional<Index> capacity) {
-    require(!capacity || *capacity > 0, "evaluator: the capacity must be at least 1");
+    if (capacity && *capacity < 1) refuse("evaluator: the capacity must be at least 1, is ", *capacity);
     capacity_ = capacity;
     trim();
   }

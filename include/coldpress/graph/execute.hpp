@@ -51,13 +51,13 @@ constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
   }
 }
 
-/// The mean of a loss over samples y, which it takes whole.
+/// The mean of a loss over samples y, which it takes whole; added up in double.
 template <class L, class Y, class Target, class DY, class T>
 constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
-  T total{};
+  double total = 0;
   for (Index i = 0; i < y.rows; ++i)
-    total += loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr);
-  return total / static_cast<T>(Index{y.rows});
+    total += static_cast<double>(loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr));
+  return static_cast<T>(total / static_cast<double>(Index{y.rows}));
 }
 template <class Backend, class L, class Y, class Target, class DY, class T>
 constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
@@ -140,13 +140,14 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
   T total{};
   run.program.for_each_group([&](auto g) {
     if (run.program.group(g).loss < 0) return;
-    run.program.loss(g, [&](auto const& loss) {
+    run.program.loss(g, [&](auto const& any_shape) {
       auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
-      using L = std::remove_cvref_t<decltype(loss)>;
+      using L = std::remove_cvref_t<decltype(any_shape)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
       auto const dx = run.target(g, run.first_edge);
       Shape const in = run.program.loss_input(g);
+      L const loss = loss_for(any_shape, in);
       T mean{};
       Rows<T> dt{};
       detail::where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });

@@ -1,6 +1,7 @@
 // Labels that losses and statistics read are checked before anything is computed.
 #pragma once
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -9,15 +10,26 @@
 
 namespace coldpress {
 
-/// Throws DataError unless every label is a class of `reader`, a loss or a statistic that compares values of shape
-/// `in`.
+namespace detail {
+/// Label number `at` among those of all samples, of which each has one for every `classes` values of shape `in`.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
+                                                                      Index classes) {
+  Index const of_sample = in.size() / classes;
+  throw DataError{sentence_of(of_sample > 1 ? sentence_of("label ", at % of_sample) : "the label", " of sample ",
+                              at / of_sample, " is ", number_text(label), "; expected a whole number from 0 to ",
+                              classes - 1, " (samples are counted from 0)")};
+}
+}  // namespace detail
+
+/// Throws DataError, which says where it is, unless every label is a class of `reader`, a loss or a statistic that
+/// compares values of shape `in`.
 template <class Reader, class T>
 void check_targets(Reader const& reader, Shape const& in, std::span<T const> targets) {
   if constexpr (Labelled<Reader>) {
     Index const classes = reader.classes(in);
-    for (T const label : targets) {
-      if (!is_label(label, classes))
-        throw DataError{"a label must be a whole number, from 0 and below the number of classes"};
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!is_label(targets[i], classes))
+        detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), in, classes);
     }
   }
 }

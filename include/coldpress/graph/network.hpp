@@ -148,7 +148,7 @@ class Network {
   /// The same, const: any number of sequences, each with a state of its own.
   template <class X>
   __attribute__((always_inline)) Samples<T> step(X const& x, State& state, Workspace& workspace) const {
-    static_assert(Inference::plan().streams, "step: a layer of this network needs the whole sequence at once");
+    static_assert(Inference::plan().streams, "step: a layer of this network takes its input whole, so a sequence cannot come in parts");
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
                   "step: takes a value for each input that outputs depend on, and no more");
@@ -195,10 +195,9 @@ class Network {
     auto const spans = gradients.spans();
     require(workspace.step_ > 0, "backward: comes after forward_training");
     auto const run = start(Training{}, workspace.inputs_, workspace, workspace.step_);
-    for (int k = 0; k < output_count; ++k) {
-      require(static_cast<Index>(spans[static_cast<std::size_t>(k)].size()) == run.batch * shape_of_output(k).size(),
-              "backward: the gradient must have as many values as the output");
-    }
+    for (int k = 0; k < output_count; ++k)
+      check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
+                   shape_of_output(k));
     std::array<T const*, output_count> seeds{};
     for (std::size_t k = 0; k < seeds.size(); ++k)
       seeds[k] = workspace.border_.bring(spans[k], input_count + static_cast<int>(k));
@@ -211,8 +210,8 @@ class Network {
     workspace.step_ = 0;  // gradients are now where values were
     return workspace.input_gradient(0);
   }
-  /// Room for `batch` samples: nothing is allocated in forward up to that many.
-  void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Room for `batch` samples: nothing is allocated in forward and step up to that many.
+  void reserve(Index batch) { workspace_.reserve(batch), state_.reserve(batch); }
   /// Who does what it computes without a workspace of the caller's (those have a run_on of their own), and the steps of
   /// its Solver; null: the calling thread alone. Borrowed. The bits are the same.
   void run_on(Executor* executor) {
@@ -265,8 +264,14 @@ class Network {
 
   /// All parameters as one flat buffer in the backend's layout, with its padding: for optimizers.
   static constexpr Index parameter_size = Inference::parameter_size;
-  std::span<T> parameters() { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
-  std::span<T const> parameters() const { return {parameters_.data(), static_cast<std::size_t>(parameter_size)}; }
+  std::span<T> parameters() {
+    check_not_moved();
+    return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
+  }
+  std::span<T const> parameters() const {
+    check_not_moved();
+    return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
+  }
   Storage const& storage() const { return storage_; }
   /// Of Dropout's random streams, and of the initial values.
   std::uint64_t seed() const { return seed_; }
@@ -279,15 +284,14 @@ class Network {
              std::uint64_t step) const {
     constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
     constexpr Index size = in[0].size();
-    Index const count = static_cast<Index>(samples[0].size());
-    require(count > 0 && count % size == 0, "network: the input must be a whole number of samples, at least one");
+    Index const count = count_samples(samples[0].size(), size, in[0]);
     for (std::size_t k = 1; k < given; ++k) {
       if (samples[k].empty() && !Program::plan().reads[k]) continue;  // only losses read it
-      require(static_cast<Index>(samples[k].size()) == count / size * in[static_cast<int>(k)].size(),
-              "network: all inputs must have equally many samples");
+      int const number = static_cast<int>(k);
+      check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, count);
     }
-    require(parameter_size == 0 || parameters_.data() != nullptr, "network: has been moved from");
-    auto const batch = Batch::count(count / size);
+    check_not_moved();
+    auto const batch = Batch::count(count);
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
@@ -351,10 +355,15 @@ class Network {
   }();
   static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
   static constexpr Index stored_size(int i) { return Inference::memory.slots[Graph::weights[i]].size; }
-  static void check(int i, std::size_t size) {
-    require(i >= 0 && i < weight_count, "network: no weight of this number");
-    require(static_cast<Index>(size) == weight_shape(i).size(),
-            "network: a weight must be given as many values as its shape has");
+  void check_not_moved() const {
+    require(parameter_size == 0 || parameters_.data() != nullptr, "network: has been moved from");
+  }
+  void check(int i, std::size_t size) const {
+    check_not_moved();
+    if (i < 0 || i >= weight_count) refuse("network: no weight has number ", i, "; there are ", weight_count);
+    if (static_cast<Index>(size) != weight_shape(i).size())
+      refuse("network: weight '", std::string{weight_name(i).view()}, "' of shape ", weight_shape(i), " has ",
+             weight_shape(i).size(), " values, got ", size);
   }
   template <Index size>
   using Memory = typename Storage::template Memory<T, Batch, size>;
@@ -379,11 +388,15 @@ class Network<Net, in, BatchSize, BackendType>::State {
     storage_.clear(values_);
     batch_ = 0;
   }
+  /// Room for so many sequences, where none is under way.
+  void reserve(Index batch) {
+    if (batch_ == 0) values_.reserve(Inference::plan().state * batch);
+  }
 
  private:
   friend Network;
   T* at(Index batch) {
-    require(batch_ == 0 || batch_ == batch, "step: the batch may change only after reset");
+    if (batch_ != 0 && batch_ != batch) detail::refuse_other_batch(batch, batch_);
     values_.reserve(Inference::plan().state * batch);
     batch_ = batch;
     return values_.data();

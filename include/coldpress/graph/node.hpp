@@ -59,10 +59,12 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   if constexpr (requires { layer.streams(detail::asked<L>(in)); }) {
     node.streams = layer.streams(detail::asked<L>(in));
   } else {
-    node.streams = true;
-    for (Shape const& shape : in)
-      node.streams =
-          node.streams && (PointwiseLayer<L> || JoinLayer<L> || node.state > 0 || shape.rank() == 1 || shape[0] == 1);
+    node.streams = PointwiseLayer<L> || JoinLayer<L> || node.state > 0;
+    if constexpr (requires { layer.by_step(detail::asked<L>(in)); })
+      node.streams = node.streams || layer.by_step(detail::asked<L>(in));
+    bool one_step = true;
+    for (Shape const& shape : in) one_step = one_step && (shape.rank() == 1 || shape[0] == 1);
+    node.streams = node.streams || one_step;
   }
   if constexpr (ViewLayer<L>) {
     node.kind = Node::Kind::view;

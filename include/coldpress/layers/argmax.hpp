@@ -29,6 +29,7 @@ struct Argmax {
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   constexpr bool by_sample() const { return true; }
+  constexpr bool by_step(Shape const& in) const { return keeps_steps(in, axis); }
   bool operator==(Argmax const&) const = default;
 };
 

@@ -9,6 +9,7 @@ namespace coldpress {
 /// still learns. Gradients: (p - t) / (p (1 - p)), and log(1 - p) - log p with respect to the targets.
 struct BinaryCrossEntropy {
   static constexpr std::string_view name = "binary_cross_entropy";
+  static constexpr std::string_view mean_over = "samples, each with the sum over its values";
   float loss_weight = 1;  // a factor of value and gradients
 
   constexpr Shape target_shape(Shape const& in) const {

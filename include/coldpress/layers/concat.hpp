@@ -38,6 +38,7 @@ struct Concat {
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   constexpr bool by_sample() const { return true; }
+  constexpr bool by_step(Shapes in) const { return keeps_steps(in[0], axis); }
   bool operator==(Concat const&) const = default;
 
  private:

@@ -49,7 +49,7 @@ struct Convolution {
               "convolution: a sequence has one axis: filter_shape, stride and dilation are one number each");
       require(padding == 0, "convolution: padding is for images; before a sequence there are zeros as it is");
       require(filter_shape[0] >= 1 && dilation[0] >= 1 && filter_shape[0] <= (Index{1} << 30) / dilation[0],
-              "convolution: filter_shape and dilation must be at least 1, and their product at most 2^24");
+              "convolution: filter_shape and dilation must be at least 1, and their product at most 2^30");
     } else {
       require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
               "convolution: an image has two axes: no field may have three numbers");

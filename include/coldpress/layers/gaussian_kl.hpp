@@ -9,6 +9,7 @@ namespace coldpress {
 /// 1/σ.
 struct GaussianKL {
   static constexpr std::string_view name = "gaussian_kl";
+  static constexpr std::string_view mean_over = "samples, each with the sum over its values";
   float loss_weight = 1;  // a factor of value and gradients
 
   constexpr Shape target_shape(Shape const& in) const {

@@ -8,6 +8,7 @@ namespace coldpress {
 /// value too. Gradients where 1 - t y > 0: -t, and -y with respect to the targets; elsewhere 0.
 struct Hinge {
   static constexpr std::string_view name = "hinge";
+  static constexpr std::string_view mean_over = "samples, each with the sum over its values";
   float loss_weight = 1;  // a factor of value and gradients
 
   constexpr Shape target_shape(Shape const& in) const {

@@ -98,6 +98,7 @@ struct LayerNormalization {
   }
   static constexpr bool backward_reads_input = true, backward_reads_output = false;
   constexpr bool by_sample() const { return true; }
+  constexpr bool by_step(Shape const& in) const { return in.rank() > 1; }
   bool operator==(LayerNormalization const&) const = default;
 
  private:

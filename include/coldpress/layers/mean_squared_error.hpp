@@ -2,16 +2,32 @@
 
 #include <coldpress/core/layer.hpp>
 
+#include <array>
+
 namespace coldpress {
 
-/// Σ (y - t)² / N with N the batch, not the number of values; the gradient is 2 (y - t) (that of the sum).
+/// What the mean of a minibatch's losses is taken over: its samples, of which each counts with the sum over its values,
+/// or all of their values.
+enum class Average { samples, values };
+constexpr auto spellings(Average) { return std::array<std::string_view, 2>{"samples", "values"}; }
+
+/// Σ (y - t)² / N with N the samples of the batch, as Juice has it; the gradient is 2 (y - t) (that of the sum). With
+/// Average::values both are divided by the number of values of a sample: the mean over all values.
 struct MeanSquaredError {
   static constexpr std::string_view name = "mean_squared_error";
+  static constexpr std::string_view mean_over = "samples, each with the sum over its values; or values, see `loss_average`";
   float loss_weight = 1;  // a factor of value and gradient
+  Average loss_average = Average::samples;
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
+  }
+  /// What it is for values of a shape.
+  constexpr MeanSquaredError for_shape(Shape const& in) const {
+    MeanSquaredError loss = *this;
+    if (loss_average == Average::values) loss.loss_weight /= static_cast<float>(in.size());
+    return loss;
   }
   static constexpr Target target = Target::value;
   template <class T>
@@ -27,4 +43,4 @@ struct MeanSquaredError {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::MeanSquaredError, loss_weight);
+COLDPRESS_FIELDS(coldpress::MeanSquaredError, loss_weight, loss_average);

@@ -11,6 +11,7 @@ namespace coldpress {
 /// SoftmaxLoss.
 struct MultinomialLogistic {
   static constexpr std::string_view name = "multinomial_logistic";
+  static constexpr std::string_view mean_over = "samples and positions";
   ClassWeights class_weights = {};
   ClassNormalization normalize = ClassNormalization::local;
   int axis = 0;

@@ -9,6 +9,7 @@ namespace coldpress {
 /// cross entropy.
 struct NegativeLogLikelihood {
   static constexpr std::string_view name = "negative_log_likelihood";
+  static constexpr std::string_view mean_over = "samples";
   Index num_classes = 10;
   float loss_weight = 1;  // a factor of value and gradient
 

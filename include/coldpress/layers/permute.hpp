@@ -63,6 +63,7 @@ struct Permute {
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = false;
   constexpr bool by_sample() const { return true; }
+  constexpr bool by_step(Shape const& in) const { return in.rank() > 1 && axes.order[0] == 0; }
   bool operator==(Permute const&) const = default;
 
  private:

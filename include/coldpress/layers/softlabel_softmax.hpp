@@ -10,6 +10,7 @@ namespace coldpress {
 /// where Σt = 1), and -log p with respect to the targets, both over the positions.
 struct SoftlabelSoftmax {
   static constexpr std::string_view name = "softlabel_softmax";
+  static constexpr std::string_view mean_over = "samples and positions";
   int axis = 0;           // of the classes
   float loss_weight = 1;  // a factor of value and gradients
 

@@ -10,6 +10,7 @@ namespace coldpress {
 /// the value. The gradient is w (p - 1[label]) over the positions.
 struct SoftmaxLoss {
   static constexpr std::string_view name = "softmax_loss";
+  static constexpr std::string_view mean_over = "samples and positions";
   ClassWeights class_weights = {};
   ClassNormalization normalize = ClassNormalization::local;
   int axis = 0;

@@ -54,6 +54,7 @@ struct SoftmaxOver {
   }
   static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
   constexpr bool by_sample() const { return true; }
+  constexpr bool by_step(Shape const& in) const { return keeps_steps(in, axis); }
   bool operator==(SoftmaxOver const&) const = default;
 
  private:

@@ -10,7 +10,8 @@ struct SoftplusOp {
 
   template <class T>
   __attribute__((always_inline)) constexpr T value(T x, At) const {
-    return Math<T>::softplus(beta * x) / beta;
+    T const scaled = beta * x;  // which may be infinite where x is not
+    return (x < T{} ? T{} : x) + Math<T>::softplus(x < T{} ? scaled : -scaled) / beta;
   }
   /// sigmoid(beta x), of the output.
   template <class T>
@@ -19,7 +20,7 @@ struct SoftplusOp {
   }
 };
 
-/// y = log(1 + e^(beta x)) / beta.
+/// y = log(1 + e^(beta x)) / beta, computed as max(x, 0) + log(1 + e^-|beta x|) / beta.
 struct Softplus {
   static constexpr std::string_view name = "softplus";
   float beta = 1;

@@ -7,6 +7,7 @@ namespace coldpress {
 /// Σ (y - t)² / 2, over the batch's size; Mocha's. Gradients: y - t, and t - y with respect to the targets.
 struct SquareLoss {
   static constexpr std::string_view name = "square_loss";
+  static constexpr std::string_view mean_over = "samples, each with the sum over its values";
   float loss_weight = 1;  // a factor of value and gradients
 
   constexpr Shape target_shape(Shape const& in) const {

@@ -12,6 +12,7 @@ namespace coldpress {
 /// entropy over lambda, where the masses do not change. u and v count as at least 1e-20 there.
 struct Wasserstein {
   static constexpr std::string_view name = "wasserstein";
+  static constexpr std::string_view mean_over = "samples";
   static constexpr Index most = 1024;  // values
   float lambda = 10;
   Index iterations = 50;

@@ -1,6 +1,7 @@
 // Training of a static network: forward, loss, backward and update as one fused plan.
 #pragma once
 
+#include <coldpress/core/finite.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/network.hpp>
 #include <coldpress/optim/sgd.hpp>
@@ -60,16 +61,19 @@ class Solver {
   }
 
   /// One step on a minibatch: samples, of several inputs a std::tuple, and as many targets. Returns the sum of the mean
-  /// losses before the update. Throws ShapeError, DataError; then nothing has changed. Gradients are divided by the
-  /// samples they come from, or by minibatch_size where that is set, times the minibatches of an update.
+  /// losses before the update. Throws ShapeError, and DataError for a label that is no class or a value that is not
+  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no more
+  /// than the statistics; or where a weight is found to be so after the step (SolverOptions::check_every). On a GPU only
+  /// the samples are checked here, since no step is waited for; see check_finite. Gradients are divided by the samples
+  /// they come from, or by minibatch_size where that is set, times the minibatches of an update.
   template <class X, class Y>
   auto train_minibatch(X const& x, Y const& y) requires has_target {
     auto const samples = detail::all_samples<T>(x);
     SamplesOf<Y, T> const targets{y};
     auto const spans = samples.spans();
-    require(targets.values.size() * static_cast<std::size_t>(Net::input_shape.size()) ==
-                spans[0].size() * static_cast<std::size_t>(target_shape.size()),
-            "train_minibatch: the targets must be as many as the samples");
+    constexpr Index size = Net::input_shape.size();
+    check_values("train_minibatch: the targets", targets.values.size(),
+                 count_samples(spans[0].size(), size, Net::input_shape), target_shape);
     check_targets(loss, Net::output_shape, targets.values);
     std::array<std::span<T const>, samples.count + 1> all;
     freestanding::copy_n(spans.data(), samples.count, all.data());
@@ -119,6 +123,14 @@ class Solver {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver asks first.
+  void check_finite() const {
+    bool finite = true;
+    net_.storage().read(net_.parameters().data(), Net::parameter_size, [&](T const* all) {
+      finite = first_not_finite(std::span{all, static_cast<std::size_t>(Net::parameter_size)}) < 0;
+    });
+    if (!finite) diverged(step(), static_cast<double>(loss_), true);
+  }
 
   /// Its learning_rate is the one that lr_policy starts from.
   Optimizer& optimizer() { return optimizer_; }
@@ -154,15 +166,37 @@ class Solver {
     check_labels<typename Net::Graph>(inputs);
     workspace_.run_on(net_.executor());
     auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
+    if constexpr (options.check_every > 0) {
+      for (std::size_t k = 0; k < Net::inputs.count; ++k)
+        coldpress::check_finite(inputs[k], Net::inputs[static_cast<int>(k)].size(), "input ", static_cast<int>(k));
+      if constexpr (has_target) coldpress::check_finite(inputs.back(), target_shape.size(), "the targets");
+    }
     run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     Turn<Optimizer, T> const turn{sink, options, minibatch_size, progress_, run.batch, nullptr};
     auto const mean = net_.storage().play_for(losses_.data() + Program::size, Step{}, run, turn, frozen_,
                                               kept_gradients(), losses_.data());
-    progress_ = turn.after();
     workspace_.note(run);
+    if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU it is known when it is read
+      loss_ = mean;
+      if (!(mean - mean == 0)) diverged(step() + 1, static_cast<double>(mean), false);
+    }
+    progress_ = turn.after();
+    if constexpr (std::is_same_v<decltype(mean), T const> && options.check_every > 0) {
+      if (step() % static_cast<std::uint64_t>(options.check_every) == 0) check_finite();
+    }
     return mean;
+  }
+  [[noreturn]] __attribute__((noinline, cold)) void diverged(std::uint64_t at, double loss_there, bool taken) const {
+    std::string bad;
+    for (int i = Net::weight_count; i-- > 0;) {
+      auto const size = static_cast<std::size_t>(Net::weight_shape(i).size());
+      HeapMemory<T> values{Net::weight_shape(i).size()};
+      net_.read_weight(i, {values.data(), size});
+      if (first_not_finite<T>({values.data(), size}) >= 0) bad = Net::weight_name(i).view();
+    }
+    refuse_divergence(at, loss_there, taken, bad);
   }
   void set_frozen(std::string_view name, bool frozen) {
     using Graph = typename Net::Graph;
@@ -194,6 +228,7 @@ class Solver {
   Losses losses_;
   [[no_unique_address]] Tally<typename Net::Graph, Storage> tally_;
   Progress progress_;
+  T loss_{};  // of the last step, where the host knows it
   std::array<bool, Net::Graph::parameter_count> frozen_{};
 };
 

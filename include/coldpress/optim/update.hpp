@@ -1,6 +1,7 @@
 // From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
 #pragma once
 
+#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/optim/learning_rate.hpp>
@@ -16,10 +17,13 @@ struct SolverOptions {
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches in an update; more than one turn the fusion off
   LRPolicy lr_policy = lr::Fixed{};
+  // After every so many steps all weights are checked to be finite. 0: never, nor are inputs and targets; the loss is
+  // always. See docs/training.md for what it costs.
+  Index check_every = 16;
   /// Whether every number can be meant.
   constexpr bool sane() const {
     return clip_gradients >= 0 && weight_decay >= 0 && accumulate > 0 && accumulate <= Index{1} << 20 &&
-           lr_policy.sane();
+           lr_policy.sane() && check_every >= 0;
   }
   bool operator==(SolverOptions const&) const = default;
 };
@@ -176,12 +180,20 @@ constexpr bool fuses_update_of = [] {
   }
 }();
 
+/// Whether the code that takes a step knows its loss, as the host's does: then a step without a finite one ends there.
+template <class Backend>
+constexpr bool knows_loss = !takes_layers<Backend> && !many_threads<Backend>;
+
 /// Forward, losses, backward and update of one minibatch. Returns the sum of the losses' means before the update; each
-/// is given to each(g, mean). `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
+/// is given to each(g, mean). Where that sum is infinite or NaN, the host takes no step: nothing has changed.
+/// `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
 template <class Run, class Optimizer, class Gradients, class Each, class T = typename Run::T>
 constexpr T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each each) {
   forward(run);
   T const loss = loss_and_gradient(run, each);
+  if constexpr (knows_loss<std::remove_cvref_t<decltype(run.backend)>>) {
+    if (!(loss - loss == 0)) return loss;
+  }
   if constexpr (fuses_update_of<std::remove_cvref_t<decltype(run.backend)>, Optimizer>) {
     if (gradients == nullptr) {
       Slots const slots = run.program.slots();

@@ -76,7 +76,7 @@ auto buffer_of(Solver& solver, int b) {
 }
 
 /// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's
-/// to add.
+/// to add. Throws DivergenceError if a weight is not finite, so that no ruined one takes the place of a good one.
 template <class Solver>
 Checkpoint checkpoint_of(Solver& solver) requires requires {
   Solver::objective;
@@ -84,6 +84,7 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
 {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   constexpr int states = Solver::Optimizer::states;
+  solver.check_finite();
   Progress const progress = solver.progress();
   Checkpoint checkpoint{.model = model_of(solver.network()),
                         .random_state = {solver.network().seed()},

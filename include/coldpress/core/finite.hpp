@@ -1,0 +1,69 @@
+// Whether values are finite, at the cost of reading them once.
+#pragma once
+
+#include <coldpress/core/shape.hpp>
+
+#include <cstdio>
+#include <span>
+
+namespace coldpress {
+
+/// The place of the first value that is infinite or NaN; -1 where there is none. Sums are looked at first: they are
+/// finite only where all values are, and a vector of them costs one addition.
+template <class T>
+__attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
+  constexpr Index parts = 32;
+  auto const count = static_cast<Index>(values.size());
+  T const* const x = values.data();
+  T sums[parts] = {}, total{};
+  Index i = 0;
+  for (; i + parts <= count; i += parts) {
+    for (Index k = 0; k < parts; ++k) sums[k] += x[i + k];
+  }
+  for (; i < count; ++i) total += x[i];
+  for (T const sum : sums) total += sum;
+  if (total - total == 0) return -1;
+  for (i = 0; i < count; ++i) {
+    if (x[i] - x[i] != 0) return i;
+  }
+  return -1;  // finite values with a sum beyond the largest number
+}
+
+namespace detail {
+/// 7, 0.5, nan
+__attribute__((noinline, cold)) inline std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(std::string const& what, Index sample, Index place,
+                                                                      double found) {
+  throw DataError{sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ", number_text(found),
+                              "; training takes finite numbers, and counts samples and values from 0")};
+}
+}  // namespace detail
+
+/// Throws DataError, which says where it is, for a value that is infinite or NaN, where samples have `size` values.
+template <class T>
+void check_finite(std::span<T const> samples, Index size, char const* what, int number = -1) {
+  Index const at = first_not_finite(samples);
+  if (at >= 0)
+    detail::refuse_value(number < 0 ? what : sentence_of(what, number), at / size, at % size,
+                         static_cast<double>(samples[static_cast<std::size_t>(at)]));
+}
+
+/// Throws the DivergenceError of a step with this loss. `taken`: whether it has changed the weights; `weight`: the first
+/// one that is not finite, or empty.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_divergence(std::uint64_t step, double loss, bool taken,
+                                                                           std::string const& weight) {
+  std::string const state =
+      !weight.empty() ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
+      : taken ? "all weights are finite"
+              : "the step was not taken: all weights are finite, and as they were before it";
+  throw DivergenceError{sentence_of("the loss of step ", step, " is ", detail::number_text(loss),
+                                    "; ", state,
+                                    ". A smaller learning rate or clipped gradients may help"),
+                        step, loss, weight};
+}
+
+}  // namespace coldpress
