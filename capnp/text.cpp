@@ -247,6 +247,7 @@ void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   try {
     capnp::TextCodec{}.decode(text_for(text), root);
   } catch (kj::Exception const& exception) {
+    if (exception.getType() == kj::Exception::Type::OVERLOADED) throw_translated(exception);
     std::string sentence = exception.getDescription().cStr();
     if (std::string_view{exception.getFile()} != "(capnp text input)")
       throw FormatError{"is not the text of a training: " + sentence};

@@ -18,7 +18,8 @@ namespace coldpress::dynamic {
 template <class Backend>
 class Engine final : public Executable {
  public:
-  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed,
+         WeightsStart start)
       : Executable(Border<Backend>::device_of(backend)),
         graph_(std::move(graph)),
         backend_(backend),
@@ -45,7 +46,7 @@ class Engine final : public Executable {
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
+    for (std::size_t i = 0; i < weights_.size() && start == WeightsStart::filled; ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
       border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
