@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include "message.hpp"
+#include "stack.hpp"
 
 #include <capnp/serialize-text.h>
 
@@ -20,6 +21,8 @@ using capnp::DynamicValue;
 
 // A container takes three brackets, "(sequential = (layers = [(", and there are a few around and inside.
 constexpr std::size_t max_brackets = 4 * max_nesting + 8;
+// The codec takes 4 KB of stack for each of them, and callers may have few.
+constexpr std::size_t stack_of_codec = max_brackets * (std::size_t{1} << 14);
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
@@ -245,7 +248,7 @@ bool is_text(std::span<std::byte const> bytes) {
 void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   Guard{text, root.getSchema()}.check();
   try {
-    capnp::TextCodec{}.decode(text_for(text), root);
+    with_stack(stack_of_codec, [&] { capnp::TextCodec{}.decode(text_for(text), root); });
   } catch (kj::Exception const& exception) {
     if (exception.getType() == kj::Exception::Type::OVERLOADED) throw_translated(exception);
     std::string sentence = exception.getDescription().cStr();

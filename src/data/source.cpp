@@ -25,8 +25,8 @@ struct Source::State {
   std::string path;
   Descriptor file;
   std::uint64_t max_expansion;
-  std::uint64_t file_left = 0;                         // bytes of the file not read yet
-  std::uint64_t size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file, 0 for a pipe; read; made of them
+  std::uint64_t file_left = 0;                              // bytes of the file not read yet
+  std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file, 0 for a pipe; read; made of them
   bool compressed = false, file_ended = false, between_members = false;
   std::array<Bytef, 1 << 16> buffer;
   z_stream stream{};  // next_in and avail_in also serve plain files
@@ -48,7 +48,7 @@ struct Source::State {
 
   /// Bytes that may be unpacked, of a pipe as far as it is known.
   std::uint64_t allowed() const {
-    std::uint64_t const known = std::max(size, taken_in), most = ~std::uint64_t{0} / 2;
+    std::uint64_t const known = std::max(file_size, taken_in), most = ~std::uint64_t{0} / 2;
     return max_expansion > most / std::max<std::uint64_t>(known, 1) ? most : known * max_expansion + always_allowed;
   }
 
@@ -66,8 +66,8 @@ Source::Source(std::string const& path, ReadOptions options)
   if (!s.file) refuse(path, "cannot open", errno);
   struct stat status;
   if (::fstat(s.file.number(), &status) != 0) refuse(path, "cannot read", errno);
-  if (S_ISREG(status.st_mode)) s.size = static_cast<std::uint64_t>(status.st_size);
-  s.file_left = S_ISREG(status.st_mode) ? s.size : most_from_pipe;
+  if (S_ISREG(status.st_mode)) s.file_size = static_cast<std::uint64_t>(status.st_size);
+  s.file_left = S_ISREG(status.st_mode) ? s.file_size : most_from_pipe;
   // A pipe may give its first bytes one at a time.
   s.stream.next_in = s.buffer.data();
   while (s.stream.avail_in < 2 && !s.file_ended)
@@ -125,7 +125,7 @@ std::uint64_t Source::most_left() const {
   // One byte more, for what the inflater has taken in and not yet given out.
   if (!s.compressed) return left;
   std::uint64_t const gzip = (left + 1) * largest_ratio;
-  return s.size > 0 ? std::min(gzip, s.allowed() - s.unpacked) : gzip;
+  return s.file_size > 0 ? std::min(gzip, s.allowed() - s.unpacked) : gzip;
 }
 
 bool Source::compressed() const { return state_->compressed; }
@@ -133,8 +133,8 @@ bool Source::compressed() const { return state_->compressed; }
 std::string Source::limit() const {
   State const& s = *state_;
   if (!s.compressed) return {};
-  return ": at most " + std::to_string(s.allowed()) + " bytes of its " + std::to_string(std::max(s.size, s.taken_in)) +
-         ", which are " + std::to_string(s.max_expansion) +
+  return ": at most " + std::to_string(s.allowed()) + " bytes of its " +
+         std::to_string(std::max(s.file_size, s.taken_in)) + ", which are " + std::to_string(s.max_expansion) +
          " times as many and 1 MiB; a larger max_expansion allows more";
 }
 

@@ -27,8 +27,6 @@ class Engine final : public Executable {
         executor_(std::move(executor)),
         seed_(seed),
         inference_(border_, *graph_, backend, PlanOptions{}, seed),
-        training_(border_, *graph_, backend,
-                  PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
         parameters_(border_.memory(inference_.program.parameter_size())),
         carried_(border_.memory()),
         zeros_(border_.memory()),
@@ -96,9 +94,13 @@ class Engine final : public Executable {
 
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
-    auto const run = start(training_, inputs, homes, step_ + 1);
+    if (!training_) {  // most that are loaded are never trained by hand
+      PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
+      training_ = std::make_unique<Space>(border_, *graph_, backend_, options, seed_);
+    }
+    auto const run = start(*training_, inputs, homes, step_ + 1);
     forget();
-    compute(training_, run);
+    compute(*training_, run);
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
     return remember(run);
   }
@@ -404,11 +406,11 @@ class Engine final : public Executable {
   }
   Index kept_batch() const {
     require(!kept_.empty(), "backward: comes after forward in training mode");
-    return samples(training_.program, kept_);
+    return samples(training_->program, kept_);
   }
-  EngineRun resume(std::size_t kept) { return start(training_, kept_, nullptr, step_, kept); }
+  EngineRun resume(std::size_t kept) { return start(*training_, kept_, nullptr, step_, kept); }
   void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
-  GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
+  GradientSinks<float> gradients() { return {{base(gradient)}, training_->program.slots()}; }
   /// Where the outputs are; they are fetched where they are read.
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
@@ -435,7 +437,7 @@ class Engine final : public Executable {
   mutable Border<Backend> border_;
   std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
-  Space inference_, training_;
+  Space inference_;
   std::vector<Shape> input_shapes_, output_shapes_;
   typename Border<Backend>::Memory parameters_, carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
@@ -448,7 +450,7 @@ class Engine final : public Executable {
   std::unique_ptr<bool[]> frozen_;                                // of each parameter
   typename Border<Backend>::Sums trained_sums_, evaluated_sums_;  // of losses and statistics
   std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
-  std::unique_ptr<Space> trained_, evaluation_;
+  std::unique_ptr<Space> training_, trained_, evaluation_;        // where they are asked for
   std::optional<Objective> trained_for_;
   mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
   mutable bool settled_ = true;                                // they are known

@@ -408,6 +408,8 @@ std::optional<Shape> declared_input(LayerConfig const& config) {
 Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
   coldpress::with_context([&] { Builder{*this}.build(config, input); }, [&](Error& e) { e.in_layer(config.name); });
   first_parameter.push_back(static_cast<int>(parameters.size()));
+  layers.shrink_to_fit(), names.shrink_to_fit(), nodes.shrink_to_fit(), params.shrink_to_fit();
+  parameters.shrink_to_fit();
 }
 
 int Graph::inputs() const {
@@ -442,6 +444,7 @@ std::vector<int> Graph::owners() const {
 
 std::vector<Executable::Weight> Graph::weights() const {
   std::vector<Executable::Weight> all;
+  all.reserve(parameters.size());
   std::vector<std::size_t> weight_of(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     auto const node = static_cast<std::size_t>(node_of[i]), own = static_cast<std::size_t>(owner[i]);
