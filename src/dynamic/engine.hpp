@@ -296,14 +296,15 @@ class Engine final : public Executable {
       recording.tape.start(inputs);
       compute(inference_, run);
     } while (recording.tape.grow());
-    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
-    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
     auto const outputs = remember(run);
     recording.outputs.assign(outputs.begin(), outputs.end());
     for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
       other.outputs.reserve(output_shapes_.size());
       if (other.batch == 0) other.tape.reserve(recording.tape.size());
     }
+    // Now it is down, and nothing that may find no memory comes after it.
+    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
+    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
   }
 
   Parameter const& parameter(int weight) const {
