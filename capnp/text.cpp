@@ -234,6 +234,22 @@ std::string printed(DynamicValue::Reader const& value, std::size_t indent) {
   }
 }
 
+void decode(std::string const& text, capnp::DynamicStruct::Builder root) {
+  try {
+    capnp::TextCodec{}.decode(text_for(text), root);
+  } catch (kj::Exception const& exception) {
+    if (exception.getType() == kj::Exception::Type::OVERLOADED) throw_translated(exception);
+    std::string sentence = exception.getDescription().cStr();
+    if (std::string_view{exception.getFile()} != "(capnp text input)")
+      throw FormatError{"is not the text of a training: " + sentence};
+    // The codec says "12-15: what is wrong" and the line beside it.
+    auto const dash = sentence.find('-'), colon = sentence.find(": ");
+    if (dash < colon && colon != std::string::npos)
+      sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
+    throw FormatError{"line " + std::to_string(exception.getLine()) + ", " + sentence};
+  }
+}
+
 }  // namespace
 
 bool is_text(std::span<std::byte const> bytes) {
@@ -247,19 +263,7 @@ bool is_text(std::span<std::byte const> bytes) {
 
 void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   Guard{text, root.getSchema()}.check();
-  try {
-    with_stack(stack_of_codec, [&] { capnp::TextCodec{}.decode(text_for(text), root); });
-  } catch (kj::Exception const& exception) {
-    if (exception.getType() == kj::Exception::Type::OVERLOADED) throw_translated(exception);
-    std::string sentence = exception.getDescription().cStr();
-    if (std::string_view{exception.getFile()} != "(capnp text input)")
-      throw FormatError{"is not the text of a training: " + sentence};
-    // The codec says "12-15: what is wrong" and the line beside it.
-    auto const dash = sentence.find('-'), colon = sentence.find(": ");
-    if (dash < colon && colon != std::string::npos)
-      sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
-    throw FormatError{"line " + std::to_string(exception.getLine()) + ", " + sentence};
-  }
+  with_stack(stack_of_codec, [&] { decode(text, root); });
 }
 
 std::string to_text(capnp::DynamicStruct::Reader root) { return printed(root, 0) + "\n"; }

@@ -135,7 +135,9 @@ void check(bool holds, long n, char const* what) {
 /// The same for every n, of what keeps nothing; returns how many there are.
 template <class Action>
 long fail_each(std::string const& file, Action action) {
-  action();  // what is made once for the process is there
+  action();
+  for (long n = 0; fail(n, file, action); ++n) {
+  }  // what is made once for the process, by errors too, is there
   for (long n = 0;; ++n) {
     long const before = living;
     bool const more = fail(n, file, action);
