@@ -25,7 +25,7 @@ namespace coldpress::persist {
 inline std::string text_of(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
 inline kj::StringPtr text_for(std::string const& text) { return {text.c_str(), text.size()}; }
 
-/// Throws what a kj::Exception says as a FormatError.
+/// Throws what a kj::Exception says as a FormatError; std::bad_alloc where memory has run out.
 [[noreturn]] void throw_translated(kj::Exception const& exception);
 
 template <class Action>

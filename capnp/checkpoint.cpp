@@ -39,32 +39,27 @@ void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
 }  // namespace
 
 Checkpoint read_checkpoint(std::string const& path) {
-  auto const bytes = read_file(path, max_file);
-  return with_context(
-      [&] {
-        return translated([&] {
-          Message message{bytes};
-          if (!message.starts_with_struct()) throw FormatError{"is a model, not a checkpoint"};
-          auto const root = message.root<schema::Checkpoint>();
-          if (!verify_checksum<schema::Checkpoint>(root))
-            throw ChecksumError{"is no checkpoint, or has lost its checksum"};
-          return read(root);
-        });
-      },
-      [&](Error& error) { error.in_file(path); });
+  return with_file(path, [&] {
+    auto const bytes = read_file(path, max_file);
+    return translated([&] {
+      Message message{bytes};
+      if (!message.starts_with_struct()) throw FormatError{"is a model, not a checkpoint"};
+      auto const root = message.root<schema::Checkpoint>();
+      if (!verify_checksum<schema::Checkpoint>(root)) throw ChecksumError{"is no checkpoint, or has lost its checksum"};
+      return read(root);
+    });
+  });
 }
 
 void write_checkpoint(std::string const& path, Checkpoint const& checkpoint) {
-  with_context(
-      [&] {
-        translated([&] {
-          unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
-          capnp::MallocMessageBuilder message{words};
-          write(message.initRoot<schema::Checkpoint>(), checkpoint);
-          write_atomically(path, to_bytes(message));
-        });
-      },
-      [&](Error& error) { error.in_file(path); });
+  with_file(path, [&] {
+    translated([&] {
+      unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
+      capnp::MallocMessageBuilder message{words};
+      write(message.initRoot<schema::Checkpoint>(), checkpoint);
+      write_atomically(path, to_bytes(message));
+    });
+  });
 }
 
 }  // namespace coldpress::persist

@@ -4,6 +4,7 @@
 #include <capnp/serialize-packed.h>
 
 #include <cstring>
+#include <new>
 #include <optional>
 
 namespace coldpress::persist {
@@ -94,6 +95,7 @@ std::optional<std::uint64_t> packed_words(std::span<std::byte const> bytes) {
 }  // namespace
 
 void throw_translated(kj::Exception const& exception) {
+  if (exception.getType() == kj::Exception::Type::OVERLOADED) throw std::bad_alloc{};  // the system has no more memory
   std::string const reason = exception.getDescription().cStr();
   if (reason.find("traversal limit") != std::string::npos)
     throw FormatError{"the message is malformed: it promises more than its bytes can hold"};

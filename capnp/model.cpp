@@ -27,23 +27,21 @@ void write_layer(schema::Layer::Builder file, Model const& model) {
 }
 
 Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
-  return with_context(
-      [&] {
-        return translated([&] {
-          Message message{bytes};
-          if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
-          auto const root = message.root<schema::Layer>();
-          bool const checksummed = verify_checksum<schema::Layer>(root);
-          Model model = read_layer(root, !checksummed);
-          model.checksummed = checksummed;
-          return model;
-        });
-      },
-      [&](Error& error) { error.in_file(file); });
+  return with_file(file, [&] {
+    return translated([&] {
+      Message message{bytes};
+      if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
+      auto const root = message.root<schema::Layer>();
+      bool const checksummed = verify_checksum<schema::Layer>(root);
+      Model model = read_layer(root, !checksummed);
+      model.checksummed = checksummed;
+      return model;
+    });
+  });
 }
 
 Model read_model(std::string const& path, LoadOptions options) {
-  Model model = parse_model(read_file(path, max_file), path);
+  Model model = with_file(path, [&] { return parse_model(read_file(path, max_file), path); });
   if (options.cuda_filters) rotate_filters(model);
   return model;
 }
@@ -59,7 +57,7 @@ std::vector<std::byte> serialize(Model const& model) {
 }
 
 void write_model(std::string const& path, Model const& model) {
-  with_context([&] { write_atomically(path, serialize(model)); }, [&](Error& error) { error.in_file(path); });
+  with_file(path, [&] { write_atomically(path, serialize(model)); });
 }
 
 }  // namespace coldpress::persist

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string_view>
 
 namespace coldpress::persist {
 namespace {
@@ -28,35 +30,78 @@ bool ends_with(std::string const& name, std::string const& end) {
   throw error;
 }
 
-/// Takes tensors by name for each weight in turn; whatever is left over at the end is an error.
+/// f(config) for all layers of a network, containers opened.
+void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
+    for (auto const& child : container->layers) for_each_layer(child, f);
+  } else {
+    f(config);
+  }
+}
+
+/// Tensors by their names.
+template <class Tensor>
+class ByName {
+ public:
+  explicit ByName(std::span<Tensor> tensors) {
+    for (Tensor& tensor : tensors) by_name_.emplace(tensor.name, &tensor);
+  }
+  /// Null where there is none.
+  Tensor* find(std::string_view name) const {
+    auto const found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+  /// The tensor of a layer's weight, by the name that the config gives the weight, or its own.
+  Tensor* find(dynamic::LayerConfig const& config, std::string const& suffix) const {
+    Tensor* const given = config.params.empty() ? nullptr : find(config.params[0].name + suffix.substr(2));
+    return given ? given : find(config.name + suffix);
+  }
+  void drop(Tensor const& tensor) { by_name_.erase(tensor.name); }
+  Tensor const* first() const { return by_name_.empty() ? nullptr : by_name_.begin()->second; }
+
+ private:
+  std::map<std::string_view, Tensor*> by_name_;
+};
+
+/// Hands out tensors by name for each weight in turn; whatever is left over at the end is an error.
 class Tensors {
  public:
-  explicit Tensors(std::vector<NamedTensor> const& tensors) {
-    for (NamedTensor const& tensor : tensors) by_name_[tensor.name] = &tensor;
+  explicit Tensors(std::vector<NamedTensor> const& tensors) : left_(std::span{tensors}) {}
+  /// Biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that nobody
+  /// reads for a recurrent layer.
+  void drop_juice_biases(dynamic::LayerConfig const& network) {
+    for_each_layer(network, [&](auto const& config) {
+      auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
+      bool const recurrent = std::holds_alternative<Rnn>(config.layer_type);
+      if (!recurrent && (!convolution || convolution->has_bias)) return;
+      NamedTensor const* const bias = left_.find(config, "-0-bias");
+      if (bias && (recurrent || bias->shape.size() == 4)) left_.drop(*bias);
+    });
   }
-  std::vector<float> take(dynamic::Executable::Weight const& weight, std::string const& name,
-                          std::string const& other_name) {
-    auto found = by_name_.find(name);
-    if (found == by_name_.end() && !other_name.empty()) found = by_name_.find(other_name);
-    if (found == by_name_.end()) {
-      if (ends_with(name, "-bias"))
-        return std::vector<float>(static_cast<std::size_t>(weight.shape.size()));  // Leaf had none
+  /// Nothing for a bias that is not there: Leaf had none, and it is zero.
+  dynamic::Values take(dynamic::Executable::Weight const& weight, std::string const& name,
+                       std::string const& other_name) {
+    NamedTensor const* tensor = left_.find(name);
+    if (!tensor && !other_name.empty()) tensor = left_.find(other_name);
+    if (!tensor) {
+      if (ends_with(name, "-bias")) return {};
       refuse(weight, "is missing");
     }
-    NamedTensor const& tensor = *found->second;
-    if (without_leading_ones(tensor.shape) != without_leading_ones(extents_of(weight.shape))) {
-      refuse(weight, "has shape " + text(tensor.shape) + ", the layer wants " + text(extents_of(weight.shape)));
-    }
-    by_name_.erase(found);
-    return tensor.values;
+    if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))
+      refuse(weight, "has shape " + text(tensor->shape) + ", the layer wants " + text(extents_of(weight.shape)));
+    if (static_cast<Index>(tensor->values.size()) != weight.shape.size())
+      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, its shape " + text(tensor->shape) +
+                         " asks for " + std::to_string(weight.shape.size()));
+    left_.drop(*tensor);
+    return tensor->values;
   }
-  bool has(std::string const& name) const { return by_name_.count(name) > 0; }
+  bool has(std::string const& name) const { return left_.find(name) != nullptr; }
   void expect_empty() const {
-    if (!by_name_.empty()) throw FormatError{"weight '" + by_name_.begin()->first + "' belongs to no layer"};
+    if (left_.first()) throw FormatError{"weight '" + left_.first()->name + "' belongs to no layer"};
   }
 
  private:
-  std::map<std::string, NamedTensor const*> by_name_;
+  ByName<NamedTensor const> left_;
 };
 
 /// The shape of a sample that the first weight asks for, if it is a matrix, for a config that does not say it.
@@ -68,51 +113,24 @@ std::optional<Shape> input_from_weights(Model const& model) {
   return {};
 }
 
-/// f(config) for all layers of a network, containers opened.
-void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
-  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
-    for (auto const& child : container->layers) for_each_layer(child, f);
-  } else {
-    f(config);
-  }
+/// The shape of a sample, where it is not the config that says it.
+std::optional<Shape> input_of(Model const& model, std::optional<Shape> input) {
+  return input || dynamic::declares_input(model.config) ? input : input_from_weights(model);
 }
 
-/// The tensor of a layer's weight, by its name or the one that the config gives the weight; null if there is none.
-NamedTensor* find(std::vector<NamedTensor>& tensors, dynamic::LayerConfig const& config, std::string const& suffix) {
-  for (NamedTensor& tensor : tensors) {
-    bool const given = !config.params.empty() && tensor.name == config.params[0].name + suffix.substr(2);
-    if (given || tensor.name == config.name + suffix) return &tensor;
-  }
-  return nullptr;
+std::vector<dynamic::Executable::Weight> wanted(Model const& model) {
+  return dynamic::weights_of(model.config, input_of(model, {}));
 }
 
-/// Without the biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that
-/// nobody reads for a recurrent layer.
-std::vector<NamedTensor> without_juice_biases(Model const& model) {
-  auto tensors = model.weights;
-  for_each_layer(model.config, [&](auto const& config) {
-    auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
-    bool const recurrent = std::holds_alternative<Rnn>(config.layer_type);
-    bool const without = recurrent || (convolution && !convolution->has_bias);
-    NamedTensor* const bias = without ? find(tensors, config, "-0-bias") : nullptr;
-    if (bias && (recurrent || bias->shape.size() == 4)) tensors.erase(tensors.begin() + (bias - tensors.data()));
-  });
-  return tensors;
-}
-
-std::vector<dynamic::Executable::Weight> wanted(Model const& model, std::optional<Shape> input = {}) {
-  if (!input && !dynamic::declares_input(model.config)) input = input_from_weights(model);
-  return dynamic::weights_of(model.config, input);
-}
-
-std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
-  auto const found = without_juice_biases(model);
-  Tensors tensors{found};
-  std::vector<std::vector<float>> values;
+/// Where in the model the values of each weight are; nothing for those that are zero.
+std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
+  Tensors tensors{model.weights};
+  tensors.drop_juice_biases(model.config);
+  std::vector<dynamic::Values> values;
   for (auto const& weight : weights) {
     values.push_back(tensors.take(weight, weight.name, weight.other_name));
     for (std::string const& alias : weight.aliases) {  // Juice writes what is shared once for each layer
-      if (tensors.has(alias) && tensors.take(weight, alias, "") != values.back())
+      if (tensors.has(alias) && !std::ranges::equal(tensors.take(weight, alias, ""), values.back()))
         throw MismatchError{"weight '" + alias + "' is shared with '" + weight.name + "', but has other values"};
     }
   }
@@ -120,12 +138,41 @@ std::vector<std::vector<float>> in_order(Model const& model, std::vector<dynamic
   return values;
 }
 
+/// Where in the checkpoint the values of each buffer are: the optimizer's states, and the gradients of samples that
+/// wait.
+std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
+                                                   std::vector<dynamic::Executable::Weight> const& weights, int states,
+                                                   bool accumulates) {
+  if (checkpoint.waiting > 0 && !accumulates)
+    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
+  if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
+  Tensors tensors{checkpoint.optimizer_state};
+  std::vector<std::vector<dynamic::Values>> buffers;
+  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
+    auto& values = buffers.emplace_back();
+    for (auto const& weight : weights) values.push_back(tensors.take(weight, buffer_name(b, states, weight.name), {}));
+  }
+  tensors.expect_empty();
+  return buffers;
+}
+
+std::vector<std::vector<float>> copies(std::vector<dynamic::Values> const& all,
+                                       std::vector<dynamic::Executable::Weight> const& weights) {
+  std::vector<std::vector<float>> copied;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    copied.emplace_back(all[i].begin(), all[i].end());
+    copied.back().resize(static_cast<std::size_t>(weights[i].shape.size()));
+  }
+  return copied;
+}
+
 }  // namespace
 
 void rotate_filters(Model& model) {
+  ByName const tensors{std::span{model.weights}};
   for_each_layer(model.config, [&](auto const& config) {
     bool const convolves = std::holds_alternative<Convolution>(config.layer_type);
-    NamedTensor* const weight = convolves ? find(model.weights, config, "-0") : nullptr;
+    NamedTensor* const weight = convolves ? tensors.find(config, "-0") : nullptr;
     if (!weight || weight->shape.size() != 4) return;
     auto const taps = weight->shape[2] * weight->shape[3];
     for (auto filter = weight->values.begin(); filter != weight->values.end(); filter += taps)
@@ -157,29 +204,38 @@ Model for_juice(Model model) {
       refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers go one way");
     }
   });
-  auto const shapes = dynamic::output_shapes(model.config);
+  auto const output_shapes = dynamic::output_shapes(model.config);
+  std::map<std::string_view, Shape> const shapes{output_shapes.begin(), output_shapes.end()};
+  std::map<std::string, NamedTensor> biases;  // by the weight that they follow
   for_each_layer(model.config, [&](auto const& config) {
     NamedTensor bias{config.name + "-0-bias", {}, {}};
     if (std::holds_alternative<Convolution>(config.layer_type)) {
-      auto const shape =
-          std::find_if(shapes.begin(), shapes.end(), [&](auto const& s) { return s.first == config.name; });
-      bias.shape = extents_of(shape->second);
+      Shape const shape = shapes.at(config.name);
+      bias.shape = extents_of(shape);
       bias.shape.insert(bias.shape.begin(), model.batch);
-      bias.values.resize(static_cast<std::size_t>(model.batch * shape->second.size()));
+      bias.values.resize(static_cast<std::size_t>(model.batch * shape.size()));
     } else if (auto const* rnn = std::get_if<Rnn>(&config.layer_type)) {
       bias.shape = {1, rnn->hidden_size};
       bias.values.assign(static_cast<std::size_t>(rnn->hidden_size), 1.0f);
     } else {
       return;
     }
-    auto const weight = std::find_if(model.weights.begin(), model.weights.end(),
-                                     [&](auto const& w) { return w.name == config.name + "-0"; });
-    if (weight != model.weights.end()) model.weights.insert(weight + 1, std::move(bias));
+    biases.emplace(config.name + "-0", std::move(bias));
   });
+  std::vector<NamedTensor> weights;
+  for (NamedTensor& weight : model.weights) {
+    auto const bias = biases.find(weight.name);
+    weights.push_back(std::move(weight));
+    if (bias != biases.end()) weights.push_back(std::move(bias->second));
+  }
+  model.weights = std::move(weights);
   return model;
 }
 
-std::vector<std::vector<float>> weights_in_order(Model const& model) { return in_order(model, wanted(model)); }
+std::vector<std::vector<float>> weights_in_order(Model const& model) {
+  auto const weights = wanted(model);
+  return copies(in_order(model, weights), weights);
+}
 
 std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected) {
   if (auto const found = dynamic::difference(model.config, expected); !found.empty()) {
@@ -208,29 +264,16 @@ Model model_of(dynamic::Layer const& layer, Index batch) {
 
 dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input,
                         std::uint64_t seed) {
-  if (!input && !dynamic::declares_input(model.config)) input = input_from_weights(model);
-  auto layer = dynamic::Layer::from_config(backend, model.config, input, seed);
-  auto const weights = in_order(model, wanted(model, input));
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    layer.executable().write(dynamic::Executable::data, static_cast<int>(i), weights[i]);
-  }
-  layer.weights_changed();
-  return layer;
+  return dynamic::Layer::from_config(backend, model.config, input_of(model, input), seed,
+                                     [&](auto const& weights) { return in_order(model, weights); });
 }
 
 std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
                                                               bool accumulates) {
-  if (checkpoint.waiting > 0 && !accumulates)
-    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
-  if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
   auto const weights = wanted(checkpoint.model);
-  Tensors tensors{checkpoint.optimizer_state};
   std::vector<std::vector<std::vector<float>>> result;
-  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
-    auto& values = result.emplace_back();
-    for (auto const& weight : weights) values.push_back(tensors.take(weight, buffer_name(b, states, weight.name), {}));
-  }
-  tensors.expect_empty();
+  for (auto const& buffer : in_order(checkpoint, weights, states, accumulates))
+    result.push_back(copies(buffer, weights));
   return result;
 }
 
@@ -271,14 +314,19 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
   std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
   dynamic::SolverConfig config = checkpoint.solver;
   config.objective = checkpoint.loss;
-  dynamic::Solver solver{layer_of(backend, checkpoint.model, {}, seed), std::move(config)};
-  int const states = solver.state_count();
-  auto const buffers = buffers_in_order(checkpoint, states, checkpoint.solver.accumulate > 1);
+  int const states = std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);
+  bool const accumulates = config.accumulate > 1;
+  std::vector<std::vector<dynamic::Values>> buffers;
+  auto layer = dynamic::Layer::from_config(backend, checkpoint.model.config, input_of(checkpoint.model, {}), seed,
+                                           [&](auto const& weights) {
+                                             buffers = in_order(checkpoint, weights, states, accumulates);
+                                             return in_order(checkpoint.model, weights);
+                                           });
+  dynamic::Solver solver{std::move(layer), std::move(config)};
   dynamic::Executable& executable = solver.network().executable();
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    for (std::size_t i = 0; i < buffers[b].size(); ++i) {
+    for (std::size_t i = 0; i < buffers[b].size(); ++i)
       executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
-    }
   }
   executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
@@ -290,10 +338,11 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
 namespace coldpress::dynamic {
 
 Layer Layer::load(Backend const& backend, std::string const& path, LoadOptions options) {
-  return with_context([&] { return persist::layer_of(backend, persist::read_model(path, options), options.input); },
-                      [&](Error& e) { e.in_file(path); });
+  return with_file(path, [&] { return persist::layer_of(backend, persist::read_model(path, options), options.input); });
 }
 
-void Layer::save(std::string const& path) const { persist::write_model(path, persist::model_of(*this)); }
+void Layer::save(std::string const& path) const {
+  with_file(path, [&] { persist::write_model(path, persist::model_of(*this)); });
+}
 
 }  // namespace coldpress::dynamic

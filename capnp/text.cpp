@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include "message.hpp"
+#include "stack.hpp"
 
 #include <capnp/serialize-text.h>
 
@@ -20,6 +21,8 @@ using capnp::DynamicValue;
 
 // A container takes three brackets, "(sequential = (layers = [(", and there are a few around and inside.
 constexpr std::size_t max_brackets = 4 * max_nesting + 8;
+// The codec takes 4 KB of stack for each of them, and callers may have few.
+constexpr std::size_t stack_of_codec = max_brackets * (std::size_t{1} << 14);
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
@@ -231,6 +234,22 @@ std::string printed(DynamicValue::Reader const& value, std::size_t indent) {
   }
 }
 
+void decode(std::string const& text, capnp::DynamicStruct::Builder root) {
+  try {
+    capnp::TextCodec{}.decode(text_for(text), root);
+  } catch (kj::Exception const& exception) {
+    if (exception.getType() == kj::Exception::Type::OVERLOADED) throw_translated(exception);
+    std::string sentence = exception.getDescription().cStr();
+    if (std::string_view{exception.getFile()} != "(capnp text input)")
+      throw FormatError{"is not the text of a training: " + sentence};
+    // The codec says "12-15: what is wrong" and the line beside it.
+    auto const dash = sentence.find('-'), colon = sentence.find(": ");
+    if (dash < colon && colon != std::string::npos)
+      sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
+    throw FormatError{"line " + std::to_string(exception.getLine()) + ", " + sentence};
+  }
+}
+
 }  // namespace
 
 bool is_text(std::span<std::byte const> bytes) {
@@ -244,18 +263,7 @@ bool is_text(std::span<std::byte const> bytes) {
 
 void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   Guard{text, root.getSchema()}.check();
-  try {
-    capnp::TextCodec{}.decode(text_for(text), root);
-  } catch (kj::Exception const& exception) {
-    std::string sentence = exception.getDescription().cStr();
-    if (std::string_view{exception.getFile()} != "(capnp text input)")
-      throw FormatError{"is not the text of a training: " + sentence};
-    // The codec says "12-15: what is wrong" and the line beside it.
-    auto const dash = sentence.find('-'), colon = sentence.find(": ");
-    if (dash < colon && colon != std::string::npos)
-      sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
-    throw FormatError{"line " + std::to_string(exception.getLine()) + ", " + sentence};
-  }
+  with_stack(stack_of_codec, [&] { decode(text, root); });
 }
 
 std::string to_text(capnp::DynamicStruct::Reader root) { return printed(root, 0) + "\n"; }

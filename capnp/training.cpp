@@ -188,34 +188,30 @@ void check_solver(dynamic::SolverConfig const& solver) {
 }
 
 Training read_training(std::string const& path) {
-  auto const bytes = read_file(path, max_file);
-  return with_context(
-      [&] {
-        return translated([&] {
-          if (!is_text(bytes)) return read(Message{bytes}.root<schema::Training>());
-          std::string const text{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-          capnp::MallocMessageBuilder message;
-          auto root = message.initRoot<schema::Training>();
-          parse_text(text, root);
-          return read(root.asReader());
-        });
-      },
-      [&](Error& error) { error.in_file(path); });
+  return with_file(path, [&] {
+    auto const bytes = read_file(path, max_file);
+    return translated([&] {
+      if (!is_text(bytes)) return read(Message{bytes}.root<schema::Training>());
+      std::string const text{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+      capnp::MallocMessageBuilder message;
+      auto root = message.initRoot<schema::Training>();
+      parse_text(text, root);
+      return read(root.asReader());
+    });
+  });
 }
 
 void write_training(std::string const& path, Training const& training) {
-  with_context(
-      [&] {
-        translated([&] {
-          capnp::MallocMessageBuilder message;
-          auto root = message.initRoot<schema::Training>();
-          write_run(root, training);
-          write_bare_config(root.initNetwork(), training.network, training.batch);
-          std::string const text = to_text(root.asReader());
-          write_atomically(path, std::as_bytes(std::span{text}));
-        });
-      },
-      [&](Error& error) { error.in_file(path); });
+  with_file(path, [&] {
+    translated([&] {
+      capnp::MallocMessageBuilder message;
+      auto root = message.initRoot<schema::Training>();
+      write_run(root, training);
+      write_bare_config(root.initNetwork(), training.network, training.batch);
+      std::string const text = to_text(root.asReader());
+      write_atomically(path, std::as_bytes(std::span{text}));
+    });
+  });
 }
 
 }  // namespace coldpress::persist

@@ -16,13 +16,14 @@ struct Options {
   std::string model, data, loss;
   Index batch = 64;
   Computing computing;
+  data::ReadOptions reading;
   bool cuda_filters = false;
 };
 
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  data::Dataset const dataset = data::open(options.data);
+  data::Dataset const dataset = data::open(options.data, options.reading);
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
                                         [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, dataset.target_shape); },
@@ -59,6 +60,7 @@ void add_eval(CLI::App& app) {
       ->type_name(number)
       ->check(at_least_1)
       ->capture_default_str();
+  add_reading(*command, options->reading);
   add_computing(*command, options->computing, true);
   command->callback([options] { eval(*options); });
 }

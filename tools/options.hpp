@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/shape.hpp>
+#include <coldpress/data/read_options.hpp>
 #include <coldpress/dynamic/backend.hpp>
 
 #include <CLI/CLI.hpp>
@@ -52,6 +53,15 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
   command.add_option("--threads", options.threads, threads_help)
       ->type_name(number)
       ->check(some_threads)
+      ->capture_default_str();
+}
+
+inline void add_reading(CLI::App& command, data::ReadOptions& options) {
+  command
+      .add_option("--max-expansion", options.max_expansion,
+                  "A gzip-compressed file of data may unpack to so many times its size, and 1 MiB")
+      ->type_name(number)
+      ->check(at_least_1)
       ->capture_default_str();
 }
 

@@ -16,6 +16,7 @@ struct Options {
   std::string model, input, output;
   Index batch = 64;
   Computing computing;
+  data::ReadOptions reading;
   bool cuda_filters = false;
 };
 
@@ -35,7 +36,7 @@ void predict(Options const& options) {
   check_writable(options.output);
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  data::NpyArray const input = data::read_npy(options.input);
+  data::NpyArray const input = data::read_npy(options.input, options.reading);
   Shape const sample =
       with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
@@ -73,6 +74,7 @@ void add_predict(CLI::App& app) {
       ->type_name(number)
       ->check(at_least_1)
       ->capture_default_str();
+  add_reading(*command, options->reading);
   add_computing(*command, options->computing, true);
   command->callback([options] {
     check_distinct({options->output}, {options->model, options->input});

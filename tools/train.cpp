@@ -18,6 +18,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
   Computing computing;
+  data::ReadOptions reading;
   Files files;
 };
 
@@ -95,13 +96,13 @@ void train(Options const& options) {
     if (!path.empty()) check_writable(path);
   }
   Checkpoint run = read_run(options);
-  data::Dataset const training = data::open(run.data);
+  data::Dataset const training = data::open(run.data, options.reading);
   dynamic::Solver solver = make_solver(options, run, training.sample_shape);
   run.model = {}, run.optimizer_state = {};  // the solver has them now
   check_fits(solver.network(), run.loss, training, run.data);
   std::optional<data::Dataset> test;
   if (!options.test.empty())
-    check_fits(solver.network(), run.loss, test.emplace(data::open(options.test)), options.test);
+    check_fits(solver.network(), run.loss, test.emplace(data::open(options.test, options.reading)), options.test);
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
@@ -153,6 +154,7 @@ void add_train(CLI::App& app) {
       ->needs(checkpoint);
   command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
+  add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");

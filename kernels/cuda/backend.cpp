@@ -12,8 +12,9 @@ class CudaBackend final : public AnyBackend {
     primitives_.precision = options.precision, primitives_.fused = options.fused;
     if (options.libraries) primitives_.libraries = cuda::libraries_maker()(primitives_.device, options.precision);
   }
-  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
-    return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed);
+  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed,
+                                     WeightsStart start) const override {
+    return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed, start);
   }
   /// Of outputs that are on the host already.
   float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {

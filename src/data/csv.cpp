@@ -127,8 +127,8 @@ bool is_header(Source const& source, std::string_view line) {
 
 }  // namespace
 
-CsvTable read_csv(std::string const& path) {
-  Source source{path};
+CsvTable read_csv(std::string const& path, ReadOptions options) {
+  Source source{path, options};
   Lines lines{source};
   CsvTable table;
   std::size_t blank_line = 0;

@@ -43,10 +43,10 @@ std::string plain_or_compressed(std::string const& folder, char const* name) {
                                                                                                   : compressed.string();
 }
 
-Dataset open_mnist(std::string const& folder, char const* images_name, char const* labels_name) {
+Dataset open_mnist(std::string const& folder, char const* images_name, char const* labels_name, ReadOptions options) {
   auto const images_file = plain_or_compressed(folder, images_name),
              labels_file = plain_or_compressed(folder, labels_name);
-  IdxArray const images = read_idx(images_file, 3), labels = read_idx(labels_file, 1);
+  IdxArray const images = read_idx(images_file, 3, options), labels = read_idx(labels_file, 1, options);
   Dataset dataset;
   dataset.sample_shape = sample_shape(images.extents, images_file);
   dataset.target_shape = sample_shape(labels.extents, labels_file);
@@ -60,16 +60,16 @@ Dataset open_mnist(std::string const& folder, char const* images_name, char cons
   return dataset;
 }
 
-Dataset open_mnist_training(std::string const& folder) {
-  return open_mnist(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+Dataset open_mnist_training(std::string const& folder, ReadOptions options) {
+  return open_mnist(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", options);
 }
 
-Dataset open_mnist_test(std::string const& folder) {
-  return open_mnist(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
+Dataset open_mnist_test(std::string const& folder, ReadOptions options) {
+  return open_mnist(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", options);
 }
 
-Dataset open_csv(std::string const& file) {
-  CsvTable const table = read_csv(file);
+Dataset open_csv(std::string const& file, ReadOptions options) {
+  CsvTable const table = read_csv(file, options);
   if (table.columns < 2) fail_in<FormatError>(file, "has one column, wanted a target and at least one feature");
   Dataset dataset{{{table.columns - 1}}, {{1}}, {}, {}};
   dataset.samples.reserve(static_cast<std::size_t>(table.rows() * (table.columns - 1)));
@@ -81,8 +81,8 @@ Dataset open_csv(std::string const& file) {
   return dataset;
 }
 
-NpyArray open_finite(std::string const& file) {
-  NpyArray array = read_npy(file);
+NpyArray open_finite(std::string const& file, ReadOptions options) {
+  NpyArray array = read_npy(file, options);
   auto const bad = std::ranges::find_if_not(array.values, [](float value) { return std::isfinite(value); });
   if (bad != array.values.end())
     fail_in<DataError>(file, "value " + std::to_string(bad - array.values.begin()) + " is " + std::to_string(*bad) +
@@ -90,13 +90,13 @@ NpyArray open_finite(std::string const& file) {
   return array;
 }
 
-Dataset open_npy(std::string const& files) {
+Dataset open_npy(std::string const& files, ReadOptions options) {
   auto const comma = files.find(',');
   if (comma == 0 || comma == std::string::npos || comma + 1 == files.size() ||
       files.find(',', comma + 1) != std::string::npos)
     throw ConfigError{"'" + files + "' does not name two files with one comma between them, as in npy:X,Y"};
   std::string const x_file = files.substr(0, comma), y_file = files.substr(comma + 1);
-  NpyArray x = open_finite(x_file), y = open_finite(y_file);
+  NpyArray x = open_finite(x_file, options), y = open_finite(y_file, options);
   Dataset dataset{sample_shape(x.extents, x_file), sample_shape(y.extents, y_file), std::move(x.values),
                   std::move(y.values)};
   if (x.extents[0] != y.extents[0])
@@ -107,7 +107,7 @@ Dataset open_npy(std::string const& files) {
 
 struct Format {
   std::string_view name, argument;
-  Dataset (*open)(std::string const&);
+  Dataset (*open)(std::string const&, ReadOptions);
 };
 constexpr Format formats[] = {{"mnist", "DIR", open_mnist_training},
                               {"mnist-test", "DIR", open_mnist_test},
@@ -130,11 +130,12 @@ void check(Dataset const& dataset) {
     throw ShapeError{"the dataset has " + counted(samples, "sample") + " and " + counted(targets, "target")};
 }
 
-Dataset open(std::string const& spec) {
+Dataset open(std::string const& spec, ReadOptions options) {
   std::string known;
   for (Format const& format : formats) {
     std::string const prefix = std::string{format.name} + ":";
-    if (spec.starts_with(prefix) && spec.size() > prefix.size()) return format.open(spec.substr(prefix.size()));
+    if (spec.starts_with(prefix) && spec.size() > prefix.size())
+      return format.open(spec.substr(prefix.size()), options);
     known += (known.empty() ? "" : ", ") + prefix + std::string{format.argument};
   }
   throw ConfigError{"the data '" + spec + "' is none of " + known};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace coldpress::data {
 
@@ -32,8 +33,19 @@ inline std::string list(std::span<Index const> extents) {
 /// Number of values of `width` bytes that a header promises. Throws FormatError where the file cannot hold that many.
 inline std::size_t promised_values(Source const& source, std::span<Index const> extents, std::uint64_t width) {
   auto const values = count(extents, source.most_left() / width);
-  if (!values) source.malformed("the header promises {" + list(extents) + "} values, more than the file can hold");
+  if (!values)
+    source.malformed("the header promises {" + list(extents) + "} values, more than the file can hold" +
+                     source.limit());
   return *values;
+}
+
+/// Makes room for `more` values behind the `done` ones: in a plain file, which is long enough, for all that the header
+/// promises; else as they come.
+template <class Value>
+void make_room(std::vector<Value>& values, Source const& source, std::size_t promised, std::size_t done,
+               std::size_t more) {
+  if (values.size() < done + more)
+    values.resize(source.compressed() ? std::min(promised, std::max(done + more, 2 * done)) : promised);
 }
 
 /// Throws FormatError where the file goes on.

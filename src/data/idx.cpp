@@ -4,8 +4,8 @@
 
 namespace coldpress::data {
 
-IdxArray read_idx(std::string const& path, int rank) {
-  Source source{path};
+IdxArray read_idx(std::string const& path, int rank, ReadOptions options) {
+  Source source{path, options};
   unsigned char magic[4];
   if (source.read(std::as_writable_bytes(std::span{magic})) < 4 || magic[0] != 0 || magic[1] != 0)
     source.malformed("is not an IDX file: it must begin with two zero bytes, a type and a rank");
@@ -20,9 +20,14 @@ IdxArray read_idx(std::string const& path, int rank) {
     if (source.read(std::as_writable_bytes(std::span{bytes})) < 4) source.malformed("ends inside the header");
     array.extents.push_back(Index{bytes[0]} << 24 | Index{bytes[1]} << 16 | Index{bytes[2]} << 8 | Index{bytes[3]});
   }
-  array.values.resize(promised_values(source, array.extents, 1));
-  if (source.read(std::as_writable_bytes(std::span{array.values})) < array.values.size())
-    source.malformed("ends before the " + std::to_string(array.values.size()) + " values that the header promises");
+  std::size_t const promised = promised_values(source, array.extents, 1);
+  for (std::size_t done = 0; done < promised;) {
+    std::size_t const wanted = std::min(std::size_t{1} << 20, promised - done);
+    make_room(array.values, source, promised, done, wanted);
+    if (source.read(std::as_writable_bytes(std::span{array.values}.subspan(done, wanted))) < wanted)
+      source.malformed("ends before the " + std::to_string(promised) + " values that the header promises");
+    done += wanted;
+  }
   expect_end(source);
   return array;
 }

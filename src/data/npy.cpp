@@ -114,13 +114,15 @@ class Header {
 /// The rest of the file as floats, read piece by piece so that no second copy of the whole is needed.
 template <class Value>
 std::vector<float> read_values(Source& source, std::vector<Index> const& extents) {
-  std::vector<float> values(promised_values(source, extents, sizeof(Value)));
+  std::size_t const promised = promised_values(source, extents, sizeof(Value));
+  std::vector<float> values;
   std::array<Value, 4096> piece;
-  for (std::size_t done = 0; done < values.size();) {
-    std::size_t const wanted = std::min(piece.size(), values.size() - done);
+  for (std::size_t done = 0; done < promised;) {
+    std::size_t const wanted = std::min(piece.size(), promised - done);
     auto const bytes = std::as_writable_bytes(std::span{piece}.first(wanted));
     if (source.read(bytes) < bytes.size())
-      source.malformed("ends before the " + std::to_string(values.size()) + " values that the header promises");
+      source.malformed("ends before the " + std::to_string(promised) + " values that the header promises");
+    make_room(values, source, promised, done, wanted);
     for (std::size_t i = 0; i < wanted; ++i) {
       if constexpr (std::is_same_v<Value, double>)
         if (std::isfinite(piece[i]) && std::abs(piece[i]) > std::numeric_limits<float>::max())
@@ -135,8 +137,8 @@ std::vector<float> read_values(Source& source, std::vector<Index> const& extents
 
 }  // namespace
 
-NpyArray read_npy(std::string const& path) {
-  Source source{path};
+NpyArray read_npy(std::string const& path, ReadOptions options) {
+  Source source{path, options};
   std::array<char, 8> start;
   if (source.read(std::as_writable_bytes(std::span{start})) < start.size() ||
       std::string_view{start.data(), magic.size()} != magic)

@@ -14,6 +14,8 @@ namespace {
 
 // Deflate packs at most 258 bytes into two bits.
 constexpr std::uint64_t largest_ratio = 1032;
+// Whatever the limit is, so much may come of a small file.
+constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
 // Pipes do not say how much will come.
 constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
 
@@ -22,12 +24,15 @@ constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
 struct Source::State {
   std::string path;
   Descriptor file;
-  std::uint64_t file_left = 0;  // bytes of the file not read yet
+  std::uint64_t max_expansion;
+  std::uint64_t file_left = 0;                              // bytes of the file not read yet
+  std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file, 0 for a pipe; read; made of them
   bool compressed = false, file_ended = false, between_members = false;
   std::array<Bytef, 1 << 16> buffer;
   z_stream stream{};  // next_in and avail_in also serve plain files
 
-  State(std::string const& path_, Descriptor file_) : path(path_), file(std::move(file_)) {}
+  State(std::string const& path_, Descriptor file_, ReadOptions options)
+      : path(path_), file(std::move(file_)), max_expansion(static_cast<std::uint64_t>(options.max_expansion)) {}
   ~State() {
     if (compressed) ::inflateEnd(&stream);
   }
@@ -36,8 +41,15 @@ struct Source::State {
     auto const got = uninterrupted([&] { return ::read(file.number(), to, std::min(size, std::size_t{1} << 30)); });
     if (got < 0) refuse(path, "cannot read", errno);
     file_ended = got == 0;
+    taken_in += static_cast<std::uint64_t>(got);
     file_left -= std::min(file_left, static_cast<std::uint64_t>(got));
     return static_cast<std::size_t>(got);
+  }
+
+  /// Bytes that may be unpacked, of a pipe as far as it is known.
+  std::uint64_t allowed() const {
+    std::uint64_t const known = std::max(file_size, taken_in), most = ~std::uint64_t{0} / 2;
+    return max_expansion > most / std::max<std::uint64_t>(known, 1) ? most : known * max_expansion + always_allowed;
   }
 
   void refill() {
@@ -47,14 +59,15 @@ struct Source::State {
   }
 };
 
-Source::Source(std::string const& path)
+Source::Source(std::string const& path, ReadOptions options)
     : state_(std::make_unique<State>(
-          path, Descriptor{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })})) {
+          path, Descriptor{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })}, options)) {
   State& s = *state_;
   if (!s.file) refuse(path, "cannot open", errno);
   struct stat status;
   if (::fstat(s.file.number(), &status) != 0) refuse(path, "cannot read", errno);
-  s.file_left = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : most_from_pipe;
+  if (S_ISREG(status.st_mode)) s.file_size = static_cast<std::uint64_t>(status.st_size);
+  s.file_left = S_ISREG(status.st_mode) ? s.file_size : most_from_pipe;
   // A pipe may give its first bytes one at a time.
   s.stream.next_in = s.buffer.data();
   while (s.stream.avail_in < 2 && !s.file_ended)
@@ -77,7 +90,7 @@ std::size_t Source::read(std::span<std::byte> bytes) {
       if (s.compressed && !s.between_members) malformed("the compressed data ends early");
       break;
     }
-    auto const room = static_cast<uInt>(std::min(bytes.size() - done, std::size_t{1} << 30));
+    auto room = static_cast<uInt>(std::min(bytes.size() - done, std::size_t{1} << 30));
     if (!s.compressed) {
       auto const part = std::min(room, s.stream.avail_in);
       std::copy_n(reinterpret_cast<std::byte const*>(s.stream.next_in), part, bytes.data() + done);
@@ -89,10 +102,13 @@ std::size_t Source::read(std::span<std::byte> bytes) {
     // A gzip file may hold several members one after another.
     if (s.between_members) ::inflateReset(&s.stream);
     s.between_members = false;
+    room = static_cast<uInt>(std::min<std::uint64_t>(room, s.allowed() - s.unpacked + 1));  // the one that is too many
     s.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + done);
     s.stream.avail_out = room;
     int const result = ::inflate(&s.stream, Z_NO_FLUSH);
     done += room - s.stream.avail_out;
+    s.unpacked += room - s.stream.avail_out;
+    if (s.unpacked > s.allowed()) malformed("unpacks to more than it may" + limit());
     if (result == Z_STREAM_END)
       s.between_members = true;
     else if (result == Z_MEM_ERROR)
@@ -107,7 +123,19 @@ std::uint64_t Source::most_left() const {
   State const& s = *state_;
   std::uint64_t const left = s.file_left + s.stream.avail_in;
   // One byte more, for what the inflater has taken in and not yet given out.
-  return s.compressed ? (left + 1) * largest_ratio : left;
+  if (!s.compressed) return left;
+  std::uint64_t const gzip = (left + 1) * largest_ratio;
+  return s.file_size > 0 ? std::min(gzip, s.allowed() - s.unpacked) : gzip;
+}
+
+bool Source::compressed() const { return state_->compressed; }
+
+std::string Source::limit() const {
+  State const& s = *state_;
+  if (!s.compressed) return {};
+  return ": at most " + std::to_string(s.allowed()) + " bytes of its " +
+         std::to_string(std::max(s.file_size, s.taken_in)) + ", which are " + std::to_string(s.max_expansion) +
+         " times as many and 1 MiB; a larger max_expansion allows more";
 }
 
 std::string const& Source::path() const { return state_->path; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/error.hpp>
+#include <coldpress/data/read_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +16,18 @@ namespace coldpress::data {
 class Source {
  public:
   /// Opens `path`, whose first bytes tell whether it is compressed. Throws FileError.
-  explicit Source(std::string const& path);
+  Source(std::string const& path, ReadOptions options);
   ~Source();
 
-  /// Fills `bytes` as far as the file goes and says how far. Throws FormatError where compressed data is damaged or
-  /// ends early, FileError where the system cannot read.
+  /// Fills `bytes` as far as the file goes and says how far. Throws FormatError where compressed data is damaged, ends
+  /// early or unpacks to more than it may, FileError where the system cannot read.
   std::size_t read(std::span<std::byte> bytes);
 
   /// No more than this many bytes can come, so that a promise in a header is checked before it is believed.
   std::uint64_t most_left() const;
+  bool compressed() const;
+  /// How much may come of a compressed file, as the end of a sentence; of others nothing.
+  std::string limit() const;
 
   std::string const& path() const;
   /// Throws FormatError that names the file.

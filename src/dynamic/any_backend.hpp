@@ -13,7 +13,8 @@ namespace coldpress::dynamic {
 class AnyBackend {
  public:
   virtual ~AnyBackend() = default;
-  virtual std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const = 0;
+  virtual std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed,
+                                             WeightsStart start) const = 0;
   /// The mean loss, as an objective's operator() has it.
   virtual float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const = 0;
 };

@@ -19,7 +19,8 @@ namespace coldpress::dynamic {
 template <class Backend>
 class Engine final : public Executable {
  public:
-  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed)
+  Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed,
+         WeightsStart start)
       : Executable(Border<Backend>::device_of(backend)),
         graph_(std::move(graph)),
         backend_(backend),
@@ -27,8 +28,6 @@ class Engine final : public Executable {
         executor_(std::move(executor)),
         seed_(seed),
         inference_(border_, *graph_, backend, PlanOptions{}, seed),
-        training_(border_, *graph_, backend,
-                  PlanOptions{.training = true, .input_gradient = true, .keep_gradients = true}, seed),
         parameters_(border_.memory(inference_.program.parameter_size())),
         carried_(border_.memory()),
         zeros_(border_.memory()),
@@ -46,7 +45,7 @@ class Engine final : public Executable {
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
+    for (std::size_t i = 0; i < weights_.size() && start == WeightsStart::filled; ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
       border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
@@ -116,9 +115,13 @@ class Engine final : public Executable {
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
-    auto const run = start(training_, inputs, homes, step_ + 1);
+    if (!training_) {  // most that are loaded are never trained by hand
+      PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
+      training_ = std::make_unique<Space>(border_, *graph_, backend_, options, seed_);
+    }
+    auto const run = start(*training_, inputs, homes, step_ + 1);
     forget();
-    compute(training_, run);
+    compute(*training_, run);
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
     return remember(run);
   }
@@ -338,14 +341,15 @@ class Engine final : public Executable {
       recording.tape.start(inputs);
       compute(inference_, run);
     } while (recording.tape.grow());
-    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
-    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
     auto const outputs = remember(run);
     recording.outputs.assign(outputs.begin(), outputs.end());
     for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
       other.outputs.reserve(output_shapes_.size());
       if (other.batch == 0) other.tape.reserve(recording.tape.size());
     }
+    // Now it is down, and nothing that may find no memory comes after it.
+    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
+    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
   }
 
   Parameter const& parameter(int weight) const {
@@ -479,11 +483,11 @@ class Engine final : public Executable {
   }
   Index kept_batch() const {
     require(!kept_.empty(), "backward: comes after forward in training mode");
-    return samples(training_.program, kept_);
+    return samples(training_->program, kept_);
   }
-  EngineRun resume(std::size_t kept) { return start(training_, kept_, nullptr, step_, kept); }
+  EngineRun resume(std::size_t kept) { return start(*training_, kept_, nullptr, step_, kept); }
   void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
-  GradientSinks<float> gradients() { return {{base(gradient)}, training_.program.slots()}; }
+  GradientSinks<float> gradients() { return {{base(gradient)}, training_->program.slots()}; }
   /// Where the outputs are; they are fetched where they are read.
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
@@ -513,7 +517,7 @@ class Engine final : public Executable {
   mutable Border<Backend> border_;
   std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
-  Space inference_, training_;
+  Space inference_;
   std::vector<Shape> input_shapes_, output_shapes_;
   typename Border<Backend>::Memory parameters_, carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
@@ -526,7 +530,7 @@ class Engine final : public Executable {
   std::unique_ptr<bool[]> frozen_;                                // of each parameter
   typename Border<Backend>::Sums trained_sums_, evaluated_sums_;  // of losses and statistics
   std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
-  std::unique_ptr<Space> trained_, evaluation_;
+  std::unique_ptr<Space> training_, trained_, evaluation_;        // where they are asked for
   std::optional<Objective> trained_for_;
   mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
   mutable bool settled_ = true;                                // they are known

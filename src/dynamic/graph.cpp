@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace coldpress::dynamic {
 namespace {
 
-bool contains(std::vector<std::string> const& names, std::string const& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 constexpr Index most_parameters = Index{1} << 40;
-constexpr std::size_t most_layers = 10000;  // planning takes time quadratic in their number
+constexpr std::size_t most_layers = 10000;
 
 /// Its number of values; throws ShapeError where it has none.
 Index checked_size(Shape const& shape) {
@@ -92,10 +89,11 @@ class Builder {
       results = {add_leaf(config, outside, values[0])};
     }
     if (results[0].node < 0) throw ConfigError{"a network makes something, beside losses and statistics"};
+    std::vector<bool> is_output(graph_.nodes.size());
     for (Value const& result : results) {
-      auto const same = [&](int node) { return source_of(graph_.nodes, node) == source_of(graph_.nodes, result.node); };
-      if (std::any_of(graph_.outputs.begin(), graph_.outputs.end(), same))
-        throw ConfigError{"two outputs are the same value, or views of one"};
+      auto made = is_output[sources_[static_cast<std::size_t>(result.node)]];
+      if (made) throw ConfigError{"two outputs are the same value, or views of one"};
+      made = true;
       graph_.outputs.push_back(result.node);
     }
     check_used();
@@ -122,8 +120,9 @@ class Builder {
           check_propagate_down(config, inputs.size());
           for (std::size_t k = 0; k < config.propagate_down.size(); ++k) inputs[k].open &= config.propagate_down[k];
           auto const results = add_children(config, *container, inputs, depth);
+          Names const read{config.inputs};
           for (std::size_t k = 0; k < results.size() && k < config.outputs.size(); ++k)
-            scope.give(config.outputs[k], results[k], contains(config.inputs, config.outputs[k]));
+            scope.give(config.outputs[k], results[k], read.contains(config.outputs[k]));
           made = results[0];
         },
         [&](Error& e) { e.in_layer(config.name); });
@@ -152,14 +151,15 @@ class Builder {
       names[i] = generated_name(child, i, i + 1 == names.size(), before_name);
       if (!works_in_place(child.layer_type)) before_name = child.outputs.empty() ? names[i] : child.outputs[0];
     }
-    for (std::size_t const i : order_of(container, scope, nameless_ && depth == 0)) {
-      for (std::size_t k = i; k > 0; --k) {
-        if (made[k - 1].node < 0) continue;
-        before = made[k - 1];
-        break;
-      }
+    check_count(container.layers.size());
+    std::set<std::size_t> made_by;
+    for (std::size_t const i : order_of(container.layers, scope, nameless_ && depth == 0).layers) {
+      auto const after = made_by.lower_bound(i);
+      if (after != made_by.begin()) before = made[*std::prev(after)];
       made[i] = add(container.layers[i], scope, before, depth + 1);
-      if (made[i].node >= 0) scope.give_generated(names[i], made[i]);
+      if (made[i].node < 0) continue;
+      made_by.insert(i);
+      scope.give_generated(names[i], made[i]);
     }
     auto const last = std::find_if(made.rbegin(), made.rend(), [](Value const& value) { return value.node >= 0; });
     if (last == made.rend()) throw ConfigError{"a network makes something, beside losses and statistics"};
@@ -175,10 +175,8 @@ class Builder {
   }
   Value add_leaf(LayerConfig const& config, Scope& scope, Value before) {
     if (config.name.empty()) throw ConfigError{"a layer must have a name"};
-    if (contains(layer_names_, config.name)) throw ConfigError{"two layers have this name"};
-    if (graph_.layers.size() > most_layers)
-      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
-    layer_names_.push_back(config.name);
+    if (!layer_names_.insert(config.name).second) throw ConfigError{"two layers have this name"};
+    check_count(graph_.layers.size());
     if (!config.inputs.empty() && nameless_ && graph_.layers.size() == 1) scope.give(config.inputs[0], before, false);
     nameless_ = false;
     std::vector<Value> from;
@@ -192,7 +190,8 @@ class Builder {
     if (made.node < 0) return made;
     bool const view = graph_.nodes[static_cast<std::size_t>(made.node)].kind == Node::Kind::view;
     if (config.outputs.size() > 1 && !view) throw ConfigError{"has one output, not several"};
-    for (std::string const& output : config.outputs) scope.give(output, made, contains(config.inputs, output));
+    Names const read{config.inputs};
+    for (std::string const& output : config.outputs) scope.give(output, made, read.contains(output));
     return made;
   }
   Value add_layer(LayerConfig const& config, std::vector<Value> const& from) {
@@ -266,73 +265,9 @@ class Builder {
   template <class L>
   void check_labels(std::vector<int> const& inputs) const {
     if (!Labelled<L>) return;
-    auto const labels = static_cast<std::size_t>(source_of(graph_.nodes, inputs[1]));
+    std::size_t const labels = sources_[static_cast<std::size_t>(inputs[1])];
     if (graph_.nodes[labels].kind != Node::Kind::input)
       throw ConfigError{"the labels of a loss, or of a statistic, must be an input of the network"};
-  }
-  static bool is_source(LayerType const& type) {
-    if (auto const* custom = std::get_if<Custom>(&type)) {
-      Registration const* const known = find_type(custom->type);
-      return known && known->source;
-    }
-    return std::visit([](auto const& layer) { return Source<std::remove_cvref_t<decltype(layer)>>; }, type);
-  }
-
-  /// The order in which a container's layers can be added: that of the list where it will do, as in Juice; else one in
-  /// which each comes after those that make what it reads, those that work in place first, as in Mocha.
-  static std::vector<std::size_t> order_of(SequentialConfig const& container, Scope const& scope, bool nameless) {
-    auto const& layers = container.layers;
-    if (layers.size() > most_layers)
-      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
-    std::vector<std::size_t> order;
-    std::vector<bool> added(layers.size());
-    auto const in_place = [&](std::size_t i) {
-      return std::any_of(layers[i].inputs.begin(), layers[i].inputs.end(),
-                         [&](std::string const& name) { return contains(layers[i].outputs, name); });
-    };
-    std::map<std::string_view, std::vector<std::size_t>> makers;  // but for those that work in place
-    for (std::size_t k = 0; k < layers.size(); ++k) {
-      for (std::string const& name : layers[k].outputs) {
-        if (!contains(layers[k].inputs, name)) makers[name].push_back(k);
-      }
-    }
-    // The layer that makes what layer i still waits for; its own number if nothing does.
-    auto const waits_for = [&](std::size_t i) {
-      for (std::string const& name : layers[i].inputs) {
-        if (scope.find(name) || (nameless && i == 0)) continue;
-        auto const found = makers.find(name);
-        if (found == makers.end()) continue;  // nobody's: an error that comes later
-        auto const& all = found->second;
-        if (std::none_of(all.begin(), all.end(), [&](std::size_t k) { return added[k]; }))
-          return std::pair{all.back(), true};
-      }
-      bool const implicit = layers[i].inputs.empty() && i > 0 && !is_source(layers[i].layer_type);
-      if (implicit && !added[i - 1]) return std::pair{i - 1, true};
-      return std::pair{i, false};
-    };
-    auto const take = [&](std::size_t i) { added[i] = true, order.push_back(i); };
-    for (std::size_t i = 0; i < layers.size() && !waits_for(i).second; ++i) take(i);
-    if (order.size() == layers.size()) return order;
-    order.clear();
-    added.assign(layers.size(), false);
-    while (order.size() < layers.size()) {
-      std::size_t next = layers.size();
-      for (std::size_t i = layers.size(); i-- > 0;) {  // the first that can, those in place before others
-        if (!added[i] && !waits_for(i).second && (next == layers.size() || in_place(i) || !in_place(next))) next = i;
-      }
-      if (next == layers.size()) throw ConfigError{cycle(layers, added, waits_for)};
-      take(next);
-    }
-    return order;
-  }
-  template <class WaitsFor>
-  static std::string cycle(std::vector<LayerConfig> const& layers, std::vector<bool> const& added, WaitsFor waits_for) {
-    std::size_t at = 0;
-    while (added[at]) ++at;
-    for (std::size_t step = 0; step < layers.size(); ++step) at = waits_for(at).first;  // now it is in the cycle
-    std::string text = "a cycle: '" + layers[at].name + "'";
-    for (std::size_t i = at; (i = waits_for(i).first) != at;) text += " needs '" + layers[i].name + "', which";
-    return text + " needs what '" + layers[at].name + "' makes";
   }
   /// A layer with weights that nothing needs is a mistake.
   void check_used() const {
@@ -352,6 +287,8 @@ class Builder {
     }
   }
   void add_node(GraphLayer layer, std::string name, std::vector<WeightConfig> weights, Node node) {
+    bool const view = node.kind == Node::Kind::view;
+    sources_.push_back(view ? sources_[static_cast<std::size_t>(node.inputs[0])] : graph_.nodes.size());
     graph_.layers.push_back(std::move(layer));
     graph_.names.push_back(std::move(name));
     graph_.params.push_back(std::move(weights));
@@ -425,6 +362,10 @@ class Builder {
     if (Value const* const value = scope.find(name)) return *value;
     throw ConfigError{"input '" + name + "' is made by no layer"};
   }
+  static void check_count(std::size_t layers) {
+    if (layers > most_layers)
+      throw UnsupportedError{"a network has at most " + std::to_string(most_layers) + " layers"};
+  }
   static void check_container(LayerConfig const& config, SequentialConfig const& container) {
     if (container.layers.empty()) throw ConfigError{"a sequential container has at least one layer"};
     if (!config.params.empty())
@@ -441,7 +382,8 @@ class Builder {
   }
 
   Graph& graph_;
-  std::vector<std::string> layer_names_;
+  std::set<std::string_view> layer_names_;
+  std::vector<std::size_t> sources_;  // of each node: itself, or whose values it has, where it is a view
   std::map<std::string, int> named_;  // parameters that others may share
   Index parameter_count_ = 0;
   bool nameless_ = false;  // the network's input has no name yet: its first reader may give it one
@@ -477,6 +419,8 @@ std::optional<Shape> declared_input(LayerConfig const& config) {
 Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
   coldpress::with_context([&] { Builder{*this}.build(config, input); }, [&](Error& e) { e.in_layer(config.name); });
   first_parameter.push_back(static_cast<int>(parameters.size()));
+  layers.shrink_to_fit(), names.shrink_to_fit(), nodes.shrink_to_fit(), params.shrink_to_fit();
+  parameters.shrink_to_fit();
 }
 
 int Graph::inputs() const {
@@ -511,6 +455,7 @@ std::vector<int> Graph::owners() const {
 
 std::vector<Executable::Weight> Graph::weights() const {
   std::vector<Executable::Weight> all;
+  all.reserve(parameters.size());
   std::vector<std::size_t> weight_of(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     auto const node = static_cast<std::size_t>(node_of[i]), own = static_cast<std::size_t>(owner[i]);

@@ -11,8 +11,9 @@ class HostBackend final : public AnyBackend {
  public:
   explicit HostBackend(Primitives primitives = {}, std::shared_ptr<Executor> executor = nullptr)
       : primitives_(primitives), executor_(std::move(executor)) {}
-  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed) const override {
-    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed);
+  std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed,
+                                     WeightsStart start) const override {
+    return std::make_unique<Engine<Primitives>>(std::move(graph), primitives_, executor_, seed, start);
   }
   float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
     return objective(primitives_, y, shape, target, batch);

@@ -37,7 +37,7 @@ std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
                                           std::uint64_t seed) {
-  return any_backend(backend)->engine(std::make_unique<Graph>(config, input), seed);
+  return any_backend(backend)->engine(std::make_unique<Graph>(config, input), seed, WeightsStart::filled);
 }
 
 /// Of one sample: all extents but the first.
@@ -146,6 +146,17 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
   Layer layer{std::move(config), nullptr};
   layer.loss_ = std::move(loss);
   return layer;
+}
+
+Layer Layer::from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed,
+                         WeightValues const& weights) {
+  auto graph = std::make_unique<Graph>(config, input);
+  auto const values = weights(graph->weights());
+  auto executable = any_backend(backend)->engine(std::move(graph), seed, WeightsStart::zero);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].empty()) executable->write(Executable::data, static_cast<int>(i), values[i]);
+  }
+  return {std::move(config), std::move(executable)};
 }
 
 Layer::Layer(LayerConfig config, std::unique_ptr<Executable> executable)

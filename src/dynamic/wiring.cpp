@@ -1,41 +1,154 @@
 #include "wiring.hpp"
 
+#include "stranger.hpp"
+
 #include <algorithm>
+#include <limits>
+#include <queue>
 
 namespace coldpress::dynamic {
 namespace {
 
-auto find_in(auto& values, std::string const& name) {
-  return std::find_if(values.begin(), values.end(), [&](auto const& value) { return value.first == name; });
-}
+constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
+
+/// Who makes what, and who waits for what.
+class Ordering {
+ public:
+  Ordering(std::vector<LayerConfig> const& layers, Scope const& scope, bool nameless)
+      : layers_(layers), needs_(layers.size()), waits_(layers.size()), in_place_(layers.size()), taken_(layers.size()) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      Names const inputs{layers[i].inputs};
+      for (std::string const& name : layers[i].outputs) {
+        ++steps_;
+        if (inputs.contains(name)) {
+          in_place_[i] = true;
+          continue;
+        }
+        Made& made = made_[name];
+        made.first = std::min(made.first, i), made.last = i;
+      }
+    }
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      for (std::string const& name : layers[i].inputs) {
+        ++steps_;
+        if (scope.find(name) || (nameless && i == 0)) continue;
+        auto const found = made_.find(name);
+        if (found == made_.end()) continue;  // nobody's: an error that comes later
+        needs_[i].push_back(&found->second);
+        found->second.wanted_by.push_back(i);
+        as_listed_ = as_listed_ && found->second.first < i;
+      }
+      waits_[i] = needs_[i].size() + follows(i);
+    }
+  }
+
+  Order order() {
+    std::vector<std::size_t> order;
+    if (as_listed_) {
+      for (std::size_t i = 0; i < layers_.size(); ++i) order.push_back(i);
+      return {std::move(order), steps_};
+    }
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (waits_[i] == 0) ready(i);
+    }
+    while (!ready_.empty()) {
+      std::size_t const next = ready_.top().second;
+      ready_.pop();
+      order.push_back(next);
+      take(next);
+    }
+    if (order.size() < layers_.size()) throw ConfigError{cycle()};
+    return {std::move(order), steps_};
+  }
+
+ private:
+  /// A value of one name, but not by those that work on it in place.
+  struct Made {
+    std::size_t first = nobody, last = nobody;  // layers
+    std::vector<std::size_t> wanted_by = {};
+    bool there = false;
+  };
+
+  /// Whether it reads what the layer before makes.
+  bool follows(std::size_t i) const { return i > 0 && layers_[i].inputs.empty() && !is_source(layers_[i].layer_type); }
+  void ready(std::size_t i) { ready_.emplace(!in_place_[i], i); }
+  void release(std::size_t i) {
+    ++steps_;
+    if (--waits_[i] == 0) ready(i);
+  }
+  void take(std::size_t i) {
+    taken_[i] = true;
+    for (std::string const& name : layers_[i].outputs) {
+      ++steps_;
+      auto const found = made_.find(name);
+      if (found == made_.end() || found->second.there) continue;
+      if (in_place_[i] && Names{layers_[i].inputs}.contains(name)) continue;
+      found->second.there = true;
+      for (std::size_t const reader : found->second.wanted_by) release(reader);
+    }
+    if (i + 1 < layers_.size() && follows(i + 1)) release(i + 1);
+  }
+  /// The layer that makes what layer i waits for.
+  std::size_t awaited(std::size_t i) const {
+    for (Made const* made : needs_[i]) {
+      if (!made->there) return made->last;
+    }
+    return i - 1;
+  }
+  std::string cycle() const {
+    std::vector<std::size_t> next(layers_.size());
+    for (std::size_t i = 0; i < layers_.size(); ++i) next[i] = taken_[i] ? i : awaited(i);
+    auto at = static_cast<std::size_t>(std::find(taken_.begin(), taken_.end(), false) - taken_.begin());
+    for (std::size_t step = 0; step < layers_.size(); ++step) at = next[at];  // now it is in the cycle
+    std::string text = "a cycle: '" + layers_[at].name + "'";
+    for (std::size_t i = at; (i = next[i]) != at;) text += " needs '" + layers_[i].name + "', which";
+    return text + " needs what '" + layers_[at].name + "' makes";
+  }
+
+  std::vector<LayerConfig> const& layers_;
+  std::map<std::string_view, Made> made_;
+  std::vector<std::vector<Made const*>> needs_;
+  std::vector<std::size_t> waits_;  // of each layer, for how many values and layers
+  std::vector<bool> in_place_, taken_;
+  using Ready = std::pair<bool, std::size_t>;  // those in place first, then the first of the list
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
+  bool as_listed_ = true;
+  std::size_t steps_ = 0;
+};
 
 }  // namespace
 
+Names::Names(std::vector<std::string> const& names) : sorted_(names.begin(), names.end()) {
+  std::sort(sorted_.begin(), sorted_.end());
+}
+bool Names::contains(std::string_view name) const { return std::binary_search(sorted_.begin(), sorted_.end(), name); }
+
 void Scope::give(std::string const& name, Value value, bool in_place) {
-  auto const there = find_in(given_, name);
-  if (there == given_.end()) {
-    given_.emplace_back(name, value);
-  } else if (in_place) {
-    there->second = value;
-  } else {
-    throw ConfigError{"output '" + name + "' is made twice"};
-  }
+  auto const [there, is_new] = given_.try_emplace(name, value);
+  if (is_new) return;
+  if (!in_place) throw ConfigError{"output '" + name + "' is made twice"};
+  there->second = value;
 }
 
-void Scope::give_generated(std::string const& name, Value value) {
-  auto const there = find_in(generated_, name);
-  if (there == generated_.end()) {
-    generated_.emplace_back(name, value);
-  } else {
-    there->second = value;
-  }
-}
+void Scope::give_generated(std::string const& name, Value value) { generated_[name] = value; }
 
 Value const* Scope::find(std::string const& name) const {
   for (auto const* values : {&given_, &generated_}) {
-    if (auto const there = find_in(*values, name); there != values->end()) return &there->second;
+    if (auto const there = values->find(name); there != values->end()) return &there->second;
   }
   return nullptr;
+}
+
+Order order_of(std::vector<LayerConfig> const& layers, Scope const& scope, bool nameless) {
+  return Ordering{layers, scope, nameless}.order();
+}
+
+bool is_source(LayerType const& type) {
+  if (auto const* custom = std::get_if<Custom>(&type)) {
+    Registration const* const known = find_type(custom->type);
+    return known && known->source;
+  }
+  return std::visit([](auto const& layer) { return Source<std::remove_cvref_t<decltype(layer)>>; }, type);
 }
 
 bool works_in_place(LayerType const& type) {

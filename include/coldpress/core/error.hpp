@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,11 @@ struct MismatchError : Error {
 struct FileError : Error {
   using Error::Error;
 };
+/// There is not enough memory for what a file holds, or is to hold. Where there is not even enough to say so, it is
+/// std::bad_alloc, as it is where no file is concerned.
+struct MemoryError : Error {
+  using Error::Error;
+};
 /// A device refused: it has not enough memory, or what it ran failed.
 struct DeviceError : Error {
   using Error::Error;
@@ -98,6 +104,19 @@ decltype(auto) with_context(Action&& action, Annotate&& annotate) {
     annotate(error);
     throw;
   }
+}
+/// Runs `action` on a file: errors name it, and memory that runs out is a MemoryError.
+template <class Action>
+decltype(auto) with_file(std::string const& path, Action&& action) {
+  return with_context(
+      [&]() -> decltype(auto) {
+        try {
+          return action();
+        } catch (std::bad_alloc const&) {
+          throw MemoryError{"there is not enough memory for it"};
+        }
+      },
+      [&](Error& error) { error.in_file(path); });
 }
 
 }  // namespace coldpress

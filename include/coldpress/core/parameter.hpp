@@ -112,6 +112,9 @@ constexpr bool same_order(Parameter const& a, Parameter const& b) {
   return a.shape == b.shape && a.recurrent == b.recurrent && a.row_major == b.row_major;
 }
 
+/// How the weights of a new network start: as their fillers say, or at zero, for who writes them all himself.
+enum class WeightsStart { filled, zero };
+
 /// Where a parameter is in a flat buffer.
 struct Slot {
   Index offset = 0, size = 0;

@@ -1,7 +1,7 @@
 // Tables of numbers as comma-separated text, plain or gzip-compressed.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/data/read_options.hpp>
 
 #include <string>
 #include <vector>
@@ -19,6 +19,6 @@ struct CsvTable {
 /// Reads `path`. The first line is a header where none of its fields is a number; blanks around a field and quotes
 /// around it do not count. Throws FileError, or FormatError that names line and column: every line must have as many
 /// fields as the first, every field must be a finite number, and there must be a row.
-CsvTable read_csv(std::string const& path);
+CsvTable read_csv(std::string const& path, ReadOptions options = {});
 
 }  // namespace coldpress::data

@@ -1,7 +1,7 @@
 // Samples with their targets, and where they come from.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/data/read_options.hpp>
 
 #include <cstdint>
 #include <span>
@@ -38,7 +38,7 @@ void check(Dataset const& dataset);
 ///   csv:FILE        the first column is the target, the others are the sample
 ///   npy:X,Y         two arrays, {N, ...} samples and {N} or {N, ...} targets
 /// Throws ConfigError for any other spec, FileError, FormatError, and DataError where a value is not finite.
-Dataset open(std::string const& spec);
+Dataset open(std::string const& spec, ReadOptions options = {});
 
 struct Split {
   Dataset training, held_out;

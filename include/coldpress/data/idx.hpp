@@ -1,7 +1,7 @@
 // IDX, the format of MNIST: unsigned bytes with extents, big-endian, plain or gzip-compressed.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
+#include <coldpress/data/read_options.hpp>
 
 #include <cstdint>
 #include <string>
@@ -15,6 +15,6 @@ struct IdxArray {
 };
 
 /// Reads `path`, which must have `rank` extents and end after the values they promise. Throws FileError or FormatError.
-IdxArray read_idx(std::string const& path, int rank);
+IdxArray read_idx(std::string const& path, int rank, ReadOptions options = {});
 
 }  // namespace coldpress::data

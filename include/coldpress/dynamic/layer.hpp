@@ -5,6 +5,8 @@
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
 
+#include <functional>
+
 namespace coldpress::dynamic {
 
 class Layer {
@@ -13,6 +15,12 @@ class Layer {
   /// where the config does not say it. Throws ConfigError, ShapeError or UnsupportedError with the layer's name.
   static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
                            std::uint64_t seed = 0);
+  /// The values of a network's weights, whose names and shapes it is told; none: they are zero.
+  using WeightValues = std::function<std::vector<Values>(std::vector<Executable::Weight> const&)>;
+  /// The same with weights from elsewhere. They are asked for before the network takes memory, which can be refused by
+  /// an exception; no filler runs.
+  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed,
+                           WeightValues const& weights);
   /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. Who
   /// changes a borrowed network himself calls weights_changed(), and send_weights() before he reads what was written
   /// through tensors. See adapter.hpp.

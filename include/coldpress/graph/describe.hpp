@@ -118,19 +118,17 @@ inline std::string Description::dot() const {
     return "n" + std::to_string(i) + " [label=" + label + (input ? ", shape=oval" : "") + "];\n";
   };
   std::string text = "digraph network {\n  node [shape=box, fontname=\"sans-serif\"];\n";
-  for (int g = -max_network_inputs - 1; g < plan.groups; ++g) {
-    bool const framed = g >= 0;
-    std::string boxes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (group_of[i] == g) boxes += (framed ? "    " : "  ") + box(i);
-    }
-    if (!framed || boxes.empty()) {
-      text += boxes;
-      continue;
-    }
-    std::string const number = std::to_string(g + 1);
-    text +=
-        "  subgraph cluster_" + number + " {\n    label=\"group " + number + "\"; style=rounded;\n" + boxes + "  }\n";
+  int const inputs = max_network_inputs + 1;  // whose groups have numbers below 0
+  std::vector<std::string> boxes(static_cast<std::size_t>(inputs + plan.groups));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    int const g = group_of[i];
+    if (g != Group::nowhere) boxes[static_cast<std::size_t>(inputs + g)].append(g >= 0 ? "    " : "  ").append(box(i));
+  }
+  for (int g = -inputs; g < plan.groups; ++g) {
+    std::string const &made = boxes[static_cast<std::size_t>(inputs + g)], number = std::to_string(g + 1);
+    text += g < 0 || made.empty() ? made
+                                  : "  subgraph cluster_" + number + " {\n    label=\"group " + number +
+                                        "\"; style=rounded;\n" + made + "  }\n";
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (group_of[i] == Group::nowhere) text += "  " + box(i);

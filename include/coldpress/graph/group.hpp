@@ -46,15 +46,19 @@ struct Group {
   Edge edges[max_edges] = {};
   int edge_count = 0;
   bool chain_needs_input = false;
+  bool is_output = false;       // of the network
   bool needed = false;          // an output or a loss depends on it
   bool needs_gradient = false;  // parameters here or before, and something after that passes a gradient back
   bool seeded = false;          // the user gives the gradient of this value,
   bool seed_finishes = false;   // and nothing else adds to it
   bool blocked = false;         // its value and all that has the shape of it are kept in blocks of images
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
-  Index state = 0;        // where its state starts, in values a sample
-  int readers = 0;        // while planning: of its value, through all views,
-  int last_arrival = -1;  //   and where the last gradient of it came from: group * max_edges + edge
+  Index state = 0;  // where its state starts, in values a sample
+  // While planning:
+  unsigned readers = 0;   // who reads its value, see detail::Readers; then how many edges do
+  int last_arrival = -1;  // where the last gradient of it came from: group * max_edges + edge
+  int layout = 0;         // another group whose value has the layout of this one's
+  int earliest = 0;       // the first step at which a gradient is there, its own or that of a group before it
 
   constexpr bool passes_gradient() const {
     for (int k = 0; k < edge_count; ++k) {
@@ -70,11 +74,20 @@ struct Group {
 
 namespace detail {
 
+/// Who reads a value, through all its views. A group can go on with it where that is one node and nothing else; more
+/// than two need not be told apart. Statistics and the user read it in memory.
+struct Readers {
+  static constexpr unsigned nodes = 3, statistic = 4, user = 8;
+  static constexpr unsigned sum(unsigned a, unsigned b) {
+    unsigned const both = (a & nodes) + (b & nodes);
+    return (both < 2 ? both : 2) | ((a | b) & ~nodes);
+  }
+};
+
 /// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
 /// of the operand that is made last; a loss joins a softmax, whose value statistics may still read. A pooling joins the
 /// convolution before it where batches are computed in blocks of images.
 class Grouping {
-  static constexpr int a_statistic = 1 << 16;  // among readers
   template <class Span>
   static constexpr auto& at(Span span, int i) {
     return span[static_cast<std::size_t>(i)];
@@ -116,32 +129,31 @@ class Grouping {
   }
 
  private:
-  constexpr bool is_output(int value) const {
-    for (int output : outputs_) {
-      if (source_of(nodes_, output) == value) return true;
-    }
-    return false;
-  }
-  /// Of each value, through all its views: where its group will be. Statistics, which read it in memory, are counted
-  /// apart.
+  /// Where the group of each value will be. What reads a view comes after it, so that it is known when the view's own
+  /// source is told.
   constexpr void count_readers() {
     for (int& readers : group_of_) readers = 0;
-    for (Node const& node : nodes_) {
-      if (node.kind == Node::Kind::view || (node.kind == Node::Kind::loss && !losses_)) continue;
-      int const one = node.kind == Node::Kind::statistic ? a_statistic : 1;
-      if (node.kind == Node::Kind::statistic && !losses_) continue;
-      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k)
-        at(group_of_, source_of(nodes_, node.inputs[k])) += one;
+    auto const add = [&](int node, unsigned readers) {
+      at(group_of_, node) = static_cast<int>(Readers::sum(static_cast<unsigned>(at(group_of_, node)), readers));
+    };
+    for (int output : outputs_) add(output, Readers::user);
+    for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
+      Node const& node = at(nodes_, i);
+      bool const at_end = node.kind == Node::Kind::loss || node.kind == Node::Kind::statistic;
+      if (at_end && !losses_) continue;
+      unsigned const own = node.kind == Node::Kind::view        ? static_cast<unsigned>(at(group_of_, i))
+                           : node.kind == Node::Kind::statistic ? Readers::statistic
+                                                                : 1u;
+      for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) add(node.inputs[k], own);
     }
   }
   /// The group that makes a node's input k, if it can go on: nothing else reads the value. `stays`: it reaches memory
   /// all the same, so that it may be an output, and statistics may read it.
   constexpr Group* goes_on(Node const& node, int k, bool stays) const {
-    int const maker = at(group_of_, node.inputs[k]), source = source_of(nodes_, node.inputs[k]);
+    int const maker = at(group_of_, node.inputs[k]);
     if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
-    int const readers = at(groups_, maker).readers;
-    if ((stays ? readers % a_statistic : readers) != 1 || (!stays && is_output(source))) return nullptr;
-    return &at(groups_, maker);
+    unsigned const readers = at(groups_, maker).readers;
+    return (stays ? readers & Readers::nodes : readers) == 1 ? &at(groups_, maker) : nullptr;
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
   /// Whether what the head makes must be in memory as it is: a row to be normalised, or read again backward.
@@ -200,7 +212,7 @@ class Grouping {
       at(groups_, g).head = self;
     }
     at(groups_, g).output = self;
-    at(groups_, g).readers = at(group_of_, self);
+    at(groups_, g).readers = static_cast<unsigned>(at(group_of_, self));
     return g;
   }
   /// With the head that makes the later operand, where the gradient of that is the gradient of the sum.

@@ -86,9 +86,10 @@ class Network {
   class Evaluation;
 
   /// Parameters from the layers' fillers and the seed. `storage`: where the network is; of a GPU, on which.
-  explicit Network(std::uint64_t seed = 0, Storage const& storage = {}) : storage_(storage), seed_(seed) {
+  explicit Network(std::uint64_t seed = 0, Storage const& storage = {}, WeightsStart start = WeightsStart::filled)
+      : storage_(storage), seed_(seed) {
     parameters_.reserve(parameter_size);
-    for (int i = 0; i < weight_count; ++i) {
+    for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
       storage_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
         fill<fillers>(

@@ -26,6 +26,7 @@ struct PlanSize {
   Buffer input_gradients[max_network_inputs] = {};  // rows as the user sees them; unused: nothing reaches that input
   bool reaches_all = true;                          // none of those asked for is unused
   bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads that input
+  Index steps = 0;                                  // that planning took: buffers looked at to place others
 };
 
 namespace detail {
@@ -48,10 +49,11 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
   int const count = static_cast<int>(groups.size());
   bool const seeds = options.training && !options.losses;
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
+  bool input_seeded[max_network_inputs + 1] = {};
   for (int output : outputs) {
-    if (group_of[output] < 0) continue;
-    at(group_of[output]).needed = true;
-    at(group_of[output]).seeded = seeds;
+    int const g = group_of[output];
+    if (g < 0) input_seeded[-1 - g] = seeds;
+    if (g >= 0) at(g).is_output = at(g).needed = true, at(g).seeded = seeds;
   }
   auto const wants = [&](Edge const& edge) {
     if (!edge.open) return false;
@@ -60,7 +62,11 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
   };
   for (Group& group : groups) {
     group.needs_gradient = options.training && group.head >= 0 && nodes[group.head].parameters;
-    for (int k = 0; k < group.edge_count; ++k) group.needs_gradient = group.needs_gradient || wants(group.edges[k]);
+    group.readers = 0;
+    for (int k = 0; k < group.edge_count; ++k) {
+      group.needs_gradient = group.needs_gradient || wants(group.edges[k]);
+      if (group.edges[k].from >= 0) ++at(group.edges[k].from).readers;
+    }
   }
   // What reaches a group: the user's gradient or a loss's, or passed on by readers. These come later: when it is a
   // group's turn, all they have to say has been noted in reached and needed.
@@ -87,8 +93,8 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
       Edge& edge = at(g).edges[k];
       if (!edge.passes_gradient) continue;
       int& last = edge.from < 0 ? input_arrival[-1 - edge.from] : at(edge.from).last_arrival;
-      edge.finishes = true, edge.adds = last >= 0;
-      for (int output : outputs) edge.adds = edge.adds || (seeds && group_of[output] == edge.from);
+      edge.finishes = true;
+      edge.adds = last >= 0 || (edge.from < 0 ? input_seeded[-1 - edge.from] : at(edge.from).seeded);
       if (last >= 0) at(last / max_edges).edges[last % max_edges].finishes = false;
       last = g * max_edges + k;
     }
@@ -103,31 +109,38 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
 
 /// Which values are kept in blocks: where one is made by layers that compute images in blocks, and only such layers
 /// read it; what comes between them has the layout of its operands. At any other border the kernel transposes.
-constexpr void choose_blocks(View<Node const> nodes, View<int const> outputs, View<Group> groups,
-                             View<int const> group_of) {
+constexpr void choose_blocks(View<Node const> nodes, View<Group> groups) {
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
   auto const maps = [](Group const& group) { return group.head < 0 && group.loss < 0 && group.statistic < 0; };
-  for (Group& group : groups) {
-    group.blocked = group.needed && (maps(group) || (group.head >= 0 && nodes[group.head].in_blocks));
+  auto const in_blocks = [&](Group const& group) { return group.head >= 0 && nodes[group.head].in_blocks; };
+  bool any = false;
+  for (Group const& group : groups) any = any || (group.needed && in_blocks(group));
+  if (!any) return;
+  // Groups whose values have one layout are a set: each leads to another of them, the last to itself.
+  auto const set_of = [&](int g) {
+    while (at(g).layout != g) g = at(g).layout = at(at(g).layout).layout;
+    return g;
+  };
+  for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
+    Group& group = at(g);
+    group.layout = g;
+    group.blocked = group.needed && !group.is_output && (maps(group) || in_blocks(group));
     for (int n = 0; n < group.chain_length; ++n) group.blocked = group.blocked && !nodes[group.chain[n]].positioned;
-  }
-  for (int output : outputs) {
-    if (group_of[output] >= 0) at(group_of[output]).blocked = false;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Group& group : groups) {
-      for (int k = 0; k < group.edge_count && group.needed; ++k) {
-        int const from = group.edges[k].from;
-        bool const transposes = group.head >= 0 && nodes[group.head].in_blocks && k != group.side;
-        bool const read = from >= 0 && at(from).blocked, same = maps(group) || k == group.side;
-        if (transposes || read == (same && group.blocked)) continue;
-        changed = true;
-        if (read) at(from).blocked = false;
-        if (same) group.blocked = false;
+    for (int k = 0; k < group.edge_count && group.needed; ++k) {
+      int const from = group.edges[k].from;
+      bool const same = maps(group) || k == group.side;
+      if (in_blocks(group) && !same) continue;  // it transposes where it must
+      if (from < 0) {
+        if (same) at(set_of(g)).blocked = false;
+        continue;
       }
+      int const there = set_of(from), here = set_of(g);
+      bool const both = same && at(there).blocked && at(here).blocked;
+      at(there).blocked = both;
+      if (same) at(here).blocked = both, at(there).layout = here;
     }
   }
+  for (int g = 0; g < static_cast<int>(groups.size()); ++g) at(g).blocked = at(set_of(g)).blocked;
 }
 
 /// Whether a group's backward pass reads the value of one of its edges again.
@@ -149,19 +162,13 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
   int const count = plan.groups;
   groups = {groups.data(), static_cast<std::size_t>(count)};
   detail::trace(nodes, outputs, options, groups, group_of);
-  if (options.blocks > 0) detail::choose_blocks(nodes, outputs, groups, group_of);
+  if (options.blocks > 0) detail::choose_blocks(nodes, groups);
   detail::Schedule const schedule{count, options.losses};
   int const end = schedule.end();
   auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
   auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
   auto const forward = [&](int g) { return schedule.forward(groups[g], g); };
   auto const backward = [&](int g) { return options.keep_gradients ? end : schedule.backward(groups[g], g); };
-  auto const is_output = [&](int g) {
-    for (int output : outputs) {
-      if (group_of[output] == g) return true;
-    }
-    return false;
-  };
 
   // First what each group has, then how long its readers need it.
   int network_input[max_network_inputs + 1] = {}, inputs = 0;  // their nodes
@@ -193,7 +200,7 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
       plan.state += cells(head.state);
       plan.streams = plan.streams && head.streams;
     }
-    bool const output = is_output(g);
+    bool const output = group.is_output;
     Index const pitch = output ? nodes[group.output].shape.size() : padded(group.output);  // the user's rows touch
     group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : forward(g)};
     Index const size = padded(group.output);
@@ -245,11 +252,8 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
     Buffer const& from = groups[group.edges[0].from].value;
     bool const slope_after =
         options.training && group.loss >= 0 && groups[group.edges[0].from].chain_length > 0;  // it reads the value
-    int readers = 0;  // losses all read at one time
-    for (int c = 0; group.loss >= 0 && c < count; ++c) {
-      for (int k = 0; k < groups[c].edge_count; ++k) readers += groups[c].edges[k].from == group.edges[0].from;
-    }
-    return may && !slope_after && readers <= 1 && from.last == forward(g) && from.pitch == group.value.pitch;
+    bool const alone = group.loss < 0 || groups[group.edges[0].from].readers <= 1;  // losses all read at one time
+    return may && !slope_after && alone && from.last == forward(g) && from.pitch == group.value.pitch;
   };
   for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end
     if (!shares(g)) continue;
@@ -257,11 +261,18 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
     groups[g].value.first = -1;
   }
   using detail::Arena;
-  Arena arena{groups};
+  Arena arena{groups, end};
+  int earliest = end;
+  auto const starts = [&](Buffer const& gradient) {
+    if (gradient.used()) earliest = freestanding::smaller(earliest, gradient.first);
+  };
   for (int g = 0; g < count; ++g) {
     Group& group = groups[g];
     plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
-    for (int k = 0; k < group.edge_count; ++k) plan.sum += group.edges[k].addend.size;
+    starts(group.gradient);
+    for (int k = 0; k < group.edge_count; ++k) starts(group.edges[k].addend), plan.sum += group.edges[k].addend.size;
+    group.earliest = earliest;
+    arena.all_start_at(g);
     if (group.value.used() && group.value.first < 0) {
       group.value.offset = groups[group.edges[0].from].value.offset;
     } else {
@@ -271,10 +282,11 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
     arena.place(g, Arena::memory);
   }
   for (int g = count - 1; g >= 0; --g) {
+    arena.all_start_at(groups[g].earliest);
     arena.place(g, Arena::gradient);
     for (int k = 0; k < groups[g].edge_count; ++k) arena.place(g, Arena::addend + k);
   }
-  plan.workspace = arena.size();
+  plan.workspace = arena.size(), plan.steps = arena.steps();
   if (options.training && options.input_gradient) {
     for (int input = 0; input < freestanding::smaller(inputs, max_network_inputs); ++input) {
       bool reached = false;

@@ -24,14 +24,19 @@ constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters
       require(same_order(own, parameter) || (backend.is_canonical(own) && backend.is_canonical(parameter)),
               "weights of different kinds are shared, but this backend keeps them in different orders");
     }
-    slots[i].adds = false, slots[i].reached = slots[i].observes = reached(i);
+    slots[i].observes = reached(i), slots[i].reached = owner[i] != i && reached(i), slots[i].adds = false;
   }
-  for (int i = 0; i < count; ++i) {
-    for (int other = 0; other < count; ++other) {
-      if (other == i || owner[other] != owner[i] || !reached(other)) continue;
-      slots[owner[i]].reached = true;
-      if (node[other] > node[i] || (node[other] == node[i] && other < i)) slots[i].adds = true;
+  // Gradients arrive from the last layer to the first, in a layer in the order of its parameters; so far an owner is
+  // reached by those that have come.
+  for (int last = count; last > 0;) {
+    int first = last - 1;
+    while (first > 0 && node[first - 1] == node[first]) --first;
+    for (int i = first; i < last; ++i) {
+      bool& any = slots[owner[i]].reached;
+      slots[i].adds = any;
+      any = any || reached(i);
     }
+    last = first;
   }
   return size;
 }

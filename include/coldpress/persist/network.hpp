@@ -46,17 +46,26 @@ Model model_of(Net const& net, Index batch = 0) requires requires {
 }
 Model model_of(dynamic::Layer const& layer, Index batch = 1);
 
-/// Loads a model into a network of the same config, all or nothing.
+/// The values of a model for networks of this type; throws as weights_of_type does.
 template <class Net>
-void load_model(Net& net, Model const& model) {
-  auto const weights = weights_of_type(model, dynamic::to_config<typename Net::Type, Net::inputs>());
+std::vector<std::vector<float>> weights_for(Model const& model) {
+  return weights_of_type(model, dynamic::to_config<typename Net::Type, Net::inputs>());
+}
+template <class Net>
+void write_weights(Net& net, std::vector<std::vector<float>> const& weights) {
   for (int i = 0; i < Net::weight_count; ++i) {
     auto const& values = weights[static_cast<std::size_t>(i)];
     std::vector<typename Net::T> const converted(values.begin(), values.end());
     net.write_weight(i, converted);
   }
 }
-/// Builds the network that a model describes. `input`: shape of one sample, where the model does not say.
+/// Loads a model into a network of the same config, all or nothing.
+template <class Net>
+void load_model(Net& net, Model const& model) {
+  write_weights(net, weights_for<Net>(model));
+}
+/// Builds the network that a model describes, once all its weights are there. `input`: shape of one sample, where the
+/// model does not say.
 dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {},
                         std::uint64_t seed = 0);
 
@@ -151,15 +160,15 @@ void save(Net const& net, std::string const& path, SaveOptions options = {}) {
 /// where the file's config is not the type.
 template <class Net>
 Net load(std::string const& path, persist::LoadOptions options = {}) {
-  Net net;
-  load_into(net, path, options);
+  auto const weights = with_file(path, [&] { return persist::weights_for<Net>(persist::read_model(path, options)); });
+  Net net{0, {}, WeightsStart::zero};
+  persist::write_weights(net, weights);
   return net;
 }
 /// The same into a network that is there; unchanged if anything throws.
 template <class Net>
 void load_into(Net& net, std::string const& path, persist::LoadOptions options = {}) {
-  with_context([&] { persist::load_model(net, persist::read_model(path, options)); },
-               [&](Error& e) { e.in_file(path); });
+  with_file(path, [&] { persist::load_model(net, persist::read_model(path, options)); });
 }
 
 }  // namespace coldpress
