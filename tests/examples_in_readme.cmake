@@ -1,6 +1,6 @@
 # cmake -D SOURCE=... -P: README.md shows the example programs as they are, without their "// ctest" line.
 file(READ "${SOURCE}/README.md" readme)
-foreach(name static_network dynamic_network adapter streaming)
+foreach(name static_network expression dynamic_network adapter streaming)
   file(READ "${SOURCE}/examples/${name}.cpp" program)
   string(REGEX REPLACE "// ctest:[^\n]*\n" "" program "${program}")
   string(FIND "${readme}" "```cpp\n${program}```" at)
