@@ -7,11 +7,7 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   MemoryFile const file{bytes};
   try {
     auto const checkpoint = persist::read_checkpoint(file.path());
-    for (auto const& tensor : checkpoint.optimizer_state) {
-      Index count = 1;
-      for (Index const extent : tensor.shape) count *= extent;
-      demand(static_cast<std::size_t>(count) == tensor.values.size(), "a shape does not count the values");
-    }
+    for (auto const& tensor : checkpoint.optimizer_state) demand_count(tensor.shape, tensor.values.size());
   } catch (Error const& error) {
     demand(error.file() == file.path(), "an error does not name its file");
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/error.hpp>
+#include <coldpress/core/shape.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,20 @@ inline void demand(bool holds, char const* what) {
   if (holds) return;
   std::fprintf(stderr, "broken: %s\n", what);
   std::abort();
+}
+
+/// Extents that multiply to the number of values; any that come with a zero do for none.
+inline void demand_count(std::span<Index const> extents, std::size_t values) {
+  std::uint64_t left = values;
+  for (Index const extent : extents) {
+    if (extent == 0) return demand(values == 0, "there are values where an extent is zero");
+  }
+  for (Index const extent : extents) {
+    auto const unsigned_extent = static_cast<std::uint64_t>(extent);
+    demand(extent > 0 && left % unsigned_extent == 0, "extents do not count the values");
+    left /= unsigned_extent;
+  }
+  demand(left == 1, "extents do not count the values");
 }
 
 /// A regular file in memory, which readers open by its path.

@@ -51,8 +51,8 @@ spoilt("idx", "labels-compressed", zipped(labels))
 put("idx", "two-members", zipped(labels[:5]) + zipped(labels[5:]))
 put("idx", "extents-overflow", idx([2**32 - 1] * 3, b"1234"))
 put("idx", "no-sample", idx([0, 28, 28], b""))
-put("idx", "bomb", zipped(idx([1, 1024, 1024], bytes(1 << 20))))
-put("idx", "bomb-that-goes-on", zipped(labels + bytes(1 << 20)))
+put("idx", "bomb", zipped(idx([1, 256, 256], bytes(1 << 16))))
+put("idx", "bomb-that-goes-on", zipped(labels + bytes(1 << 16)))
 put("idx", "promise-within-the-ratio", zipped(idx([60, 250, 1], b"")) + bytes(16))
 
 spoilt("csv", "table", b"\xef\xbb\xbftarget,a,b\r\n1,2,3\r\n4,5.5,-6e-3\r\n")
@@ -66,8 +66,8 @@ put("csv", "blank-line", b"1,2\n\n3,4\n")
 put("csv", "quote-without-end", b'"1,2\n')
 put("csv", "controls", b"1,\x1b[2J\xc2\x9b31m\xe2\x80\xae\x00\n")
 put("csv", "one-long-field", b"1" * 3000 + b"\n")
-put("csv", "bomb", zipped(b"1,2\n" * 65536))
-put("csv", "bomb-in-a-line", zipped(b"1," + b" " * (1 << 20) + b"2\n"))
+put("csv", "bomb", zipped(b"1,2\n" * 4096))
+put("csv", "bomb-in-a-line", zipped(b"1," + b" " * (1 << 16) + b"2\n"))
 
 
 def npy(text, values, version=1):
@@ -93,7 +93,7 @@ put("npy", "33-extents", npy(header("|u1", "(" + "1, " * 33 + ")"), b"\x01"))
 put("npy", "fortran", npy(header("<f4", "(1, 1)", "True"), b"1234"))
 put("npy", "objects", npy(header("|O", "(1,)"), b"cos\nsystem\n"))
 put("npy", "longest-header", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**32 - 1) + b"{")
-put("npy", "bomb", zipped(npy(header("<f4", "(262144,)"), bytes(1 << 20))))
+put("npy", "bomb", zipped(npy(header("<f4", "(16384,)"), bytes(1 << 16))))
 put("npy", "bomb-in-the-header", zipped(b"\x93NUMPY\x02\x00" + struct.pack("<I", 65535) + b" " * 65535))
 
 
