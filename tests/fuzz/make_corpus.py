@@ -163,16 +163,20 @@ put("model", "large-without-weights",
            model(sequential([("x", [1, 32768])], [layer("a", "linear", "(outputSize = 32768)")])))
 put("model", "orthogonal-without-weights", model(sequential(
     [("x", [1, 4096])], [layer("a", "linear", "(outputSize = 4096, weight = (orthogonal = 1))")])))
-put("model", "layers-of-ten-inputs", model(sequential(
+put("model", "layers-of-eight-inputs", model(sequential(
     [("x", [1, 1])],
-    [wired(f"l{i}", "concat", "(axis = 0)", [f"v{max(0, i - k)}" if i > k else "x" for k in range(8)], [f"v{i + 1}"])
-     for i in range(40)])))
+    [one for i in range(20) for one in (
+        wired(f"c{i}", "concat", "(axis = 0)", [f"v{i - k}" if i > k else "x" for k in range(8)], [f"c{i}"]),
+        wired(f"s{i}", "slice", "(axis = 0, begin = 0, end = 1)", [f"c{i}"], [f"v{i + 1}"]))])))
 put("model", "layers-in-reverse", model(sequential(
     [("x", [1, 2])],
     [wired(f"l{i}", "tanh", "void", [f"v{i}" if i else "x"], [f"v{i + 1}"]) for i in reversed(range(60))])))
 put("model", "many-inputs-and-outputs", model(sequential(
     [(f"x{i}", [1, 1]) for i in range(60)], [wired(f"l{i}", "tanh", "void", [f"x{i}"], [f"y{i}"]) for i in range(60)],
     [f"y{i}" for i in range(60)])))
+put("model", "eight-inputs-and-outputs", model(sequential(
+    [(f"x{i}", [1, 1]) for i in range(8)], [wired(f"l{i}", "tanh", "void", [f"x{i}"], [f"y{i}"]) for i in range(8)],
+    [f"y{i}" for i in range(8)]), packed=False))
 put("model", "reads-itself", model(sequential([("x", [1, 2])], [wired("a", "tanh", "void", ["b"], ["c"]),
                                                               wired("d", "tanh", "void", ["c"], ["b"])])))
 put("model", "controls-in-names", model(sequential(
@@ -187,17 +191,23 @@ image = sequential([("x", [1, 2, 6, 6])], [
     layer("c", "convolution", "(numOutput = 3, filterShape = [3, 2], stride = [2], padding = [1, 0])"),
     layer("p", "pooling", "(mode = max, filterShape = [2], stride = [2], padding = [0])"),
     layer("n", "batchNormalization", "()"), layer("g", "globalAveragePooling")])
-put("model", "image", model(image, [tensor("c-0", [3, 2, 3, 2])]))
+put("model", "image", model(image, [tensor("c-0", [3, 2, 3, 2])], packed=False))
 put("model", "window-larger-than-image", model(sequential([("x", [1, 1, 2, 2])], [
     layer("p", "pooling", "(mode = average, filterShape = [1099511627776], padding = [1099511627775])")])))
 put("model", "sequence", model(sequential([("x", [1, 1, 2])], [
-    layer("r", "rnn", '(hiddenSize = 2, numLayers = 1, rnnType = "GRU")')]), [tensor("r-0", [36, 1, 1])]))
-put("model", "several-readers", model(sequential([("x", [1, 4]), ("y", [1, 4])], [
+    layer("r", "rnn", '(hiddenSize = 2, numLayers = 1, rnnType = "GRU")')]), [tensor("r-0", [36, 1, 1])], packed=False))
+put("model", "several-readers", model(sequential([("x", [1, 4]), ("y", [1, 4]), ("t", [1, 1])], [
     wired("a", "add", "void", ["x", "y"], ["s"]), wired("b", "multiply", "void", ["s", "x"], ["m"]),
-    wired("c", "softmaxLoss", "()", ["m", "y"], ["l"]), wired("d", "softmax", "void", ["m"], ["o"])], ["o", "s"])))
+    wired("c", "softmaxLoss", "()", ["m", "t"], ["l"]), wired("e", "squareLoss", "void", ["m", "y"], ["q"]),
+    wired("d", "softmax", "void", ["m"], ["o"])], ["o", "s"]), packed=False))
 put("model", "dropout-slice-reduce", model(sequential([("x", [1, 4, 3])], [
     layer("d", "dropout", "(probability = 0.5, seed = 3)"), layer("s", "slice", "(axis = 0, begin = 1, end = 3)"),
-    layer("p", "permute", "(axes = [1, 0])"), layer("r", "reduce", "()"), layer("l", "layerNormalization", "()")])))
+    layer("p", "permute", "(axes = [1, 0])"), layer("r", "reduce", "()"), layer("l", "layerNormalization", "()")]), packed=False))
+put("model", "pointwise-and-tables", model(sequential([("x", [1, 2, 3])], [
+    layer("e", "embedding", "(vocabulary = 5, features = 2)"), layer("u", "leakyRelu", "()"),
+    layer("k", "softmaxOver", "()"), layer("i", "identity"), layer("v", "reshape", "(shape = [1, 2, 3, 2])"),
+    layer("n", "lrn", "()"), layer("h", "channelPooling", "(filterSize = 1)"), layer("f", "flatten"),
+    layer("a", "argmax", "()"), layer("o", "onehot", "(numClasses = 12)")]), packed=False))
 put("model", "stranger", model(sequential([("x", [1, 3])], [layer("o", "custom", '(name = "own")')])))
 
 

@@ -1,5 +1,6 @@
-// Models that are made into networks and run (corpus/model): inference, training's two passes, a step of a stream.
-// Inputs are zeros and ones, which are labels, too.
+// Models that are made into networks (corpus/model) and run: inference, training's two passes, a step of a stream.
+// Inputs are zeros and ones, which are labels, too; weights are what the layers ask for, since few files have them
+// right.
 #include <coldpress/persist.hpp>
 
 #include "fuzz.hpp"
@@ -7,8 +8,17 @@
 
 void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   using dynamic::SharedTensor;
-  auto const model = persist::parse_model(bytes, "input");
+  auto model = persist::parse_model(bytes, "input");
   if (!is_small(model.config) || !is_affordable(model, 1 << 14, 1 << 12)) return;
+  if (dynamic::declares_input(model.config)) {
+    model.weights.clear();
+    for (auto const& weight : dynamic::weights_of(model.config, {})) {
+      std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) / 8 - 0.25f;
+      Index const* const extents = weight.shape.extents;
+      model.weights.push_back({weight.name, {extents, extents + weight.shape.rank()}, std::move(values)});
+    }
+  }
   auto layer = persist::layer_of(dynamic::Backend{}, model);
   Index const batch = 1 + static_cast<Index>(bytes.size() % 3);
   auto const tensors = [&](auto const& shapes) {
