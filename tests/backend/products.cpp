@@ -125,6 +125,43 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
   }
 }
 
+TEST_CASE("Linear needs no more scratch than it asks for") {
+  for (Index const in : {1, 7, 16, 33, 200}) {
+    for (Index const out : {1, 2, 5, 17, 64, 1030}) {
+      INFO(in << " -> " << out);
+      Linear const layer{out};
+      auto const weight = stored<Cpu>({out, in}, random_doubles(in * out));
+      auto gradient = stored<Cpu>({out, in}, Doubles(static_cast<std::size_t>(in * out))),
+           bias_gradient = stored<Cpu>({out}, Doubles(static_cast<std::size_t>(out)));
+      auto x = Matrix<Cpu>::random_values(7, in), dy = Matrix<Cpu>::random_values(7, out);
+      Matrix<Cpu> dx{7, in};
+      struct Pass {
+        Rows<float> x, dy, dx;
+        float const* p[1];
+        GradientSink<float> sinks[2];
+        Slope<Chain<>, float> slope;
+      } const pass{x.rows(),     dy.rows(), dx.rows(), {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
+                   {.chain = {}}};
+      auto const in_scratch = [&](Extent extent, auto const& run) {
+        Guarded<float> scratch(static_cast<std::size_t>(layer.scratch<Cpu>({in}, extent)));
+        Cpu backend{};
+        backend.scratch = scratch.data();
+        run(backend);
+      };
+      in_scratch({.training = false, .input_gradient = true},
+                 [&](Cpu const& backend) { layer.backward_input(backend, pass); });
+      in_scratch({.training = true, .input_gradient = false},
+                 [&](Cpu const& backend) { layer.backward_parameters(backend, pass); });
+      for (Index k = 0; k < in; ++k) {
+        double sum = 0;
+        for (Index o = 0; o < out; ++o)
+          sum += dy.at(6, o) * static_cast<double>(Cpu::get(of({out, in}), weight.data(), o * in + k));
+        CHECK(dx.at(6, k) == Approx(sum).margin(1e-4));
+      }
+    }
+  }
+}
+
 TEST_CASE("matrices that do not fit the cache are multiplied in parts") {
   constexpr Index rows = 31, in = 200, out = 1100, scratch = Cpu::product_scratch(in, out);
   static_assert(scratch < out * in, "the matrix is not transposed at once");

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 using namespace coldpress;
@@ -24,7 +25,39 @@ mode_t permissions(std::string const& path) {
   return status.st_mode & 07777;
 }
 
+/// What one write asks of the system that only shows after a power failure, in order, and which of it is to fail.
+struct Asked {
+  std::vector<std::string> calls;
+  std::string failing = "";
+  int reason = 0;
+
+  /// 0, or -1 with errno where this call is the one that fails.
+  int note(std::string call) {
+    calls.push_back(std::move(call));
+    if (calls.back() != failing) return 0;
+    errno = reason;
+    return -1;
+  }
+};
+Asked* asked = nullptr;  // where somebody listens
+
 }  // namespace
+
+// They take the places of libc's in this program.
+extern "C" int fsync(int number) {
+  if (asked) {
+    struct stat status;
+    std::string const what = ::fstat(number, &status) != 0 ? "nothing"
+                             : S_ISDIR(status.st_mode)     ? "the folder"
+                                                           : std::to_string(status.st_size) + " bytes";
+    if (asked->note("sync " + what) != 0) return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, number));
+}
+extern "C" int renameat(int from_folder, char const* from, int to_folder, char const* to) noexcept {
+  if (asked && asked->note(std::string{"rename to "} + to) != 0) return -1;
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
+}
 
 TEST_CASE("write_atomically creates and replaces, and leaves nothing else behind") {
   TemporaryFolder const folder;
@@ -98,6 +131,45 @@ TEST_CASE("a write that fails halfway leaves the old file and no temporary") {
   CHECK(error == path + ": cannot write: File too large");
   CHECK(content(path) == "old");
   CHECK(folder.names() == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("what is written reaches the disk before it takes the old file's place, and the folder after") {
+  TemporaryFolder const folder;
+  std::string const path = folder.put("file", "old");
+  Asked record;
+  asked = &record;
+  write(path, "twelve bytes");
+  asked = nullptr;
+  CHECK(record.calls == std::vector<std::string>{"sync 12 bytes", "rename to file", "sync the folder"});
+  CHECK(content(path) == "twelve bytes");
+
+  // A step that fails is told of, and says truly which of the two contents is in place.
+  struct Case {
+    std::string call;
+    int reason;
+    char const *says, *leaves;
+  };
+  for (auto const& [call, reason, says, leaves] :
+       {Case{"sync 3 bytes", EIO, ": cannot write to the disk: Input/output error", "old"},
+        Case{"rename to file", EACCES, ": cannot replace: Permission denied", "old"},
+        Case{"sync the folder", EIO, ": was replaced, but its folder cannot be written to the disk: Input/output error",
+             "new"},
+        Case{"sync the folder", EINVAL, nullptr, "new"}, Case{"sync the folder", ENOTSUP, nullptr, "new"}}) {
+    INFO(call << " fails with " << reason);
+    folder.put("file", "old");
+    Asked failing{{}, call, reason};
+    asked = &failing;
+    std::string error;
+    try {
+      write(path, "new");
+    } catch (FileError const& thrown) {
+      error = thrown.what();
+    }
+    asked = nullptr;
+    CHECK(error == (says ? path + says : ""));
+    CHECK(content(path) == leaves);
+    CHECK(folder.names() == std::vector<std::string>{"file"});
+  }
 }
 
 TEST_CASE("leftovers of dead writers go, those of living ones and other files stay") {

@@ -1,5 +1,6 @@
 #include <coldpress/data/dataset.hpp>
 
+#include <coldpress/data/batches.hpp>
 #include <coldpress/data/npy.hpp>
 
 #include "data/files.hpp"
@@ -148,6 +149,26 @@ TEST_CASE("split gives every sample to one part, with its target") {
   CHECK(split(dataset, 0.3, 8).training.samples != parts.training.samples);
   for (double const fraction : {0., 0.01, 0.99, 1., -1., 2., std::numeric_limits<double>::quiet_NaN()})
     CHECK(contains(message<ConfigError>([&] { split(dataset, fraction, 0); }), "leaves one of the parts empty"));
+}
+
+TEST_CASE("what is held out is not what training on the whole would begin with, in any of its epochs") {
+  Dataset const dataset = counting(64);
+  for (std::uint64_t const seed : {0u, 1u, 7u, 42u}) {
+    INFO("seed " << seed);
+    Split const parts = split(dataset, 0.25, seed);
+    std::vector<float> held_out, training;
+    for (Index i = 0; i < 16; ++i) held_out.push_back(parts.held_out.sample(i)[0]);
+    for (Index i = 0; i < 48; ++i) training.push_back(parts.training.sample(i)[0]);
+    Batches batches{dataset, 64, seed};
+    for (int epoch = 0; epoch < 20; ++epoch) {
+      std::vector<float> order;
+      auto const batch = batches.next();
+      REQUIRE(batch.position == Batches::Position{static_cast<std::uint64_t>(epoch), 0});
+      for (Index i = 0; i < 64; ++i) order.push_back(batch.samples[static_cast<std::size_t>(2 * i)]);
+      CHECK_FALSE(std::equal(held_out.begin(), held_out.end(), order.begin()));
+      CHECK_FALSE(std::equal(training.begin(), training.end(), order.begin() + 16));
+    }
+  }
 }
 
 TEST_CASE("real digits are read") {

@@ -126,6 +126,35 @@ TEST_CASE("write_npy refuses extents that do not count the values, and leaves th
   CHECK(content(path) == "old");
 }
 
+TEST_CASE("an array has up to 32 extents, written and read, and no more") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "file.npy";
+  write_npy(path, Extents(32, 1), Values{5});
+  CHECK(read_npy(path).extents == Extents(32, 1));
+  CHECK(read_npy(path).values == Values{5});
+  CHECK(contains(message<ShapeError>([&] { write_npy(path, Extents(33, 1), Values{6}); }), "does not hold 1 value"));
+  CHECK(read_npy(path).values == Values{5});
+
+  auto const ones = [](int count) {
+    std::string tuple = "(";
+    for (int i = 0; i < count; ++i) tuple += "1,";
+    return npy(header("|u1", tuple + ")"), "\7");
+  };
+  CHECK(read(ones(32)).extents.size() == 32);
+  CHECK(contains(refusal(ones(33)), "shape that is not a list of at most 32 extents"));
+}
+
+TEST_CASE("a header of more than 255 bytes is written and read") {
+  TemporaryFolder const folder;
+  std::string const path = folder / "file.npy";
+  Extents extents(32, Index{1} << 40);
+  extents[0] = 0;  // no value, however large the others are
+  write_npy(path, extents, {});
+  CHECK(content(path).size() > 256 + 10);
+  CHECK(content(path).size() % 64 == 0);
+  CHECK(read_npy(path).extents == extents);
+}
+
 TEST_CASE("read_npy survives spoilt files") {
   auto const reader = [](std::string const& path) { read_npy(path); };
   for (char const* type : {"<f4", "<f8", "<i4", "<i8", "|u1"}) {

@@ -105,6 +105,25 @@ TEST_CASE("two directions do not stream") {
              "layer 'rnn' takes its input, samples of {4, 3}, whole, so a sequence cannot come in parts"));
 }
 
+TEST_CASE("a network streams only where all of its layers do, whichever comes last") {
+  LayerConfig const forward{"forward", Rnn{.hidden_size = 3}},
+      both{"both", Rnn{.hidden_size = 3, .direction_mode = DirectionMode::bi_directional}};
+  auto const streams = [](std::vector<LayerConfig> layers) {
+    Net net = Net::from_config(Backend{}, sequential(std::move(layers), Shape{4, 3}));
+    Floats const x(12, 1.0f);
+    try {
+      net.step(x);
+      return true;
+    } catch (ShapeError const& error) {
+      CHECK(says(error, "needs the whole sequence at once"));
+      return false;
+    }
+  };
+  CHECK(streams({forward, {"again", Rnn{.hidden_size = 2}}}));
+  CHECK_FALSE(streams({both, forward}));
+  CHECK_FALSE(streams({forward, both}));
+}
+
 TEST_CASE("backward leaves what forward kept: it gives the same again") {
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::tanh}) {
     Rnn const layer{.hidden_size = 5,

@@ -166,15 +166,21 @@ TEST_CASE("options that mean nothing are refused when they are used, and another
   refused([](auto& options) { options.lr_policy = lr::Step{.stepsize = 0}; });
   refused([](auto& options) { options.minibatch_size = -3; });
   refused([](auto& options) { options.clip_gradients = -1; });
-  auto const weights = [&](int momentum_steps) {
-    Trainer solver = make(linear_config(0, 0.5f));  // a rate of 0: momentum alone
+  // At a rate of 0 Adam fills its states, of which the first is no sum of squares, and moves no weight.
+  auto const stepped = [&](int steps, bool changes) {
+    SolverConfig config = linear_config(0, 0);
+    config.solver = Adam{};
+    Trainer solver = make(config);
     SharedTensor const t = noise({4, solver.network().output_shape().size()}, 2);
-    for (int i = 0; i < momentum_steps; ++i) solver.train_minibatch(x, t);
-    solver.options().optimizer = Adagrad{.learning_rate = 0.1f};
+    for (int i = 0; i < steps; ++i) solver.train_minibatch(x, t);
+    CHECK((State{solver}.velocity == Floats(State{solver}.velocity.size())) == (steps == 0));
+    if (changes) solver.options().optimizer = Adagrad{.learning_rate = 0.1f};
     solver.train_minibatch(x, t);
-    return values_of(solver.network().learnable_weights_data()[0]);
+    return State{solver};
   };
-  CHECK(same_bits(weights(0), weights(1)));
+  CHECK(same_bits(stepped(0, true).weights, stepped(3, true).weights));
+  CHECK(same_bits(stepped(0, true).velocity, stepped(3, true).velocity));
+  CHECK_FALSE(same_bits(stepped(0, false).velocity, stepped(3, false).velocity));  // the same kind goes on
 }
 
 TEST_CASE("rate, momentum and clipping may change between steps") {

@@ -139,6 +139,13 @@ TEST_CASE("values without a name have Juice's") {
       of(reads("SEQUENTIAL_0")),
       of(container({a, wired(tanh_layer, {}, {"t"}), b, wired(linear("c", 4), {"t"}, {})}, {{"data", {4}}}))));
   CHECK_FALSE(same_bits(from_data, chain));
+  // A layer that draws random numbers has a value of its own, and what it reads keeps its name.
+  auto const behind_mask = [&](std::string const& name) {
+    return container({a, {"drop", Dropout{.probability = 0.75f}}, b, wired(linear("c", 4), {name}, {})},
+                     {{"data", {4}}});
+  };
+  CHECK_FALSE(same_bits(of(behind_mask("SEQUENTIAL_0")), of(behind_mask("SEQUENTIAL_1"))));
+  CHECK(same_bits(of(behind_mask("SEQUENTIAL_0")), of(container({a, wired(linear("c", 4), {}, {})}, {{"data", {4}}}))));
   error_of<ConfigError>([&] { of(reads("SEQUENTIAL_1")); });
   error_of<ConfigError>([&] { of(reads("SEQUENTIAL_OUTPUT_3")); });
 }

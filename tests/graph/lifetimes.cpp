@@ -15,6 +15,8 @@ namespace {
 struct Life {
   Buffer buffer;
   int first, last;
+  int over = -1;   // node: a value that is computed element by element may be where this one, which it reads, was,
+  int value = -1;  // node: and whose value this is
 };
 
 class Lifetimes {
@@ -76,6 +78,14 @@ class Lifetimes {
     return all;
   }
   bool kind_is(int n, Node::Kind kind) const { return p_.node(n).kind == kind; }
+  /// The first value that such members read, and may write over as they go; -1 where they compute otherwise. A
+  /// computation that works in place does so alone, or with the loss behind it.
+  int read_element_by_element(std::vector<int> const& inside) const {
+    Node const& first = p_.node(inside[0]);
+    bool const alone = inside.size() == 1 || kind_is(inside[1], Node::Kind::loss);
+    bool const may = first.kind == Node::Kind::compute ? first.in_place && alone : first.kind != Node::Kind::loss;
+    return may && first.input_count() > 0 ? source_of(p_.nodes, first.inputs[0]) : -1;
+  }
   void add(int g) {
     auto const inside = members(g);
     Group const& group = p_.group(g);
@@ -118,7 +128,7 @@ class Lifetimes {
     auto const in_chain = inside.end() - chain;
     if (gradient && in_chain > 0) last = std::max(last, last_arrival);
     if (gradient && computes && head.reads_output) last = std::max(last, keep);
-    lives_.push_back({group.value, 2 * forward(g) + test::writes_over(p_, g), last});
+    lives_.push_back({group.value, 2 * forward(g), last, read_element_by_element(inside), made});
     if (computes && head.memory > 0) lives_.push_back({group.memory, 2 * forward(g), gradient ? keep : 2 * forward(g)});
     if (gradient && group.loss < 0) lives_.push_back({group.gradient, first_arrival, keep});
     // What a chain starts from, where its slope needs that and it is in registers else.
@@ -133,11 +143,17 @@ class Lifetimes {
   std::vector<Life> lives_;
 };
 
+/// Whether one value is written exactly over another, with whose last element the last of it is made.
+bool replaces(Life const& now, Life const& before) {
+  return now.over >= 0 && now.over == before.value && now.first == before.last &&
+         now.buffer.offset == before.buffer.offset && now.buffer.size == before.buffer.size;
+}
+
 }  // namespace
 
 TEST_CASE("values that are alive at one time have no byte in common") {
   test::Random random{11};
-  Index values = 0;
+  Index values = 0, over = 0;
   double needed = 0, most = 0, sum = 0;
   for (int number = 0; number < 4000; ++number) {
     auto const p = test::random_plan(random, number, 40);
@@ -152,7 +168,9 @@ TEST_CASE("values that are alive at one time have no byte in common") {
         Buffer const& b = other->buffer;
         bool const at_once = life->first <= other->last && other->first <= life->last;
         bool const overlap = a.offset < b.offset + b.size && b.offset < a.offset + a.size;
-        REQUIRE_FALSE((at_once && overlap));
+        bool const handed_on = replaces(*life, *other) || replaces(*other, *life);
+        over += at_once && overlap && handed_on;
+        REQUIRE_FALSE((at_once && overlap && !handed_on));
       }
     }
     CHECK(p.size.sum == without_reuse);
@@ -160,6 +178,7 @@ TEST_CASE("values that are alive at one time have no byte in common") {
     most += static_cast<double>(p.size.workspace), sum += static_cast<double>(without_reuse);
   }
   CHECK(values > 40000);
+  CHECK(over > 1000);
   std::printf(
       "4000 random networks, %ld values: all at once %.0f numbers a sample, planned %.0f (%.1f %%), and at least "
       "%.0f\n",

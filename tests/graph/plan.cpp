@@ -200,6 +200,12 @@ static_assert(planned_program<Sequential<TanH{}, Sigmoid{}>>.plan.groups == 1 &&
 using OnlyViews = Sequential<Reshape{{3, 4}}, Flatten{}>;
 static_assert(planned_program<OnlyViews>.plan.groups == 0 && planned_program<OnlyViews>.group_of[2] == -1);
 
+// A network streams only where all of its layers do, whichever comes last.
+constexpr Rnn one_way{.hidden_size = 3}, both_ways{.hidden_size = 3, .direction_mode = DirectionMode::bi_directional};
+static_assert(planned_program<Sequential<one_way, one_way>>.plan.streams);
+static_assert(!planned_program<Sequential<both_ways, one_way>>.plan.streams);
+static_assert(!planned_program<Sequential<one_way, both_ways>>.plan.streams);
+
 // What nobody needs has no place.
 static_assert(!planned_program<Sequential<TanH{}, Linear{3}>, true, MeanSquaredError{}>.groups[0].gradient.used());
 static_assert(!planned_program<Classifier>.groups[0].gradient.used());

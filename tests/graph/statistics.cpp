@@ -129,6 +129,29 @@ TEST_CASE("training steps gather statistics of their own, and train to the same 
   CHECK(std::isnan(single.statistic<"accuracy">()));
 }
 
+TEST_CASE("labels are of as many classes as the axis that is read has") {
+  auto const takes = [](auto const& reader, Shape shape, float label) {
+    try {
+      check_targets(reader, shape, std::span<float const>{&label, 1});
+      return true;
+    } catch (DataError const&) {
+      return false;
+    }
+  };
+  auto const classes = [&](auto const& reader, Shape shape) {  // by trying
+    Index count = 0;
+    while (takes(reader, shape, static_cast<float>(count))) ++count;
+    return count;
+  };
+  for (int const axis : {0, 1, 2}) {
+    Shape const shape{2, 5, 3};
+    CHECK(classes(Accuracy{.axis = axis}, shape) == shape[axis]);
+    CHECK(classes(Accuracy{.axis = axis - 3}, shape) == shape[axis]);
+    CHECK(classes(SoftmaxLoss{.axis = axis}, shape) == shape[axis]);
+    CHECK(classes(MultinomialLogistic{.axis = axis}, shape) == shape[axis]);
+  }
+}
+
 TEST_CASE("a label that is no class changes nothing") {
   auto net = test::random_network<Net>(7);
   auto const before = test::copy_of<float>(net.parameters());

@@ -71,6 +71,21 @@ TEST_CASE("SquareLoss, BinaryCrossEntropy, Hinge and GaussianKL are PyTorch's") 
   check<Hinge{}, Shape{6}>("hinge");
   check<GaussianKL{}, Shape{5}>("gaussian_kl");
 }
+// PyTorch's clamp_min passes half of the gradient on at its bound; Mocha's loss, whose formula this is, none.
+TEST_CASE("Hinge has no gradient at its kink and beyond, and all of it before") {
+  auto const slopes = [](float y, float t) {
+    Hinge const hinge{.loss_weight = 2};
+    return std::pair{hinge.gradient(y, t), hinge.target_gradient(y, t)};
+  };
+  CHECK(slopes(1, 1) == std::pair{0.0f, 0.0f});
+  CHECK(slopes(-1, -1) == std::pair{0.0f, 0.0f});
+  CHECK(slopes(2, 0.5f) == std::pair{0.0f, 0.0f});
+  CHECK(slopes(1.5f, 1) == std::pair{0.0f, 0.0f});
+  CHECK(slopes(0.5f, 1) == std::pair{-2.0f, -1.0f});
+  CHECK(slopes(0.5f, -1) == std::pair{2.0f, -1.0f});
+  CHECK(Hinge{}.value(1.0f, 1.0f) == 0);
+}
+
 TEST_CASE("SoftmaxLoss and MultinomialLogistic are PyTorch's") {
   check<SoftmaxLoss{}, Shape{6}>("softmax_loss");
   check<SoftmaxLoss{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::none}, Shape{4, 2, 3}>(

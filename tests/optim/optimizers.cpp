@@ -85,6 +85,26 @@ TEST_CASE("Adadelta") {
   check_backends(Adadelta{.learning_rate = 0.5f, .rho = 0.9375f, .epsilon = 0x1p-10f}, golden::adadelta);
 }
 
+// With numbers for which the first step is a fraction of small integers; the golden epsilon is too small to tell
+// sqrt(s) + epsilon from sqrt(s + epsilon).
+TEST_CASE("epsilon stands beside the root, and with Adadelta inside") {
+  auto const first_step = [](auto const& optimizer, double gradient, double wanted) {
+    INFO(optimizer.name);
+    Values<double> weight, states[std::remove_cvref_t<decltype(optimizer)>::states], slope;
+    weight.values[0] = 1, slope.values[0] = gradient;
+    UpdateSink<std::remove_cvref_t<decltype(optimizer)>, double> sink{optimizer, 1, weight.values, {}};
+    if constexpr (requires { optimizer.at(1); }) sink.optimizer = optimizer.at(1);
+    for (std::size_t s = 0; s < std::size(states); ++s) sink.state[s] = states[s].values;
+    Reference<double>{}.hand_over(slope.values, 16, sink);
+    CHECK(weight.values[0] == Approx(wanted).epsilon(1e-6));
+  };
+  first_step(Adagrad{.learning_rate = 0.5f, .epsilon = 0.25f}, 0.75, 1 - 0.5 * 0.75);         // 3/4 / (3/4 + 1/4)
+  first_step(RMSprop{.learning_rate = 0.5f, .rho = 0.75f, .epsilon = 0.25f}, 1.5, 1 - 0.75);  // 3/2 / (3/4 + 1/4)
+  first_step(Adam{.learning_rate = 0.5f, .epsilon = 0.25f}, 0.75, 1 - 0.5 * 0.75);            // as Adagrad's
+  first_step(AdamW{.learning_rate = 0.5f, .epsilon = 0.25f, .weight_decay = 0}, 0.75, 1 - 0.5 * 0.75);
+  first_step(Adadelta{.learning_rate = 0.5f, .rho = 0.75f, .epsilon = 0x9p-6f}, 1, 1 - 0.5 * 0.6);  // 3/8 / (5/8)
+}
+
 TEST_CASE("L2 adds decay w to the gradient, L1 decay sign(w)") {
   check_backends(momentum, golden::momentum_l2, {0.125f, Regularization::l2});
   check_backends(momentum, golden::momentum_l1, {0.125f, Regularization::l1});

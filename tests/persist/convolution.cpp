@@ -45,7 +45,6 @@ TEST_CASE("a file for Juice has the bias that Juice expects, and both load") {
 }
 
 TEST_CASE("a config that Juice wrote has no bias, rounds down and excludes padding") {
-  if (!has_capnp()) return;
   Model const model = parse(capnp("encode --packed", juice_schema, R"((name = "net", config = (name = "net",
       layerType = (sequential = (inputs = [(name = "data", shape = [30, 28, 28])], layers = [
         (name = "reshape", layerType = (reshape = (shape = [30, 1, 28, 28]))),
@@ -75,6 +74,14 @@ TEST_CASE("filters that Juice trained on CUDA are turned back") {
   CHECK(model.weights == model_of(turned).weights);
   rotate_filters(model);
   CHECK(model == model_of(net));
+}
+
+TEST_CASE("each filter is turned by itself, also where it is wider than it is high") {
+  dynamic::SequentialConfig layers;
+  layers.add_input("x", {1, 4, 5}).add_layer({"c", Convolution{.num_output = 2, .filter_shape = {2, 3}}});
+  Model model{.name = "net", .config = {"net", layers}, .weights = {{"c-0", {2, 1, 2, 3}, counted(12)}}};
+  rotate_filters(model);
+  CHECK(weight(model, "c-0").values == std::vector<float>{6, 5, 4, 3, 2, 1, 12, 11, 10, 9, 8, 7});
 }
 
 TEST_CASE("what Juice cannot compute is not written for it") {

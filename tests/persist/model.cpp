@@ -278,7 +278,6 @@ TEST_CASE("a real file of Juice is read in full") {
   again.checksummed = false;
   CHECK(again == model);
 
-  if (!has_capnp()) return;
   CHECK(parse(capnp("convert packed:binary", juice_schema, content(path))) == model);
   // What we write of it says to a reader that knows Juice alone what Juice's own file says.
   CHECK(capnp("decode --packed", juice_schema, text_of(serialize(model))) ==
@@ -286,7 +285,6 @@ TEST_CASE("a real file of Juice is read in full") {
 }
 
 TEST_CASE("plain and packed messages, of one segment or many, are read") {
-  if (!has_capnp()) return;
   Model const model = small_model();
   std::string const packed = text_of(serialize(model));
   std::string const plain = capnp("convert packed:binary", own_schema, packed);
@@ -300,7 +298,6 @@ TEST_CASE("plain and packed messages, of one segment or many, are read") {
 }
 
 TEST_CASE("a checksum survives encoding the message anew and nothing else") {
-  if (!has_capnp()) return;
   std::string const text = capnp("decode --packed", own_schema, text_of(serialize(small_model())));
   CHECK(parse_described(text) == small_model());
   auto const edited = [&](std::string const& from, std::string const& to) {
@@ -333,7 +330,6 @@ TEST_CASE("a checksum survives encoding the message anew and nothing else") {
 
 // The words that checksum.hpp describes, folded by hand for a model with nothing but names.
 TEST_CASE("the checksum is the one that is described") {
-  if (!has_capnp()) return;
   std::string const text =
       capnp("decode --packed", own_schema, text_of(serialize({.name = "ab", .config = {"c", Flatten{}}})));
   auto const mix = [](std::uint64_t a, std::uint64_t b) {
@@ -376,7 +372,6 @@ std::string reshape(std::string const& shape) {
 }
 
 TEST_CASE("the first extent of a shape is the batch, unless the weights know better") {
-  if (!has_capnp()) return;
   struct Case {
     std::string text;
     Index batch;
@@ -417,7 +412,6 @@ TEST_CASE("the first extent of a shape is the batch, unless the weights know bet
 }
 
 TEST_CASE("samples are followed by name where layers are wired by hand") {
-  if (!has_capnp()) return;
   std::string const wired = R"((name = "a", layerType = (linear = (outputSize = 3)), outputs = ["a_out"]),
       (name = "fc", layerType = (linear = (outputSize = 2)), inputs = ["x"], outputs = ["b_out"]))";
   auto const text = sequential(R"((name = "x", shape = [5]))", wired, weight(2, 5));

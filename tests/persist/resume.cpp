@@ -139,4 +139,36 @@ TEST_CASE("a checkpoint amid an update, or without its gradients, is refused by 
   CHECK(test::same_bits(before, other.parameters()));
 }
 
+TEST_CASE("up to 2^40 samples may wait for their update") {
+  using Fit = Solver<Net, MeanSquaredError{}, Sgd{}, options>;
+  Net net{1}, other{2};
+  Fit solver{net}, fit{other};
+  run(solver, 0, 1);
+  Checkpoint checkpoint = checkpoint_of(solver);
+  checkpoint.waiting = (std::uint64_t{1} << 40) + 1;
+  CHECK(contains(message<FormatError>([&] { resume(fit, checkpoint); }), "more samples wait for their update"));
+  checkpoint.waiting = std::uint64_t{1} << 40;
+  resume(fit, checkpoint);
+  CHECK(fit.progress().waiting == Index{1} << 40);
+}
+
+TEST_CASE("a checkpoint without a random state has the seed of its run") {
+  auto const cpu = dynamic::Backend::like_static();
+  Net net{5};
+  Solver<Net, MeanSquaredError{}> described{net};
+  auto const solver = dynamic::Solver::from_config(cpu, dynamic::to_solver_config(described), {}, 5);
+  Checkpoint fresh = checkpoint_of(solver);
+  REQUIRE(fresh.random_state == std::vector<std::uint64_t>{5});
+  auto stated = solver_of(cpu, fresh);
+  auto const goes_on_alike = [&](std::uint64_t seed) {  // through a Dropout, whose masks come from the seed
+    fresh.random_state.clear(), fresh.seed = seed;
+    auto unstated = solver_of(cpu, fresh), same = solver_of(cpu, checkpoint_of(std::as_const(stated)));
+    run(unstated, 0, 3), run(same, 0, 3);
+    return test::same_bits(checkpoint_of(std::as_const(unstated)).model.weights[0].values,
+                           checkpoint_of(std::as_const(same)).model.weights[0].values);
+  };
+  CHECK(goes_on_alike(5));
+  CHECK_FALSE(goes_on_alike(6));
+}
+
 }  // namespace coldpress::persist

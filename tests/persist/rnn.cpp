@@ -82,7 +82,6 @@ TEST_CASE("the real file of Juice is a network type's, too, and comes back from 
 }
 
 TEST_CASE("the number of weights tells how many features the one step of a Juice file has") {
-  if (!has_capnp()) return;
   std::vector<float> const x(20, 0.5f);
   for (char const* input : {"[4, 10, 1]", "[4, 10, 1, 1]", "[4, 1, 10]"}) {
     INFO(input);
@@ -96,7 +95,6 @@ TEST_CASE("the number of weights tells how many features the one step of a Juice
 }
 
 TEST_CASE("more than one step in a file of Juice is refused with the reason") {
-  if (!has_capnp()) return;
   Index const of_one_feature = 4 * 5 * (1 + 5) + 4 * 5 * 10 + 80, of_ten = 580;
   for (auto const& text : {juice_text("[4, 1, 10]", of_one_feature), juice_text("[4, 10, 3]", of_ten)}) {
     try {
@@ -138,7 +136,6 @@ TEST_CASE("what Juice's recurrent layers cannot be is not written for Juice") {
 }
 
 TEST_CASE("the kinds of recurrent layers are read as Juice spells them, and its misspelling too") {
-  if (!has_capnp()) return;
   auto const type_of = [](std::string const& text) {
     Model const model = parse_described(text);
     return std::get<Rnn>(std::get<SequentialConfig>(model.config.layer_type).layers[0].layer_type);

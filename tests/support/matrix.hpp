@@ -6,6 +6,7 @@
 
 #include "support/catch.hpp"
 #include "support/compare.hpp"
+#include "support/guarded.hpp"
 #include "support/random.hpp"
 
 namespace coldpress::test {
@@ -68,18 +69,18 @@ class Matrix {
 
 inline Parameter of(Shape shape) { return {"", "", shape, Constant{0}, 0, 0}; }
 
-/// A parameter in the backend's layout, from and to canonical order.
+/// A parameter in the backend's layout, from and to canonical order; nothing can be read behind it.
 template <class Backend>
-std::vector<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
-  std::vector<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(of(shape))));
+Guarded<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
+  Guarded<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(of(shape))));
   for (Index e = 0; e < shape.size(); ++e) {
     Backend::put(of(shape), memory.data(), e,
                  static_cast<typename Backend::Scalar>(values[static_cast<std::size_t>(e)]));
   }
   return memory;
 }
-template <class Backend, class T>
-Doubles canonical(Shape shape, std::vector<T> const& memory) {
+template <class Backend, class Memory>
+Doubles canonical(Shape shape, Memory const& memory) {
   Doubles values;
   for (Index e = 0; e < shape.size(); ++e)
     values.push_back(static_cast<double>(Backend::get(of(shape), memory.data(), e)));

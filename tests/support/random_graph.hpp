@@ -58,8 +58,12 @@ inline Node random_node(Random& random, std::vector<Node> const& nodes) {
       if (random.integer(0, 3) == 0) node.reads_output = true;
       return node;
     }
-    case 3:
-      return of(Softmax{}, {from});
+    case 3: {
+      Node node = of(Softmax{}, {from});
+      node.normalizes =
+          random.integer(0, 1) == 0;  // else as SoftmaxOver, which works in place and has chains behind it
+      return node;
+    }
     case 4:
       return of(Flatten{}, {from});
     case 5:
