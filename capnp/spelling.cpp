@@ -42,7 +42,7 @@ std::string suggestion(std::string_view name, std::vector<std::string> const& kn
   std::string const* nearest = nullptr;
   std::size_t least = std::min<std::size_t>(2, camel.size() / 3) + 1;
   for (std::string const& one : known) {
-    std::size_t const away = one == camel ? 0 : lower(one) == lower(camel) ? 0 : distance(lower(camel), lower(one));
+    std::size_t const away = distance(lower(camel), lower(one));
     if (away < least) least = away, nearest = &one;
   }
   return nearest ? "; did you mean '" + *nearest + "'?" : "";
