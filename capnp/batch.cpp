@@ -33,13 +33,38 @@ Extents without_first(Extents const& extents) {
 enum class Rule {
   batch_first,   // unless the samples that come fit the whole shape only
   inputs_whole,  // inputs that no samples come to have no batch
-  batch_always
+  batch_always,
+  all_whole
 };
+
+Shape without_leading_ones(Shape shape) {
+  while (shape.rank() > 1 && shape[0] == 1) {
+    std::copy(shape.extents + 1, shape.extents + Shape::max_rank, shape.extents);
+    shape.extents[Shape::max_rank - 1] = 0;
+  }
+  return shape;
+}
+
+/// What of its first input's shape makes a difference to a layer: two shapes of equally many values are often the same
+/// to it.
+template <class L>
+Shape as_seen(L const& layer, Shape const& in) {
+  if constexpr (requires { layer.axis; }) {
+    return layer.axis < 0 ? without_leading_ones(in) : in;
+  } else if constexpr (std::is_same_v<L, LayerNormalization> || std::is_same_v<L, Embedding>) {
+    return without_leading_ones(in);
+  } else {
+    constexpr bool any_shape = requires { L::normalization; }
+    || std::is_same_v<L, Linear> || std::is_same_v<L, TiedLinear>;
+    if constexpr (any_shape || PointwiseLayer<L> || ViewLayer<L> || JoinLayer<L> || !Layer<L>) return {in.size()};
+    return in;
+  }
+}
 
 /// One reading of all shapes: follows samples through the network as far as their shapes are known.
 class Reading {
  public:
-  Reading(std::vector<Extents> const& shapes, std::span<NamedTensor const> weights, Rule rule, bool of_juice)
+  Reading(std::vector<FileShape> const& shapes, std::span<NamedTensor const> weights, Rule rule, bool of_juice)
       : shapes_(shapes), rule_(rule), of_juice_(of_juice) {
     for (auto const& tensor : weights) weights_.emplace(tensor.name, &tensor);
   }
@@ -58,6 +83,18 @@ class Reading {
   /// A lone extent was taken for the batch.
   std::optional<Extents> const& doubtful() const { return doubtful_; }
 
+  /// What a shape of the file, in its order, is taken for, and where it is.
+  struct Said {
+    Shape sample;
+    std::string layer, field;
+  };
+  std::vector<Said> const& said() const { return all_said_; }
+  /// Of each layer what it sees of the samples that come to it: two readings that have the same are the same network.
+  std::vector<Shape> const& seen() const { return seen_; }
+  /// From now on samples are followed also from layers that make a shape of their own, through joins, and past inputs
+  /// of unknown shape.
+  void follow_all() { follows_all_ = true; }
+
  private:
   std::optional<Shape> through(SequentialConfig& container, LayerConfig const&, std::optional<Shape> in,
                                std::string const& place) {
@@ -65,7 +102,7 @@ class Reading {
     auto current = in;
     for (std::size_t i = 0; i < container.inputs.size(); ++i) {
       auto& input = container.inputs[i];
-      with_context([&] { input.shape = split(i == 0 ? in : std::nullopt, true); },
+      with_context([&] { input.shape = taken(i == 0 ? in : std::nullopt, true, place, "inputs"); },
                    [&](Error& error) { error.in_field("inputs"); });
       said_ = &input.shape;
       known[input.name] = input.shape;
@@ -86,13 +123,21 @@ class Reading {
   std::optional<Shape> through(Custom&, LayerConfig const&, std::optional<Shape>, std::string const&) { return {}; }
 
   template <class L>
-  std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const&) {
+  std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const& place) {
     if constexpr (Source<L>) in.reset();  // whatever comes before it
     for_each_field(layer, [&](std::string_view name, auto& field) {
       if constexpr (std::is_same_v<decltype(field), Shape&>)
-        with_context([&] { said_ = &(field = split(in, false)); },
+        with_context([&] { said_ = &(field = taken(in, false, place, std::string{name})); },
                      [&](Error& error) { error.in_field(camel_case(name)); });
     });
+    if (follows_all_) {
+      seen_.push_back(in ? as_seen(layer, *in) : Shape{});
+      if constexpr (std::is_same_v<L, Reshape>) {
+        if (!in) return layer.shape;
+      }
+      if constexpr (JoinLayer<L>) return in;
+      if constexpr (Source<L>) return layer.output_shape();
+    }
     if constexpr (Layer<L> && OneInput<L>) {
       if (!in) return {};
       try {
@@ -141,8 +186,22 @@ class Reading {
     confirmed_ = true;
   }
 
-  Shape split(std::optional<Shape> const& expected, bool input) {
-    Extents const& file = shapes_[next_++];
+  Shape taken(std::optional<Shape> const& expected, bool input, std::string const& place, std::string const& field) {
+    FileShape const& file = shapes_[next_++];
+    Shape const sample = file.of_sample || rule_ == Rule::all_whole ? whole(file.extents, expected)
+                                                                    : split(file.extents, expected, input);
+    if (follows_all_) all_said_.push_back({sample, place, field});
+    return sample;
+  }
+
+  static Shape whole(Extents const& sample, std::optional<Shape> const& expected) {
+    if (expected && count(sample) != expected->size())
+      throw ConfigError{"a sample of shape " + to_string(sample) + " has " + std::to_string(count(sample)) +
+                        " values, the samples that come have " + std::to_string(expected->size())};
+    return shape_of(sample);
+  }
+
+  Shape split(Extents const& file, std::optional<Shape> const& expected, bool input) {
     Extents const sample = without_first(file);
     bool const batch_fits = !batch_ || *batch_ == file[0];
     if (expected) {
@@ -168,7 +227,7 @@ class Reading {
     return shape_of(without_first(file));
   }
 
-  std::vector<Extents> const& shapes_;
+  std::vector<FileShape> const& shapes_;
   std::map<std::string, NamedTensor const*, std::less<>> weights_;
   Rule rule_;
   bool of_juice_;
@@ -177,7 +236,16 @@ class Reading {
   std::optional<Index> batch_;
   std::optional<Extents> doubtful_;
   bool confirmed_ = false;
+  bool follows_all_ = false;
+  std::vector<Said> all_said_;
+  std::vector<Shape> seen_;
 };
+
+/// "[1, 28, 28]", as a text config says it.
+std::string as_list(std::string extents) {
+  extents.front() = '[', extents.back() = ']';
+  return extents;
+}
 
 }  // namespace
 
@@ -188,8 +256,9 @@ Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights, bool of
     by_rule.follow(config, {}, "");
     if (by_rule.doubtful() && !by_rule.confirmed()) {
       Extents const& lone = *by_rule.doubtful();
-      ConfigError error{"a shape in a file starts with the batch, and nothing tells whether " + to_string(lone) +
-                        " is a batch or a sample; with a batch of 1 it would be {1, " + std::to_string(lone[0]) + "}"};
+      ConfigError error{"'shape' starts with the batch, and nothing tells whether " + to_string(lone) +
+                        " is a batch or a sample: write sampleShape = " + as_list(to_string(lone)) +
+                        ", or shape = [1, " + std::to_string(lone[0]) + "] with a batch of 1"};
       error.in_field("shape");
       throw error;
     }
@@ -208,6 +277,52 @@ Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights, bool of
   }
   file.config = std::move(config);
   return by_rule.batch().value_or(1);
+}
+
+void check_one_meaning(FileConfig const& file, Index batch) {
+  auto shapes = file.shapes;
+  bool may_differ = false;
+  for (FileShape& shape : shapes) {
+    if (!shape.of_sample && batch > 1 && shape.extents[0] == batch) shape = {without_first(shape.extents), true};
+    may_differ = may_differ || !shape.of_sample;
+  }
+  if (!may_differ) return;
+
+  auto const error_of = [&](Reading& reading) -> std::optional<ConfigError> {
+    auto config = file.config;
+    reading.follow_all();
+    try {
+      reading.follow(config, {}, "");
+    } catch (ConfigError const& error) {
+      return error;
+    }
+    return {};
+  };
+  Reading as_batch{file.shapes, {}, Rule::batch_first, false}, as_sample{shapes, {}, Rule::all_whole, false};
+  if (error_of(as_sample)) return;
+  auto const in_place = [](ConfigError error, std::string const& layer, std::string const& field) {
+    if (!layer.empty()) error.in_layer(layer);
+    if (!field.empty()) error.in_field(field);
+    return error;
+  };
+  if (auto const error = error_of(as_batch))
+    throw in_place(ConfigError{error->sentence() + "; as shapes of one sample, without a batch, all fit: then write " +
+                               "sampleShape instead of shape"},
+                   error->layer(), error->field());
+  if (as_batch.doubtful() || as_batch.seen() == as_sample.seen()) return;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    auto const& [first, layer, field] = as_batch.said()[i];
+    Shape const& second = as_sample.said()[i].sample;
+    if (first == second) continue;
+    Index const samples = file.shapes[i].extents[0];
+    throw in_place(
+        ConfigError{"shape " + as_list(to_string(file.shapes[i].extents)) + " can be a batch of " +
+                    std::to_string(samples) + (samples == 1 ? " sample " : " samples ") + coldpress::to_string(first) +
+                    " or one sample " + coldpress::to_string(second) +
+                    ", and the networks differ; write sampleShape = " + as_list(coldpress::to_string(first)) +
+                    " for the first or sampleShape = " + as_list(coldpress::to_string(second)) + " for the second"},
+        layer, field);
+  }
 }
 
 void check_written(FileConfig file, std::span<NamedTensor const> weights) {

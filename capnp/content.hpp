@@ -16,9 +16,12 @@ inline constexpr std::size_t max_file = std::size_t{1} << 40;
 Model read_layer(schema::Layer::Reader file, bool of_juice = false);
 void write_layer(schema::Layer::Builder file, Model const& model);
 
-/// A configuration beside which there are no weights; its batch does not matter.
-dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file);
-void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch);
+/// A configuration beside which there are no weights; its batch does not matter. `by_hand`: the samples of a minibatch
+/// of a training, which people write; then a shape that can be read in two ways is refused (check_one_meaning).
+dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand = {});
+/// Without a batch, shapes are written as those of one sample.
+void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config,
+                       std::optional<Index> batch);
 
 dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file);
 void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig const& solver);
@@ -30,6 +33,10 @@ void read_run(Reader file, Value& value);
 template <class Builder, class Value>
 void write_run(Builder file, Value const& value);
 
+/// Whether people write this kind of file.
+template <class Value>
+inline constexpr bool is_by_hand = std::is_same_v<Value, Training>;
+
 template <class Action>
 void in_field(std::string const& field, Action&& action) {
   with_context([&] { action(); }, [&](Error& error) { error.in_field(field); });
@@ -37,13 +44,16 @@ void in_field(std::string const& field, Action&& action) {
 
 template <class Reader, class Value>
 void read_run(Reader file, Value& value) {
-  if (file.hasLoss()) in_field("loss", [&] { value.loss = read_bare_config(file.getLoss()); });
   if (file.hasSolver()) value.solver = read_solver(file.getSolver());
   in_field("data", [&] { check_text(value.data = text_of(file.getData())); });
   in_field("epochs", [&] { check_size(file.getEpochs()); });
   in_field("batch", [&] { check_size(file.getBatch()); });
   value.epochs = static_cast<Index>(file.getEpochs());
   value.batch = static_cast<Index>(file.getBatch());
+  if (file.hasLoss()) {
+    auto const by_hand = is_by_hand<Value> ? std::optional{value.batch} : std::nullopt;
+    in_field("loss", [&] { value.loss = read_bare_config(file.getLoss(), by_hand); });
+  }
   value.seed = file.getSeed();
 }
 
@@ -52,7 +62,8 @@ void write_run(Builder file, Value const& value) {
   in_field("batch", [&] { check_size(static_cast<std::uint64_t>(value.batch)); });
   in_field("epochs", [&] { check_size(static_cast<std::uint64_t>(value.epochs)); });
   in_field("data", [&] { check_text(value.data); });
-  if (value.loss) in_field("loss", [&] { write_bare_config(file.initLoss(), *value.loss, value.batch); });
+  auto const batch = is_by_hand<Value> ? std::nullopt : std::optional{value.batch};
+  if (value.loss) in_field("loss", [&] { write_bare_config(file.initLoss(), *value.loss, batch); });
   write_solver(file.initSolver(), value.solver);
   file.setData(text_for(value.data));
   file.setEpochs(static_cast<std::uint64_t>(value.epochs));

@@ -2,23 +2,31 @@
 #
 # The file id, all names and the ordinals up to LayerConfig's @18 are Juice's (spearow/juice, juice/capnp/juice.capnp),
 # so that its files load here and files that use only its features load there. Later members have come by Cap'n Proto's
-# own rule, new ordinals after the last one, and their absence means what Juice means.
+# own rule, new ordinals after the last one, and their absence means what Juice means. A shape is given by one of two
+# fields: `shape`, as in Juice, whose first extent is the batch, or `sampleShape`, which Juice does not know and which is
+# the shape of one sample, without a batch.
 @0x8316e0f30c445924;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("coldpress::schema");
 
-struct Weight {
+# How many of a struct's members, by ordinal, are Juice's; a struct without it is not Juice's.
+annotation juice @0xab63f0d15fa788f8 (struct) :UInt16;
+# Left out, 0 or empty, the field has the default of the layer's C++ struct. Files were written before the schema could
+# say that default, and it cannot be changed for them.
+annotation own @0x8a28a8e07e8d3cda (field) :Void;
+
+struct Weight $juice(2) {
   name @0 :Text;
   tensor @1 :Tensor;
 }
 
-struct Tensor {
+struct Tensor $juice(2) {
   shape @0 :List(UInt64);
   data @1 :List(Float32);
 }
 
-struct Layer {
+struct Layer $juice(3) {
   name @0 :Text;
   config @1 :LayerConfig;
   weightsData @2 :List(Weight);
@@ -27,7 +35,7 @@ struct Layer {
   checksumKind @4 :Text;
 }
 
-struct LayerConfig {
+struct LayerConfig $juice(19) {
   name @0 :Text;
   layerType :union {
     convolution @1 :ConvolutionConfig;
@@ -102,7 +110,7 @@ struct LayerConfig {
   lossAverage @64 :Text = "samples";
 }
 
-struct WeightConfig {
+struct WeightConfig $juice(1) {
   name @0 :Text;
   # Absent, and the factors not a number: the layer's own.
   filler @1 :Filler;
@@ -143,7 +151,7 @@ struct Filler {
   }
 }
 
-struct ConvolutionConfig {
+struct ConvolutionConfig $juice(4) {
   numOutput @0 :UInt64;
   # One number for all axes, as in Juice, or one for each.
   filterShape @1 :List(UInt64);
@@ -168,10 +176,10 @@ struct ConvolutionConfig {
   biasMaxNormEvery @18 :UInt64 = 1;
 }
 
-struct RnnConfig {
+struct RnnConfig $juice(7) {
   hiddenSize @0 :UInt64;
-  numLayers @1 :UInt64;
-  rnnType @2 :Text;  # LSTM, GRU, ReLU (Juice writes RelU), Tanh
+  numLayers @1 :UInt64 $own;
+  rnnType @2 :Text $own;  # LSTM, GRU, ReLU (Juice writes RelU), Tanh
   dropoutProbability @3 :Float32;
   dropoutSeed @4 :UInt64;
   inputMode @5 :Text = "LinearInput";         # or SkipInput
@@ -189,7 +197,7 @@ struct RnnConfig {
   weightMaxNormEvery @14 :UInt64 = 1;
 }
 
-struct LinearConfig {
+struct LinearConfig $juice(1) {
   outputSize @0 :UInt64;
   # Absent: Glorot, and zero.
   weight @1 :Filler;
@@ -216,7 +224,7 @@ enum Rounding {
   ceil @1;
 }
 
-struct PoolingConfig {
+struct PoolingConfig $juice(4) {
   mode @0 :PoolingMode;
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
@@ -225,30 +233,32 @@ struct PoolingConfig {
   countPadding @5 :Bool;
 }
 
-struct DropoutConfig {
+struct DropoutConfig $juice(2) {
   probability @0 :Float32;
   seed @1 :UInt64;
 }
 
-struct SequentialConfig {
+struct SequentialConfig $juice(3) {
   layers @0 :List(LayerConfig);
-  # The first extent of every shape is the batch.
   inputs @1 :List(ShapedInput);
   forceBackward @2 :Bool;
 }
 
-struct ShapedInput {
+struct ShapedInput $juice(2) {
   name @0 :Text;
+  # Give one of both: with the batch first, or the shape of one sample.
   shape @1 :List(UInt64);
+  sampleShape @2 :List(UInt64);
 }
 
-struct NegativeLogLikelihoodConfig {
+struct NegativeLogLikelihoodConfig $juice(1) {
   numClasses @0 :UInt64;
 }
 
-struct ReshapeConfig {
-  # The first extent is the batch.
+struct ReshapeConfig $juice(1) {
+  # Give one of both: with the batch first, or the shape of one sample.
   shape @0 :List(UInt64);
+  sampleShape @1 :List(UInt64);
 }
 
 struct LeakyReluConfig {
@@ -409,9 +419,10 @@ struct TiedLinearConfig {
 }
 
 struct RandomNormalConfig {
-  # The first extent is the batch.
+  # Give one of both: with the batch first, or the shape of one sample.
   shape @0 :List(UInt64);
   seed @1 :UInt64 = 42;
+  sampleShape @2 :List(UInt64);
 }
 
 struct PermuteConfig {

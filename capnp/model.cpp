@@ -33,7 +33,7 @@ Model parse_model(std::span<std::byte const> bytes, std::string const& file) {
       if (message.starts_with_struct()) throw FormatError{"is a checkpoint or a training, not a model"};
       auto const root = message.root<schema::Layer>();
       bool const checksummed = verify_checksum<schema::Layer>(root);
-      Model model = read_layer(root, !checksummed);
+      Model model = read_layer(root, !checksummed && may_be_juice(root));
       model.checksummed = checksummed;
       return model;
     });

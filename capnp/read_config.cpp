@@ -1,5 +1,9 @@
 #include "config_tree.hpp"
+#include "spelling.hpp"
 
+#include <coldpress/persist/defaults.hpp>
+
+#include <algorithm>
 #include <cmath>
 
 namespace coldpress::persist {
@@ -12,9 +16,16 @@ using dynamic::LayerConfig;
 using dynamic::LayerType;
 using dynamic::SequentialConfig;
 
+bool is_annotated(capnp::StructSchema::Field field, std::uint64_t annotation) {
+  for (auto const one : field.getProto().getAnnotations())
+    if (one.getId() == annotation) return true;
+  return false;
+}
+constexpr std::uint64_t own_annotation = 0x8a28a8e07e8d3cda, juice_annotation = 0xab63f0d15fa788f8;
+
 class Reader : Tree {
  public:
-  std::vector<Extents> shapes;
+  std::vector<FileShape> shapes;
 
   LayerConfig layer(schema::LayerConfig::Reader file, std::string const& place, std::size_t depth) {
     enter(depth);
@@ -65,6 +76,22 @@ class Reader : Tree {
     return config;
   }
 
+  /// What is left of a layer whose fields are all left out.
+  template <class Layer>
+  FileDefaults defaults(DynamicStruct::Reader file) {
+    Layer layer{};
+    std::vector<std::string> required;
+    for_each_field(layer, [&](std::string_view name, auto& value) {
+      if (name == "loss_weight") return;
+      try {
+        read(file, camel_case(name), value);
+      } catch (ConfigError const&) {
+        required.emplace_back(name);
+      }
+    });
+    return {layer, std::move(required)};
+  }
+
  private:
   static void weigh(LayerType& type, float weight) {
     check_factor(weight);
@@ -88,7 +115,7 @@ class Reader : Tree {
       for (auto const input : inputs) {
         config.inputs.push_back({text_of(input.getName()), {}});
         unique.add(config.inputs.back().name);
-        shapes.push_back(read_extents(input.getShape(), max_file_rank));
+        shapes.push_back(shape(input, "shape"));
       }
     });
     UniqueNames unique;
@@ -140,7 +167,16 @@ class Reader : Tree {
     return layer;
   }
 
+  /// Whether the field is left out and then is as in the layer's struct.
+  static bool is_own(DynamicStruct::Reader file, std::string const& field) {
+    auto const member = file.getSchema().getFieldByName(text_for(field));
+    if (!is_annotated(member, own_annotation)) return false;
+    auto const value = file.get(member);
+    return value.getType() == DynamicValue::TEXT ? value.as<capnp::Text>().size() == 0 : value.as<std::uint64_t>() == 0;
+  }
+
   void read(DynamicStruct::Reader file, std::string const& field, Index& value) {
+    if (is_own(file, field)) return;
     auto const size = file.get(text_for(field)).as<std::uint64_t>();
     check_size(size);
     value = static_cast<Index>(size);
@@ -175,23 +211,34 @@ class Reader : Tree {
     in_field(field + "Every", [&] { read(file, field + "Every", bound.every); });
     return bound;
   }
-  void read(DynamicStruct::Reader file, std::string const& field, Shape&) {
-    shapes.push_back(read_extents(file.get(text_for(field)).as<capnp::List<std::uint64_t>>(), max_file_rank));
+  void read(DynamicStruct::Reader file, std::string const& field, Shape&) { shapes.push_back(shape(file, field)); }
+  /// Of `field`, with the batch first, or of the field beside it, without one: "shape" or "sampleShape".
+  static FileShape shape(DynamicStruct::Reader file, std::string const& field) {
+    std::string sample = "sample" + field;
+    sample[6] = static_cast<char>(sample[6] - 'a' + 'A');
+    auto const list = [&](std::string const& name) {
+      return file.get(text_for(name)).as<capnp::List<std::uint64_t>>();
+    };
+    if (list(sample).size() > 0 && list(field).size() > 0)
+      throw ConfigError{"'" + field + "' (with the batch first) and '" + sample +
+                        "' (without a batch) are both given, where one of them is enough"};
+    if (list(sample).size() > 0) return {read_extents(list(sample), Shape::max_rank), true};
+    if (list(field).size() > 0) return {read_extents(list(field), max_file_rank), false};
+    throw ConfigError{"a shape must have 1 to " + std::to_string(max_file_rank) +
+                      " extents, has 0: give the shape of one sample as '" + sample + "'"};
   }
   template <Spelled Enum>
   void read(DynamicStruct::Reader file, std::string const& field, Enum& value) {
     std::string text = text_of(file.get(text_for(field)).as<capnp::Text>());
     check_text(text);
+    if (is_own(file, field)) return;
     if (text == "RelU") text = "ReLU";  // as Juice writes it
-    std::string known;
-    for (std::size_t i = 0; i < spellings(value).size(); ++i) {
-      if (spellings(value)[i] == text) {
-        value = static_cast<Enum>(i);
-        return;
-      }
-      known.append(i ? ", " : "").append(spellings(value)[i]);
-    }
-    throw ConfigError{"'" + text + "' is none of " + known};
+    auto const known = spellings(value);
+    auto const found = std::find(known.begin(), known.end(), text);
+    if (found == known.end())
+      throw ConfigError{"'" + printable(text) + "' is none of " + listed({known.begin(), known.end()}) +
+                        suggestion(text, {known.begin(), known.end()})};
+    value = static_cast<Enum>(found - known.begin());
   }
   void read(DynamicStruct::Reader file, std::string const& field, PerAxis& value) {
     auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
@@ -289,6 +336,64 @@ FileConfig read_config(schema::LayerConfig::Reader file) {
   std::string const name = printable(text_of(file.getName()));
   auto config = in_layer(name, [&] { return reader.layer(file, "", 1); });
   return {std::move(config), std::move(reader.shapes)};
+}
+
+FileDefaults defaults_in_file(dynamic::LayerType const& kind) {
+  return std::visit(
+      [](auto const& layer) -> FileDefaults {
+        using Kind = std::remove_cvref_t<decltype(layer)>;
+        if constexpr (std::is_same_v<Kind, Custom> || std::is_same_v<Kind, SequentialConfig>) {
+          return {Kind{}, {}};
+        } else {
+          capnp::MallocMessageBuilder message;
+          DynamicStruct::Builder type = message.initRoot<schema::LayerConfig>().getLayerType();
+          auto const member = type.getSchema().getFieldByName(text_for(camel_case(Kind::name)));
+          if (member.getType().isVoid()) return {Kind{}, {}};
+          return Reader{}.defaults<Kind>(type.init(member).template as<DynamicStruct>().asReader());
+        }
+      },
+      kind);
+}
+
+namespace {
+
+/// `members`: how many of the struct's are Juice's; of a group those of the struct around it.
+bool has_only(DynamicStruct::Reader fields, unsigned members) {
+  auto const is_known = [](DynamicValue::Reader const& value) {
+    if (value.getType() != DynamicValue::STRUCT) return true;
+    return may_be_juice(value.as<DynamicStruct>());
+  };
+  for (auto const field : fields.getSchema().getFields()) {
+    bool given = fields.has(field, capnp::HasMode::NON_DEFAULT);
+    if (field.getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT) {
+      given = false;
+      KJ_IF_MAYBE (member, fields.which()) {
+        given = *member == field;
+      }
+    }
+    if (field.getProto().isGroup()) {
+      if (!has_only(fields.get(field).as<DynamicStruct>(), members)) return false;
+      continue;
+    }
+    if (!given) continue;
+    if (field.getProto().getOrdinal().getExplicit() >= members) return false;
+    auto const type = field.getType();
+    if (type.isStruct()) {
+      if (!is_known(fields.get(field))) return false;
+    } else if (type.isList() && type.asList().getElementType().isStruct()) {
+      for (auto const element : fields.get(field).as<capnp::DynamicList>())
+        if (!is_known(element)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool may_be_juice(DynamicStruct::Reader root) {
+  for (auto const one : root.getSchema().getProto().getAnnotations())
+    if (one.getId() == juice_annotation) return has_only(root, one.getValue().getUint16());
+  return false;
 }
 
 }  // namespace coldpress::persist

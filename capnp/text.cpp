@@ -1,7 +1,9 @@
 #include "text.hpp"
 
 #include "message.hpp"
+#include "spelling.hpp"
 #include "stack.hpp"
+#include "values.hpp"
 
 #include <capnp/serialize-text.h>
 
@@ -144,14 +146,21 @@ class Guard {
     if (name == "import" || name == "embed") refuse(start, "other files cannot be used here");
     if (after == text_.size() || text_[after] != '=') {
       static constexpr std::string_view literals[] = {"void", "true", "false", "inf", "nan"};
-      if (!enumerators_ && std::find(std::begin(literals), std::end(literals), name) == std::end(literals))
-        refuse(start, "'" + std::string{name} + "' is no value");
+      if (enumerators_) {
+        std::vector<std::string> known;
+        for (auto const one : enumerators_->getEnumerants()) known.push_back(text_of(one.getProto().getName()));
+        if (std::find(known.begin(), known.end(), name) == known.end())
+          refuse(start, "'" + std::string{name} + "' is none of " + listed(known) + suggestion(name, known));
+      } else if (std::find(std::begin(literals), std::end(literals), name) == std::end(literals)) {
+        refuse(start, "'" + std::string{name} + "' is no value" +
+                          suggestion(name, {std::begin(literals), std::end(literals)}));
+      }
       return;
     }
 
     Bracket& bracket = brackets_.back();
     next_.reset();
-    enumerators_ = false;
+    enumerators_.reset();
     if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
     if (!bracket.fields) return;
     std::string const terminated{name};
@@ -165,15 +174,35 @@ class Guard {
       auto type = field->getType();
       while (type.isList()) type = type.asList().getElementType();
       if (type.isStruct()) next_ = type.asStruct();
-      enumerators_ = type.isEnum();
+      if (type.isEnum()) enumerators_ = type.asEnum();
+    } else if (bracket.kind == '(') {
+      refuse_field(start, terminated, *bracket.fields);
     }
+  }
+
+  /// No such field: says where there is one, or one of nearly that name, or which there are.
+  [[noreturn]] void refuse_field(std::size_t at, std::string const& name, capnp::StructSchema fields) const {
+    std::string const type = fields.getShortDisplayName().cStr(), sentence = type + " has no field '" + name + "'";
+    std::string const camel = camel_case(name);
+    std::vector<std::string> known;
+    for (auto const field : fields.getFields()) {
+      known.push_back(text_of(field.getProto().getName()));
+      if (!field.getType().isStruct()) continue;
+      KJ_IF_MAYBE (inner, field.getType().asStruct().findFieldByName(text_for(camel))) {
+        refuse(at, sentence + "; " + known.back() + " has it: " + known.back() + " = (" +
+                       text_of(inner->getProto().getName()) + " = ...)");
+      }
+    }
+    std::string const meant = suggestion(name, known);
+    constexpr std::size_t few = 20;
+    refuse(at, sentence + (!meant.empty() ? meant : known.size() <= few ? "; it has " + listed(known) : ""));
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
-  std::optional<capnp::StructSchema> next_;  // what a bracket that comes now holds
-  bool enumerators_ = false;                 // the value that comes now may be the name of one
+  std::optional<capnp::StructSchema> next_;       // what a bracket that comes now holds
+  std::optional<capnp::EnumSchema> enumerators_;  // the value that comes now is the name of one
   bool value_ended_ = false, seen_root_ = false;
 };
 
@@ -250,6 +279,26 @@ void decode(std::string const& text, capnp::DynamicStruct::Builder root) {
   }
 }
 
+/// Refuses texts, names above all, with what would not be shown as it is.
+void check_shown(DynamicValue::Reader const& value, std::string const& field) {
+  switch (value.getType()) {
+    case DynamicValue::TEXT:
+      return with_context([&] { check_new_text(text_of(value.as<capnp::Text>())); },
+                          [&](Error& error) { error.in_field(field); });
+    case DynamicValue::STRUCT: {
+      auto const fields = value.as<capnp::DynamicStruct>();
+      for (auto const member : fields.getSchema().getFields())
+        if (fields.has(member)) check_shown(fields.get(member), text_of(member.getProto().getName()));
+      return;
+    }
+    case DynamicValue::LIST:
+      for (auto const element : value.as<capnp::DynamicList>()) check_shown(element, field);
+      return;
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 bool is_text(std::span<std::byte const> bytes) {
@@ -264,6 +313,7 @@ bool is_text(std::span<std::byte const> bytes) {
 void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
   Guard{text, root.getSchema()}.check();
   with_stack(stack_of_codec, [&] { decode(text, root); });
+  check_shown(root.asReader(), "");
 }
 
 std::string to_text(capnp::DynamicStruct::Reader root) { return printed(root, 0) + "\n"; }

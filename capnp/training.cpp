@@ -20,8 +20,8 @@ Training read(schema::Training::Reader file) {
     error.in_field("network");
     throw error;
   }
-  training.network = read_bare_config(file.getNetwork());
   read_run(file, training);
+  training.network = read_bare_config(file.getNetwork(), training.batch);
   return training;
 }
 
@@ -131,13 +131,15 @@ void write_policy(schema::LRPolicy::Builder file, LRPolicy const& policy) {
 
 }  // namespace
 
-dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file) {
+dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand) {
   auto config = read_config(file);
+  if (by_hand) check_one_meaning(config, *by_hand);
   drop_batch(config, {});
   return std::move(config.config);
 }
 
-void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch) {
+void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config,
+                       std::optional<Index> batch) {
   write_config(file, config, batch);
   check_written(read_config(file.asReader()), {});
 }
@@ -207,7 +209,7 @@ void write_training(std::string const& path, Training const& training) {
       capnp::MallocMessageBuilder message;
       auto root = message.initRoot<schema::Training>();
       write_run(root, training);
-      write_bare_config(root.initNetwork(), training.network, training.batch);
+      write_bare_config(root.initNetwork(), training.network, {});
       std::string const text = to_text(root.asReader());
       write_atomically(path, std::as_bytes(std::span{text}));
     });

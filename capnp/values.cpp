@@ -1,5 +1,6 @@
 #include "values.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace coldpress::persist {
@@ -28,6 +29,27 @@ std::size_t utf8_length(std::string_view text) {
     return sane && continued(1, 4) ? 4 : 0;
   }
   return 0;
+}
+
+/// The code point of a sequence of UTF-8 of this length.
+unsigned code_point(std::string_view sequence) {
+  unsigned const first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first;
+  unsigned code = first & (0xffu >> (sequence.size() + 1));
+  for (char const c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
+  return code;
+}
+bool is_ascii_control(unsigned code) { return code < 0x20 || code == 0x7f; }
+/// What a terminal obeys instead of showing it: C1 controls, and what changes the direction of the writing around it.
+bool is_other_control(unsigned code) {
+  return (code >= 0x80 && code <= 0x9f) || code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+std::string hexadecimal(unsigned number, unsigned digits) {
+  std::string text;
+  for (; digits > 0 || number > 0; number /= 16, digits -= digits > 0)
+    text.insert(0, 1, "0123456789abcdef"[number % 16]);
+  return text;
 }
 
 }  // namespace
@@ -86,19 +108,36 @@ void check_text(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t const length = utf8_length(text.substr(at));
     if (length == 0) throw FormatError{"is not UTF-8 at byte " + std::to_string(at)};
-    if (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f)
+    if (is_ascii_control(code_point(text.substr(at, length))))
       throw FormatError{"has a control character at byte " + std::to_string(at)};
     at += length;
   }
 }
 
-std::string printable(std::string const& name) {
-  try {
-    check_text(name);
-  } catch (FormatError const&) {
-    return {};
+void check_new_text(std::string_view text) {
+  check_text(text);
+  for (std::size_t at = 0; at < text.size(); at += utf8_length(text.substr(at))) {
+    unsigned const code = code_point(text.substr(at, utf8_length(text.substr(at))));
+    if (is_other_control(code))
+      throw FormatError{"has the control character U+" + hexadecimal(code, 4) + " at byte " + std::to_string(at)};
   }
-  return name;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const length = utf8_length(text.substr(at));
+    unsigned const code = code_point(text.substr(at, std::max<std::size_t>(length, 1)));
+    if (length == 0 || is_ascii_control(code)) {
+      result += "\\x" + hexadecimal(code, 2);
+    } else if (is_other_control(code)) {
+      result += "\\u{" + hexadecimal(code, 4) + "}";
+    } else {
+      result += text.substr(at, length);
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return result;
 }
 
 void check_filler(Filler const& filler) {

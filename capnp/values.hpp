@@ -26,12 +26,10 @@ std::string snake_case(std::string_view name);
 void check_size(std::uint64_t size);               // 1 to 2^40
 void check_extents(Extents const& extents);        // each 1 to 2^40, and their product
 void check_number(std::string_view field, float);  // finite; what is called a probability is at least 0 and below 1
-void check_text(std::string_view text);            // UTF-8 without control characters
+void check_text(std::string_view text);            // UTF-8 without control characters of ASCII
+void check_new_text(std::string_view text);  // also without those of Unicode, and without those that turn the writing
 void check_filler(Filler const& filler);
 void check_factor(float factor);  // finite, at least 0
-
-/// The name where it is one that can be printed, and else nothing: for errors about it.
-std::string printable(std::string const& name);
 
 /// Names of one kind, each given once. Throws ConfigError where one is empty, no text, or comes again.
 class UniqueNames {

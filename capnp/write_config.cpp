@@ -11,7 +11,7 @@ using dynamic::SequentialConfig;
 
 class Writer : Tree {
  public:
-  explicit Writer(Index batch) : batch_(batch) {}
+  explicit Writer(std::optional<Index> batch) : batch_(batch) {}
 
   void layer(schema::LayerConfig::Builder file, LayerConfig const& config, std::string const& place,
              std::size_t depth) {
@@ -77,8 +77,7 @@ class Writer : Tree {
       for (unsigned i = 0; i < inputs.size(); ++i) {
         unique.add(config.inputs[i].name);
         inputs[i].setName(text_for(config.inputs[i].name));
-        auto const extents = with_batch(config.inputs[i].shape);
-        inputs[i].setShape({extents.data(), extents.size()});
+        put(inputs[i], "shape", config.inputs[i].shape);
       }
     });
     if (config.layers.size() > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
@@ -119,8 +118,9 @@ class Writer : Tree {
     put(file, field + "Every", value.every);
   }
   void put(DynamicStruct::Builder file, std::string const& field, Shape const& value) {
-    auto const extents = with_batch(value);
-    auto list = file.init(text_for(field), entries(extents)).template as<capnp::List<std::uint64_t>>();
+    auto const extents = extents_of(value);
+    auto const name = batch_ ? field : camel_case("sample_" + field);
+    auto list = file.init(text_for(name), entries(extents)).template as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, extents[i]);
   }
   void put(DynamicStruct::Builder file, std::string const& field, PerAxis const& value) {
@@ -193,16 +193,17 @@ class Writer : Tree {
     file.setExtents({value.data(), value.size()});
   }
 
-  std::vector<std::uint64_t> with_batch(Shape const& shape) const {
+  std::vector<std::uint64_t> extents_of(Shape const& shape) const {
     if (shape.rank() == 0)
       throw ConfigError{"a shape must have 1 to " + std::to_string(Shape::max_rank) + " extents, has 0"};
-    Extents extents{batch_};
+    Extents extents;
+    if (batch_) extents.push_back(*batch_);
     extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
     check_extents(extents);
     return {extents.begin(), extents.end()};
   }
 
-  Index batch_;
+  std::optional<Index> batch_;
 };
 
 }  // namespace
@@ -215,8 +216,8 @@ std::string place_of(std::string const& container, std::size_t index, std::strin
   return shown.empty() ? place : place + " " + shown;
 }
 
-void write_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, Index batch) {
-  in_field("batch", [&] { check_size(static_cast<std::uint64_t>(batch)); });
+void write_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, std::optional<Index> batch) {
+  if (batch) in_field("batch", [&] { check_size(static_cast<std::uint64_t>(*batch)); });
   in_layer(printable(config.name), [&] { Writer{batch}.layer(file, config, "", 1); });
 }
 

@@ -7,6 +7,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/coldpress")
 get_property(components GLOBAL PROPERTY COLDPRESS_COMPONENTS)
 
 install(DIRECTORY include/coldpress DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY examples/configs DESTINATION "${CMAKE_INSTALL_DATADIR}/coldpress/examples")
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/coldpress")
 
 foreach(component IN LISTS components)

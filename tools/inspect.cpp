@@ -7,8 +7,6 @@
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
 
-#include <cstdio>
-
 namespace coldpress::command {
 namespace {
 
@@ -118,15 +116,14 @@ void inspect(std::string const& path, bool dot) {
   auto const file = read_any(path);
   if (dot) {
     auto const draw = [](auto const& content) { return dynamic::dot(network(content)); };
-    std::fputs(std::visit(draw, file).c_str(), stdout);
-    return;
+    return show(std::visit(draw, file));
   }
   char const* kind = "a training";
   if (std::holds_alternative<Checkpoint>(file)) kind = "a checkpoint, with a checksum";
   if (auto const* model = std::get_if<Model>(&file))
     kind = model->checksummed ? "a network, with a checksum" : "a network, without a checksum";
-  std::printf("%s: %s\n", path.c_str(), kind);
-  std::fputs(std::visit([](auto const& content) { return text(content); }, file).c_str(), stdout);
+  show(path + ": " + kind);
+  show(std::visit([](auto const& content) { return text(content); }, file));
 }
 
 }  // namespace

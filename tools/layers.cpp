@@ -4,6 +4,7 @@
 #include "print.hpp"
 
 #include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/persist/defaults.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -131,6 +132,8 @@ std::string part() {
   std::string text = "\n## " + name + "\n\n[layers/" + header + ".hpp](../include/coldpress/layers/" + header +
                      ".hpp), in a file `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
+  auto const left_out = persist::defaults_in_file(Layer{});
+  Fields const in_file = fields_of(left_out.layer);
   std::string table;
   std::string beside;  // of a loss whose kind has no fields in a file
   bool is_void = true;
@@ -138,23 +141,33 @@ std::string part() {
     is_void = is_void && field.starts_with("loss_");
     beside.append(beside.empty() ? "`" : ", `").append(persist::camel_case(field)).append("`");
     auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
+    auto const there = std::ranges::find(in_file, field, &Fields::value_type::first);
+    bool const required = std::ranges::find(left_out.required, field) != left_out.required.end();
+    bool const differs = found != defaults.end() && there != in_file.end() && *there != *found;
+    bool const shape = std::is_same_v<decltype(value), Shape const&>;
     table += row({std::string{field}, kind(value), found == defaults.end() ? "the layer's own" : found->second,
-                  persist::camel_case(field)});
+                  shape ? "sampleShape; or shape, with the batch first" : persist::camel_case(field),
+                  required  ? "must be given"
+                  : differs ? there->second + ", as in Juice"
+                            : "the same"});
   });
   if (table.empty()) return text + " = void`. No fields.\n";
   return text + (is_void ? " = void`, " + beside + " beside it\n\n" : " = (...)`\n\n") +
-         head({"Field", "Takes", "Default in C++", "In a file"}) + table;
+         head({"Field", "Takes", "Default in C++", "In a file", "Default there"}) + table;
 }
 
 std::string layers() {
   std::string text =
       "# Layers\n\n"
       "Written by `coldpress layers`, from the structs themselves.\n\n"
-      "A field that a file leaves out means what it means to Juice, which is not always the default in C++:\n"
-      "a convolution has no bias, an rnn gives {units, layers}; `capnp/juice.capnp` has them all. How a weight starts\n"
-      "and its factors are `weight = (glorot = void)`, `weightLrMult` and `weightDecayMult` there, and the same for\n"
-      "`bias`; the layer's own is Glorot, and 0 for a bias, where its header says no other. Shapes are those of one\n"
-      "sample, without the batch.\n\n" +
+      "A field that a file leaves out has the same default as in C++, but for a few that Juice has, too: its files "
+      "mean\n"
+      "something else there, and the column \"Default there\" says what. [config.md](config.md) is about files as a\n"
+      "whole. How a weight starts and its factors are `weight = (glorot = void)`, `weightLrMult` and "
+      "`weightDecayMult`\n"
+      "in a file, and the same for `bias`; the layer's own is Glorot, and 0 for a bias, where its header says no "
+      "other.\n"
+      "Shapes are those of one sample, without the batch; in a file such a shape is a `sampleShape`.\n\n" +
       head({"Layer", "For instance", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
   text += "\n" + head({"Loss", "For instance", "Prediction", "Target", "Is the mean over"});

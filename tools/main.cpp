@@ -3,6 +3,7 @@
 #include "commands.hpp"
 
 #include <coldpress/core/error.hpp>
+#include <coldpress/persist/model.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -15,7 +16,7 @@ constexpr int succeeded = 0, failed = 1, bad_use = 2;
 
 int fail(char const* sentence) {
   std::fflush(stdout);
-  std::fprintf(stderr, "coldpress: %s\n", sentence);
+  std::fprintf(stderr, "coldpress: %s\n", coldpress::persist::printable(sentence).c_str());
   return failed;
 }
 

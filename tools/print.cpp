@@ -1,5 +1,7 @@
 #include "print.hpp"
 
+#include <coldpress/persist/defaults.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -132,8 +134,25 @@ void add_wiring(LayerConfig const& config, Fields& found) {
   found.emplace_back("propagate_down", flags + "]");
 }
 
+/// Marks the fields that a file has only to leave out to be so, while C++ has another default.
+void mark_defaults(dynamic::LayerType const& layer, Fields& found) {
+  Fields const in_file = fields_of(persist::defaults_in_file(layer).layer);
+  Fields const in_cpp = std::visit(
+      [](auto const& type) -> Fields {
+        using Kind = std::remove_cvref_t<decltype(type)>;
+        return std::is_same_v<Kind, dynamic::Custom> ? Fields{} : fields(Kind{});
+      },
+      layer);
+  for (auto& field : found) {
+    auto const is_field = [&](auto const& one) { return one == field; };
+    if (std::ranges::any_of(in_file, is_field) && std::ranges::none_of(in_cpp, is_field))
+      field.second += " (Juice's default)";
+  }
+}
+
 void add_layer(LayerConfig const& config, std::size_t depth, std::string& text) {
   auto found = fields_of(config.layer_type);
+  mark_defaults(config.layer_type, found);
   add_wiring(config, found);
   text.append(2 * depth, ' ')
       .append(config.name.empty() ? "(no name)" : config.name)
@@ -166,6 +185,14 @@ std::string to_string(float value) { return shortest(value); }
 
 Fields fields_of(dynamic::LayerType const& layer) {
   return std::visit([](auto const& type) { return fields(type); }, layer);
+}
+
+void show(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    std::puts(persist::printable(text.substr(at, end - at)).c_str());
+    at = end + 1;
+  }
 }
 
 std::string section(std::string const& title, std::string const& text) {

@@ -12,10 +12,14 @@ std::string to_string(float value);
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields fields_of(dynamic::LayerType const& layer);
 
+/// Prints it on standard output, with what a terminal would obey instead of showing it spelt out.
+void show(std::string_view text);
+
 /// A blank line, the title, and the text below it, indented.
 std::string section(std::string const& title, std::string const& text);
 
-/// One line a layer with its name, kind and fields, indented by container.
+/// One line a layer with its name, kind and fields, indented by container. A field that has the default of Juice's
+/// files where that of C++ is another says so.
 std::string tree(dynamic::LayerConfig const& config);
 
 /// One line a tensor: name, shape, least and greatest value, root of the mean square.

@@ -108,6 +108,22 @@ TEST_CASE("more than one step in a file of Juice is refused with the reason") {
   }
 }
 
+TEST_CASE("a file that has what Juice has not is not Juice's, whoever wrote it, and its steps mean something") {
+  if (!has_capnp()) return;
+  Index const of_three_features = 4 * 5 * (3 + 5) + 4 * 5 * 10 + 80;
+  for (char const* more : {", output = \"Sequence\"", ", output = \"LastStep\"", ", truncation = 3"}) {
+    INFO(more);
+    Model const model = parse_described(juice_text("[4, 10, 3]", of_three_features, "LSTM", more));
+    CHECK_FALSE(model.checksummed);
+    CHECK(std::get<SequentialConfig>(model.config.layer_type).inputs[0].shape == Shape{10, 3});
+  }
+  std::string const sample = juice_text("[4, 10, 3]", of_three_features);
+  auto const at = sample.find("shape = [4, 10, 3]");
+  CHECK(parse_described(std::string{sample}.replace(at, 18, "sampleShape = [10, 3]")).batch == 1);
+  CHECK_THROWS_AS(parse_described(juice_text("[4, 10, 3]", of_three_features, "LSTM", ", dropoutProbability = 0.5")),
+                  UnsupportedError);
+}
+
 TEST_CASE("a file of ours says {steps, features}") {
   SequentialConfig net;
   net.add_input("x", {10, 3}).add_layer({"r", Rnn{.hidden_size = 4, .output = RnnOutput::last_step}});

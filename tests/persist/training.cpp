@@ -175,7 +175,7 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
   for (auto const& [from, to, what] : {
            Wrong{"1, 28, 28", "0, 28, 28", "inputs: must be at least 1"},
            Wrong{"1, 28, 28", "784",
-                 "nothing tells whether {784} is a batch or a sample; with a batch of 1 it would be {1, 784}"},
+                 "nothing tells whether {784} is a batch or a sample: write sampleShape = [784], or shape = [1, 784]"},
            Wrong{"1, 28, 28", "", "1 to 9 extents, has 0"},
            Wrong{"1, 28, 28", "1,1,1,1,1,1,1,1,1,1", "1 to 9 extents, has 10"},
            Wrong{"1, 28, 28", "1, 1099511627777", "at most 2^40"},
@@ -252,7 +252,7 @@ TEST_CASE("text that is no training is refused with line and column") {
     char const* what;
   };
   for (auto const& [from, to, where, what] : {
-           Wrong{"relu = void", "rleu = void", 0, "Struct has no field named 'rleu'."},
+           Wrong{"relu = void", "rleu = void", 0, "layerType has no field 'rleu'; did you mean 'relu'?"},
            Wrong{"relu = void", "relu = 3", 7, "Type mismatch; expected Void."},
            Wrong{"relu = void", "relu = void, tanh = void", 13,
                  "'relu' is chosen already, 'tanh' would be a second one"},

@@ -50,6 +50,33 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
       contains(text, "\n  on a GPU: forward is one graph of 2 kernels, each with as many blocks as it has work for\n"));
 }
 
+TEST_CASE("inspect marks what a config left out and Juice has another default for than C++") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const text = output({"inspect", folder.put("config", R"((network = (layerType = (sequential = (layers = [
+    (name = "view", layerType = (reshape = (sampleShape = [1, 28, 28]))),
+    (name = "conv", layerType = (convolution = (numOutput = 2, filterShape = [5]))),
+    (name = "drop", layerType = (dropout = (seed = 1))),
+    (name = "rnn", layerType = (rnn = (hiddenSize = 3, output = "Sequence")))])))))")});
+  INFO(text);
+  CHECK(contains(text, "view: reshape  shape {1, 28, 28}\n"));
+  CHECK(contains(text, "groups 1, has_bias false (Juice's default)\n"));
+  CHECK(contains(text, "drop: dropout  probability 0 (Juice's default), seed 1\n"));
+}
+
+TEST_CASE("inspect spells out in names what a terminal would obey") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  auto model = small_model();
+  std::get<SequentialConfig>(model.config.layer_type).layers[0].name = "f\xc2\x9bg\xe2\x80\xae";
+  model.weights = {};
+  persist::write_model(folder / "net", model);
+  std::string const text = output({"inspect", folder / "net"});
+  CHECK(contains(text, "f\\u{009b}g\\u{202e}: linear"));
+  CHECK(!contains(text, "\xc2\x9b"));
+  CHECK(!contains(text, "\xe2\x80\xae"));
+}
+
 TEST_CASE("inspect shows layers that cannot run, and says why there is no plan") {
   if (!has_command()) return;
   TemporaryFolder folder;
@@ -80,7 +107,8 @@ TEST_CASE("inspect shows all of a file that Juice wrote") {
   for (char const* part :
        {"a network, without a checksum", "input data_input {1, 10}", "reshape: reshape  shape {10, 1, 1}",
         "LSTMInitial: rnn  hidden_size 5, num_layers 2, rnn_type \"LSTM\", dropout_probability 0.5, dropout_seed 123, "
-        "input_mode \"LinearInput\", direction_mode \"UniDirectional\", output \"Layers\", truncation 0",
+        "input_mode \"LinearInput\", direction_mode \"UniDirectional\", output \"Layers\" (Juice's default), "
+        "truncation 0",
         "linear1: linear  output_size 1", "sigmoid: sigmoid", "LSTMInitial-0 ", "LSTMInitial-0-bias", "linear1-0 ",
         "linear1-0-bias", "parameters\n  596\n", "LSTMInitial  {5, 2}"}) {
     INFO(part);

@@ -7,16 +7,22 @@
 
 namespace coldpress {
 
-/// The name of a layer: given, or its type's and a running number.
+/// The name of a layer: given, or its type's and a running number; or that of one of its weights, which is the layer's
+/// and an ending.
 struct Name {
-  static constexpr int capacity = 47;
+  static constexpr int most = 47;      // characters of a layer's name
+  static constexpr int capacity = 79;  // with the ending: "-0-variance"
   char text[capacity + 1] = {};
   int length = 0;
 
   constexpr Name() = default;
-  constexpr explicit Name(std::string_view s) { append(s); }
+  constexpr explicit Name(std::string_view s) {
+    require(s.size() <= most, "name: a layer's name may have at most 47 characters");
+    append(s);
+  }
   constexpr void append(std::string_view s) {
-    require(length + static_cast<int>(s.size()) <= capacity, "name: a layer's name may have at most 40 characters");
+    require(length + static_cast<int>(s.size()) <= capacity,
+            "name: a weight's name may have at most 79 characters, 47 of them its layer's");
     for (char c : s) text[length++] = c;
   }
   constexpr void append(int number) {

@@ -21,6 +21,10 @@ struct NamedTensor {
 /// How files spell a name: output_size as outputSize.
 std::string camel_case(std::string_view name);
 
+/// The text with all that a terminal would not show as it is spelt out: \x1b for a control character of ASCII or a byte
+/// that is no UTF-8, \u{202e} for other controls and for those that change the direction of the writing.
+std::string printable(std::string_view text);
+
 /// A configuration and its weights. Shapes in `config` are those of one sample; in the file `batch` comes before each.
 struct Model {
   std::string name = {};

@@ -20,9 +20,11 @@ struct Training {
   bool operator==(Training const&) const = default;
 };
 
-/// Reads text or a message, packed or plain: the content tells. Shapes carry a batch, any number, before the sample.
-/// Throws FileError; FormatError, for text with line and column, where a field is unknown, given twice or of the wrong
-/// type; ConfigError where a value means nothing.
+/// Reads text or a message, packed or plain: the content tells. A `sampleShape` is the shape of one sample; a `shape`
+/// carries a batch, any number, before the sample. Throws FileError; FormatError, for text with line and column, where
+/// a field is unknown, given twice or of the wrong type, and where a text holds control characters or those that change
+/// the direction of the writing; ConfigError where a value means nothing, or a `shape` could be a whole sample, too,
+/// and that would be another network.
 Training read_training(std::string const& path);
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.

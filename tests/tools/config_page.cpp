@@ -1,0 +1,102 @@
+// docs/config.md: its configs are read, its commands run, and it names every field.
+#include "tools/command.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace coldpress::command {
+namespace {
+
+struct Block {
+  std::string language, text;
+};
+
+/// What stands between "```language" and "```".
+std::vector<Block> blocks(std::string const& page) {
+  std::vector<Block> found;
+  std::istringstream lines{page};
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) found.push_back({line.substr(3), {}});
+    } else if (inside) {
+      found.back().text += line + "\n";
+    }
+  }
+  return found;
+}
+
+/// The fields of a struct in a schema.
+std::vector<std::string> fields(std::string const& schema, std::string const& name) {
+  auto const at = schema.find("struct " + name + " ");
+  REQUIRE(at != std::string::npos);
+  std::string const body = schema.substr(at, schema.find("\n}", at) - at);
+  std::regex const field{R"(\n +(\w+) @\d+ :)"};
+  std::vector<std::string> found;
+  for (std::sregex_iterator match{body.begin(), body.end(), field}, end; match != end; ++match)
+    found.push_back((*match)[1]);
+  return found;
+}
+
+TEST_CASE("the configs and commands of docs/config.md go from nothing to a trained network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::filesystem::create_symlink(std::getenv("COLDPRESS_COMMAND"), folder / "coldpress");
+  int configs = 0, scripts = 0;
+  for (auto const& [language, text] : blocks(content(source_file("docs/config.md")))) {
+    INFO(text);
+    if (language == "capnp") {
+      std::string const name = text.substr(2, text.find('\n') - 2);
+      REQUIRE(text.starts_with("# "));
+      CHECK_NOTHROW(persist::read_training(folder.put(name, text)));
+      ++configs;
+    } else {
+      REQUIRE(language == "sh");
+      std::string const command =
+          "cd '" + folder / "." + "' && PATH=\"$PWD:$PATH\" sh -e '" + folder.put("script", text) + "' >out 2>&1";
+      int const code = std::system(command.c_str());
+      INFO(content(folder / "out"));
+      REQUIRE(code == 0);
+      ++scripts;
+    }
+  }
+  CHECK(configs == 3);
+  CHECK(scripts == 3);
+  auto net = dynamic::Layer::load(dynamic::Backend{"cpu"}, folder / "circle.juice");
+  int right = 0, samples = 0;
+  for (float x = -0.95f; x < 1; x += 0.1f) {
+    for (float y = -0.95f; y < 1; y += 0.1f, ++samples) {
+      auto const scores = net.predict(std::vector{x, y});
+      right += (scores[1] > scores[0]) == (x * x + y * y < 0.6f);
+    }
+  }
+  CHECK(right > samples * 9 / 10);
+}
+
+TEST_CASE("docs/config.md names every field of a config but those of the layers") {
+  std::string const page = content(source_file("docs/config.md"));
+  auto const names = [&](char const* schema, std::initializer_list<char const*> structs) {
+    for (char const* name : structs) {
+      auto const all = fields(content(source_file(schema)), name);
+      CHECK(all.size() > 0);
+      for (std::string const& field : all) {
+        INFO(name << "." << field);
+        std::regex const named{"[`( ]" + field + "[`, =]"};
+        CHECK(std::regex_search(page, named));
+      }
+    }
+  };
+  names("capnp/coldpress.capnp",
+        {"Training", "SolverConfig", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "LRPolicy"});
+  names("capnp/juice.capnp",
+        {"WeightConfig", "Filler", "SequentialConfig", "ShapedInput", "CustomConfig", "CustomField"});
+  for (char const* field : {"name", "layerType", "outputs", "inputs", "params", "propagateDown", "lossWeight"})
+    CHECK(contains(page, std::string{"`"} + field + "`"));
+}
+
+}  // namespace
+}  // namespace coldpress::command
