@@ -54,17 +54,17 @@ Checkpoint read_checkpoint(std::string const& path) {
       [&](Error& error) { error.in_file(path); });
 }
 
+std::vector<std::byte> serialize(Checkpoint const& checkpoint) {
+  return translated([&] {
+    unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
+    capnp::MallocMessageBuilder message{words};
+    write(message.initRoot<schema::Checkpoint>(), checkpoint);
+    return to_bytes(message);
+  });
+}
+
 void write_checkpoint(std::string const& path, Checkpoint const& checkpoint) {
-  with_context(
-      [&] {
-        translated([&] {
-          unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
-          capnp::MallocMessageBuilder message{words};
-          write(message.initRoot<schema::Checkpoint>(), checkpoint);
-          write_atomically(path, to_bytes(message));
-        });
-      },
-      [&](Error& error) { error.in_file(path); });
+  with_context([&] { write_atomically(path, serialize(checkpoint)); }, [&](Error& error) { error.in_file(path); });
 }
 
 }  // namespace coldpress::persist
