@@ -51,15 +51,17 @@ Checkpoint read_checkpoint(std::string const& path) {
   });
 }
 
-void write_checkpoint(std::string const& path, Checkpoint const& checkpoint) {
-  with_file(path, [&] {
-    translated([&] {
-      unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
-      capnp::MallocMessageBuilder message{words};
-      write(message.initRoot<schema::Checkpoint>(), checkpoint);
-      write_atomically(path, to_bytes(message));
-    });
+std::vector<std::byte> serialize(Checkpoint const& checkpoint) {
+  return translated([&] {
+    unsigned const words = std::max(words_for(checkpoint.model.weights), words_for(checkpoint.optimizer_state));
+    capnp::MallocMessageBuilder message{words};
+    write(message.initRoot<schema::Checkpoint>(), checkpoint);
+    return to_bytes(message);
   });
+}
+
+void write_checkpoint(std::string const& path, Checkpoint const& checkpoint) {
+  with_file(path, [&] { write_atomically(path, serialize(checkpoint)); });
 }
 
 }  // namespace coldpress::persist

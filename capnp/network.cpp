@@ -312,6 +312,7 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
   auto const& random = checkpoint.random_state;
   std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
+  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, checkpoint.solver.solver);
   dynamic::SolverConfig config = checkpoint.solver;
   config.objective = checkpoint.loss;
   int const states = std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);

@@ -2,17 +2,19 @@
 //
 //   xor [CONFIG [DATA]]
 //
-// ctest: @SOURCE@/examples/configs/xor.capnp.txt csv:@SOURCE@/examples/configs/xor.csv
+// ctest: @SOURCE@/examples/configs/xor.capnp.txt
 #include <coldpress/data/batches.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cstdio>
+#include <filesystem>
 
 using namespace coldpress;
 
 int main(int argc, char** argv) try {
-  auto training = persist::read_training(argc > 1 ? argv[1] : "examples/configs/xor.capnp.txt");
-  auto const table = data::open(argc > 2 ? argv[2] : training.data);
+  std::filesystem::path const config = argc > 1 ? argv[1] : "examples/configs/xor.capnp.txt";
+  auto training = persist::read_training(config.string());
+  auto const table = data::open(argc > 2 ? argv[2] : data::from_folder(config.parent_path().string(), training.data));
 
   training.solver.network = training.network, training.solver.objective = training.loss;
   auto solver = dynamic::Solver::from_config({}, training.solver, table.sample_shape, training.seed);

@@ -53,12 +53,15 @@ void add_eval(CLI::App& app) {
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command->add_option("--data", options->data, data_help)->type_name(spec)->required();
-  command->add_option("--loss", options->loss, "Instead of the one that fits the last layer and the targets")
+  auto const losses = names(BuiltinLosses{});
+  command
+      ->add_option("--loss", options->loss,
+                   "Instead of the one that fits the last layer and the targets: " + listed(losses))
       ->type_name(name)
-      ->check(CLI::IsMember(names(BuiltinLosses{})));
+      ->check(one_of(losses));
   command->add_option("--batch", options->batch, "Samples computed at once")
       ->type_name(number)
-      ->check(at_least_1)
+      ->check(at_least_1())
       ->capture_default_str();
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, true);

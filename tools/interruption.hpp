@@ -1,39 +1,38 @@
-// Ctrl-C and SIGTERM, heard between two steps.
+// Ctrl-C and whatever else asks a training to end, heard between two steps.
 #pragma once
 
 #include <csignal>
 
 namespace coldpress::command {
 
-/// While one lives, the first signal of a kind only sets a flag; the second ends the process.
+/// Signals that only set a flag from listen() on, until the process ends: what is to be saved is saved first. Those
+/// that the process was started to ignore, as by nohup, stay ignored.
 class Interruption {
  public:
-  Interruption() {
-    asked() = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { asked() = 1; };
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    for (Signal& signal : signals_) {
-      sigaction(signal.number, nullptr, &signal.before);
-      if (signal.before.sa_handler != SIG_IGN) sigaction(signal.number, &action, nullptr);
-    }
+  static void listen() {
+    // People press Ctrl-C again, and services send SIGTERM again, to end the process at once. A terminal that closes
+    // may send SIGHUP several times, and each line for a reader that is gone is a SIGPIPE.
+    for (int const number : {SIGINT, SIGTERM}) listen(number, static_cast<int>(SA_RESETHAND));
+    for (int const number : {SIGHUP, SIGPIPE}) listen(number, 0);
   }
-  Interruption(Interruption const&) = delete;
-  ~Interruption() {
-    for (Signal const& signal : signals_) sigaction(signal.number, &signal.before, nullptr);
-  }
-  explicit operator bool() const { return asked() != 0; }
+  /// SIGINT, SIGTERM or SIGHUP has come.
+  static bool asked() { return flag(SIGINT) != 0; }
+  /// SIGPIPE has come: nobody reads the output any more.
+  static bool unread() { return flag(SIGPIPE) != 0; }
 
  private:
-  static std::sig_atomic_t volatile& asked() {
-    static std::sig_atomic_t volatile flag = 0;
-    return flag;
+  static void listen(int number, int once) {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = [](int heard) { flag(heard) = 1; };
+    action.sa_flags = SA_RESTART | once;
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
-  struct Signal {
-    int number;
-    struct sigaction before = {};
-  };
-  Signal signals_[2] = {{SIGINT}, {SIGTERM}};
+  static std::sig_atomic_t volatile& flag(int number) {
+    static std::sig_atomic_t volatile flags[2];
+    return flags[number == SIGPIPE];
+  }
 };
 
 }  // namespace coldpress::command

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <new>
 
 namespace {
 
@@ -20,13 +21,11 @@ int fail(char const* sentence) {
   return failed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Trains, evaluates, runs and inspects neural networks in files of coldpress and Juice.", "coldpress"};
   app.set_version_flag("--version", version);
   app.footer(
-      "Exit codes: 0, 1 where it failed, 2 where it was used wrongly. Help on each command: coldpress COMMAND --help");
+      "Exit status: 0 for success, 1 for failures, 2 for usage errors. Help on each command: coldpress COMMAND --help");
   coldpress::command::add_inspect(app);
   coldpress::command::add_train(app);
   coldpress::command::add_eval(app);
@@ -36,12 +35,20 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError("A command");
   } catch (CLI::ParseError const& error) {
-    return app.exit(error) == 0 ? succeeded : bad_use;
-  } catch (std::bad_alloc const&) {
-    return fail("there is not enough memory for this network and data");
-  } catch (std::exception const& error) {
-    return fail(error.what());
+    if (app.exit(error) != 0) return bad_use;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail("the output cannot be written");
   return succeeded;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (std::bad_alloc const&) {
+    return fail("there is not enough memory");
+  } catch (std::exception const& error) {
+    return fail(error.what());
+  }
 }

@@ -7,7 +7,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <map>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace coldpress::command {
 
@@ -16,12 +18,21 @@ inline constexpr Index most = Index{1} << 40;
 
 constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAME";  // what an option takes
 
-inline auto const at_least_1 = CLI::Range(Index{1}, most, "1 or more");
+// Without descriptions of their own, which --help would show as part of the option. Functions, since objects would take
+// memory before main, where nobody can say that there is none.
+inline CLI::Validator at_least_1() { return CLI::Range(Index{1}, most).description(""); }
+inline CLI::Validator some_threads() { return CLI::Range(0, 4096).description(""); }
+inline CLI::Validator not_negative() {
+  return {[](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
+}
+inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
 
-inline auto const some_threads = CLI::Range(0, 4096, "0 or more");
-
-inline CLI::Validator const not_negative{
-    [](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
+/// "a, b, c"
+inline std::string listed(std::vector<std::string> const& names) {
+  std::string list;
+  for (std::string const& one : names) list.append(list.empty() ? "" : ", ").append(one);
+  return list;
+}
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
 constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn the filters of convolutions";
@@ -42,17 +53,20 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
   auto& options = computing.options;
   command.add_option("--backend", computing.backend, backend_help)->type_name(name)->capture_default_str();
   if (infers) command.add_flag("--bfloat16", options.bfloat16, bfloat16_help);
-  std::map<std::string, Precision> names;
-  for (std::string_view const one : spellings(options.precision))
-    names.emplace(one, static_cast<Precision>(names.size()));
-  command.add_option("--precision", options.precision, "Of products on a GPU: fp32, tf32 or bf16")
+  auto const spelt = spellings(options.precision);
+  std::vector<std::string> const names(spelt.begin(), spelt.end());
+  auto const choose = [names, &options](std::string const& chosen) {
+    options.precision = static_cast<Precision>(std::ranges::find(names, chosen) - names.begin());
+  };
+  command.add_option_function<std::string>("--precision", choose, "Of products on a GPU: " + listed(names))
       ->type_name(name)
-      ->transform(CLI::CheckedTransformer(names));
+      ->check(one_of(names))
+      ->default_str(names[0]);
   command.add_flag("--libraries", options.libraries, "Products on a GPU by cuDNN and cuBLASLt");
   command.add_flag("--fused", options.fused, "A pass on a GPU is one kernel, which NVRTC compiles");
   command.add_option("--threads", options.threads, threads_help)
       ->type_name(number)
-      ->check(some_threads)
+      ->check(some_threads())
       ->capture_default_str();
 }
 
@@ -61,26 +75,8 @@ inline void add_reading(CLI::App& command, data::ReadOptions& options) {
       .add_option("--max-expansion", options.max_expansion,
                   "A gzip-compressed file of data may unpack to so many times its size, and 1 MiB")
       ->type_name(number)
-      ->check(at_least_1)
+      ->check(at_least_1())
       ->capture_default_str();
-}
-
-/// Throws CLI::ValidationError where one of the files to be written is also one of the others.
-inline void check_distinct(std::vector<std::string> const& written, std::vector<std::string> const& read) {
-  auto const place = [](std::string const& path) {
-    std::error_code ignored;
-    auto const canonical = std::filesystem::weakly_canonical(path, ignored);
-    return ignored ? std::filesystem::path{path} : canonical;
-  };
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    auto others = read;
-    others.insert(others.end(), written.begin(), written.begin() + static_cast<std::ptrdiff_t>(i));
-    for (std::string const& other : others) {
-      if (!written[i].empty() && !other.empty() && place(written[i]) == place(other)) {
-        throw CLI::ValidationError(written[i], "is given twice, and would be overwritten");
-      }
-    }
-  }
 }
 
 }  // namespace coldpress::command

@@ -33,7 +33,11 @@ Shape sample_shape(std::vector<Index> const& extents) {
 }
 
 void predict(Options const& options) {
-  check_writable(options.output);
+  Files files;
+  files.reads("--model", options.model);
+  files.reads("--input", options.input);
+  files.writes("--output", options.output);
+  files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   data::NpyArray const input = data::read_npy(options.input, options.reading);
@@ -72,14 +76,11 @@ void add_predict(CLI::App& app) {
       ->required();
   command->add_option("--batch", options->batch, "Samples computed at once")
       ->type_name(number)
-      ->check(at_least_1)
+      ->check(at_least_1())
       ->capture_default_str();
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, true);
-  command->callback([options] {
-    check_distinct({options->output}, {options->model, options->input});
-    predict(*options);
-  });
+  command->callback([options] { predict(*options); });
 }
 
 }  // namespace coldpress::command

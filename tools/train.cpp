@@ -2,37 +2,64 @@
 
 #include "commands.hpp"
 #include "options.hpp"
+#include "print.hpp"
 #include "trainer.hpp"
 #include "writable.hpp"
 
 #include <coldpress/persist.hpp>
 
 #include <cstdio>
+#include <filesystem>
 
 namespace coldpress::command {
 namespace {
 
 struct Options {
-  std::string config, resume, data, test, save;
+  std::string config, resume, data, test;
+  bool trust_paths = false;
   std::optional<Index> epochs, batch;
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
   Computing computing;
   data::ReadOptions reading;
-  Files files;
+  Outputs outputs;
 };
 
 using persist::Checkpoint;
 
 /// A run that has not begun, as the config says and the options override. It has no weights yet.
 Checkpoint begin(persist::Training const& training, Options const& options) {
-  return {.model = {.config = training.network},
-          .loss = training.loss,
-          .solver = training.solver,
-          .data = options.data.empty() ? training.data : options.data,
-          .epochs = options.epochs.value_or(training.epochs),
-          .batch = options.batch.value_or(training.batch),
-          .seed = options.seed.value_or(training.seed)};
+  // One after another: where an allocation fails inside nested braces, g++ 12 destroys what is not there yet.
+  Checkpoint run;
+  run.model.config = training.network;
+  run.loss = training.loss;
+  run.solver = training.solver;
+  run.epochs = training.epochs;
+  run.batch = options.batch.value_or(training.batch);
+  run.seed = options.seed.value_or(training.seed);
+  return run;
+}
+
+/// Where in their solvers two runs differ.
+std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
+  std::string found;
+  auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {
+    if (found.empty() && of_checkpoint != of_config)
+      found = std::string{"the checkpoint's "} + what + " is " + of_checkpoint + ", the config's is " + of_config;
+  };
+  auto const optimizer = [](auto const& solver) {
+    return std::visit([](auto const& type) { return std::string{type.name}; }, solver.solver);
+  };
+  auto const count = [](auto number) { return number ? std::to_string(*number) : "that of the data"; };
+  auto const value = [](std::optional<float> number) { return number ? to_string(*number) : "none"; };
+  compare("optimizer", optimizer(checkpoint), optimizer(config));
+  compare("learning rate", to_string(checkpoint.base_lr), to_string(config.base_lr));
+  compare("momentum", to_string(checkpoint.momentum), to_string(config.momentum));
+  compare("minibatch size", count(checkpoint.minibatch_size), count(config.minibatch_size));
+  compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
+  compare("bound of gradients", value(checkpoint.clip_gradients), value(config.clip_gradients));
+  compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
+  return found.empty() ? "has another solver than the config" : found;
 }
 
 /// Throws MismatchError where config or options ask for another run than the one in the checkpoint.
@@ -50,30 +77,40 @@ void check_same_run(Checkpoint const& run, std::optional<persist::Training> cons
   if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
   auto const type = [](auto const& loss) { return loss ? std::optional{loss->layer_type} : std::nullopt; };
   if (type(run.loss) != type(training->loss)) throw MismatchError{"has another loss than the config"};
-  if (run.solver != training->solver) throw MismatchError{"has another solver than the config"};
+  if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
 }
 
-void check_complete(Checkpoint const& run, std::string const& file) {
-  ConfigError error{"is missing"};
-  error.in_file(file);
-  error.in_field("data");
-  if (run.data.empty()) throw error;
+/// The data of a run without --data: those of the config, since it is the user who names that file, from where it is;
+/// or of the checkpoint, where the user trusts it.
+std::string data_of(Options const& options, std::string const& configured, std::string const& kept, Files& files) {
+  bool const of_config = !configured.empty();
+  auto const find = [&] {
+    std::string const folder = std::filesystem::path{options.config}.parent_path().string();
+    std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
+    if (spec.empty()) throw ConfigError{"is missing"};
+    if (!of_config && !options.trust_paths) {
+      throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
+                        "name the data with --data, or trust it"};
+    }
+    files.reads_data(of_config ? "the data of --config" : "the data of --resume", spec);
+    return spec;
+  };
+  return with_context(find, [&](Error& error) {
+    error.in_file(of_config || options.resume.empty() ? options.config : options.resume);
+    error.in_field("data");
+  });
 }
 
 /// Where to go on, or where to begin.
-Checkpoint read_run(Options const& options) {
+Checkpoint read_run(Options const& options, Files& files) {
   std::optional<persist::Training> training;
   if (!options.config.empty()) training = persist::read_training(options.config);
-  if (options.resume.empty()) {
-    Checkpoint run = begin(*training, options);
-    check_complete(run, options.config);
-    return run;
-  }
-  Checkpoint run = persist::read_checkpoint(options.resume);
+  Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
   if (options.epochs) run.epochs = *options.epochs;
-  if (!options.data.empty()) run.data = options.data;
-  check_complete(run, options.resume);
-  with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
+  run.data = options.data.empty() ? data_of(options, training ? training->data : "", run.data, files) : options.data;
+  if (!options.resume.empty()) {
+    with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
+  }
   return run;
 }
 
@@ -91,11 +128,16 @@ dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape
 }
 
 void train(Options const& options) {
-  check_writable(options.save);
-  for (std::string const& path : {options.files.checkpoint, options.files.report}) {
-    if (!path.empty()) check_writable(path);
-  }
-  Checkpoint run = read_run(options);
+  Files files;
+  files.reads("--config", options.config);
+  files.reads("--resume", options.resume);
+  files.reads_data("--data", options.data);
+  files.reads_data("--test", options.test);
+  files.writes("--save", options.outputs.save);
+  if (!options.outputs.checkpoint.empty()) files.writes("--checkpoint", options.outputs.checkpoint, "--resume");
+  if (!options.outputs.report.empty()) files.writes("--report", options.outputs.report);
+  files.check_writable();
+  Checkpoint run = read_run(options, files);
   data::Dataset const training = data::open(run.data, options.reading);
   dynamic::Solver solver = make_solver(options, run, training.sample_shape);
   run.model = {}, run.optimizer_state = {};  // the solver has them now
@@ -108,10 +150,7 @@ void train(Options const& options) {
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
   std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training.size(),
               to_string(training.sample_shape).c_str(), parameters, run.batch, options.computing.backend.c_str());
-  Trainer trainer{solver, run, training, test ? &*test : nullptr, options.files};
-  trainer.train(options.steps);
-  persist::write_model(options.save, persist::model_of(solver.network(), run.solver.minibatch_size.value_or(1)));
-  std::printf("%s has the network after %s steps\n", options.save.c_str(), std::to_string(solver.iteration()).c_str());
+  Trainer{solver, run, training, test ? &*test : nullptr, options.outputs}.train(options.steps);
 }
 
 }  // namespace
@@ -125,41 +164,46 @@ void add_train(CLI::App& app) {
   auto* const resume =
       command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened")
           ->type_name(file);
-  command->add_option("--data", options->data, std::string{data_help} + "; default: the config's")->type_name(spec);
+  command->add_option("--data", options->data, std::string{data_help} + "; default: the config's, from its folder")
+      ->type_name(spec);
+  command
+      ->add_flag("--trust-paths", options->trust_paths,
+                 "Without --data and --config: read the data that the checkpoint names")
+      ->needs(resume);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
-  command->add_option("--save", options->save, "File for the trained network")->type_name(file)->required();
+  command->add_option("--save", options->outputs.save, "File for the trained network")->type_name(file)->required();
   command
       ->add_option("--epochs", options->epochs,
                    "Times through the data, those before a checkpoint included; default: the config's")
       ->type_name(number)
-      ->check(at_least_1);
+      ->check(at_least_1());
   command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")
       ->type_name(number)
-      ->check(at_least_1);
+      ->check(at_least_1());
   command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")
       ->type_name(number)
-      ->check(at_least_1);
+      ->check(at_least_1());
   command
       ->add_option("--seed", options->seed,
                    "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
       ->type_name(number)
-      ->check(not_negative);
-  auto* const checkpoint = command
-                               ->add_option("--checkpoint", options->files.checkpoint,
-                                            "File for a checkpoint after each epoch, and on Ctrl-C")
-                               ->type_name(file);
-  command->add_option("--checkpoint-every", options->files.checkpoint_every, "And after each so many steps")
+      ->check(not_negative());
+  auto* const checkpoint =
+      command
+          ->add_option("--checkpoint", options->outputs.checkpoint,
+                       "File for a checkpoint after each epoch, and when the run is interrupted: Ctrl-C, SIGTERM, "
+                       "SIGHUP, output that nobody reads")
+          ->type_name(file);
+  command->add_option("--checkpoint-every", options->outputs.checkpoint_every, "And after each so many steps")
       ->type_name(number)
-      ->check(at_least_1)
+      ->check(at_least_1())
       ->needs(checkpoint);
-  command->add_option("--report", options->files.report, "SVG file for the curves of loss and accuracy")
+  command->add_option("--report", options->outputs.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
   command->callback([options, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
-    check_distinct({options->save, options->files.report, options->files.checkpoint}, {options->config});
-    check_distinct({options->save, options->files.report}, {options->resume});
     train(*options);
   });
 }

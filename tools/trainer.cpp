@@ -3,6 +3,8 @@
 #include "interruption.hpp"
 
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace coldpress::command {
@@ -30,12 +32,12 @@ data::Batches batches_from(persist::Checkpoint const& run, data::Dataset const& 
 }  // namespace
 
 Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
-                 data::Dataset const* test, Files files)
+                 data::Dataset const* test, Outputs outputs)
     : solver_(solver),
       run_(run),
       training_(training),
       test_(test),
-      files_(std::move(files)),
+      outputs_(std::move(outputs)),
       batches_(batches_from(run, training)),
       labels_(has_labels(run.loss, solver.network().output_shape(), training.target_shape)),
       done_(samples_done(run, training)),
@@ -43,22 +45,31 @@ Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::
   Index const steps = (training.size() + run.batch - 1) / run.batch;
   steps_per_point_ = std::max<Index>(1, product(steps, run.epochs) / points);
   epochs_per_point_ = std::max<Index>(1, run.epochs / points);
+  auto const encode = [](std::string const& file, auto const& content) {
+    with_context([&] { persist::serialize(content()); }, [&](Error& error) { error.in_file(file); });
+  };
+  encode(outputs_.save, [&] { return model(); });
+  if (!outputs_.checkpoint.empty()) encode(outputs_.checkpoint, [&] { return checkpoint(); });
 }
 
 void Trainer::train(std::uint64_t steps) {
-  Interruption const interruption;
+  Interruption::listen();
   while (batches_.position().epoch < static_cast<std::uint64_t>(run_.epochs) &&
          (steps == 0 || solver_.iteration() < steps)) {
-    if (interruption) {
-      finish();
-      std::string const saved =
-          files_.checkpoint.empty() ? "nothing is saved" : files_.checkpoint + " is where to resume";
-      throw Error{"interrupted after step " + std::to_string(solver_.iteration()) + "; " + saved};
+    bool const unread = Interruption::unread() && !outputs_.checkpoint.empty();
+    if (Interruption::asked() || unread) {
+      finish(false);
+      throw Error{"interrupted after step " + std::to_string(solver_.iteration()) +
+                  (unread ? ", since nobody reads the output" : "") +
+                  (outputs_.checkpoint.empty() ? "; nothing is saved, since there is no --checkpoint"
+                                               : "; go on with --resume " + outputs_.checkpoint)};
     }
     step();
   }
   solver_.check_finite();  // before anything is written
-  finish();
+  finish(true);
+  std::printf("Saved the network after %s steps to %s\n", std::to_string(solver_.iteration()).c_str(),
+              outputs_.save.c_str());
 }
 
 void Trainer::step() {
@@ -79,7 +90,7 @@ void Trainer::step() {
   progress_.update(label(), done_, loss_.value());
   if (batch.ends_epoch) end_epoch();
   bool const due =
-      files_.checkpoint_every > 0 && solver_.iteration() % static_cast<std::uint64_t>(files_.checkpoint_every) == 0;
+      outputs_.checkpoint_every > 0 && solver_.iteration() % static_cast<std::uint64_t>(outputs_.checkpoint_every) == 0;
   if (batch.ends_epoch || due) write_checkpoint();
 }
 
@@ -108,8 +119,11 @@ void Trainer::end_epoch() {
   loss_ = accuracy_ = {};
 }
 
-void Trainer::write_checkpoint() {
-  if (files_.checkpoint.empty() || checkpointed_ == solver_.iteration()) return;
+persist::Model Trainer::model() const {
+  return persist::model_of(solver_.network(), solver_.config().minibatch_size.value_or(1));
+}
+
+persist::Checkpoint Trainer::checkpoint() const {
   auto checkpoint = persist::checkpoint_of(std::as_const(solver_));
   checkpoint.data = run_.data;
   checkpoint.epochs = run_.epochs;
@@ -117,20 +131,39 @@ void Trainer::write_checkpoint() {
   checkpoint.seed = run_.seed;
   checkpoint.epoch = batches_.position().epoch;
   checkpoint.position = static_cast<std::uint64_t>(batches_.position().offset);
-  persist::write_checkpoint(files_.checkpoint, checkpoint);
+  return checkpoint;
+}
+
+void Trainer::write_checkpoint() {
+  if (outputs_.checkpoint.empty() || checkpointed_ == solver_.iteration()) return;
+  persist::write_checkpoint(outputs_.checkpoint, checkpoint());
   checkpointed_ = solver_.iteration();
 }
 
-void Trainer::finish() {
+void Trainer::finish(bool all) {
+  std::exception_ptr failure;
+  auto const attempt = [&](auto write) {
+    try {
+      write();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  attempt([&] { write_checkpoint(); });
+  if (all) attempt([&] { persist::write_model(outputs_.save, model()); });
+  attempt([&] { write_report(); });
+  if (failure) std::rethrow_exception(failure);
   progress_.finish();
-  write_checkpoint();
+}
+
+void Trainer::write_report() {
   if (recent_ > 0) add_point();
-  if (files_.report.empty() || loss_curve_.y.empty()) return;
+  if (outputs_.report.empty() || loss_curve_.y.empty()) return;
   std::vector<data::Chart> charts{{"Loss", "epochs", "", {loss_curve_}}};
   if (test_) charts[0].curves.push_back(test_loss_curve_);
   if (labels_) charts.push_back({"Accuracy", "epochs", "", {accuracy_curve_}});
   if (labels_ && test_) charts[1].curves.push_back(test_accuracy_curve_);
-  data::write_svg(files_.report, charts);
+  data::write_svg(outputs_.report, charts);
 }
 
 std::string Trainer::label() const {

@@ -10,35 +10,42 @@
 
 namespace coldpress::command {
 
-struct Files {
-  std::string checkpoint, report;  // empty: not written
-  Index checkpoint_every = 0;      // steps; 0: after each epoch only
+/// What a run leaves behind.
+struct Outputs {
+  std::string save, checkpoint, report;  // the last two: empty where they are not wanted
+  Index checkpoint_every = 0;            // steps; 0: after each epoch only
 };
 
 class Trainer {
  public:
   /// `run`: loss, data, epochs, batch and seed, and where in the data to begin. Solver, data and test data are
-  /// borrowed. Throws ConfigError where that place is not in the data.
+  /// borrowed. Throws ConfigError where that place is not in the data, and what saving would throw at the end, for
+  /// network and checkpoint are encoded once as they are before the first step.
   Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
-          data::Dataset const* test, Files files);
+          data::Dataset const* test, Outputs outputs);
 
-  /// Trains until all epochs are done, or `steps` steps where that is not 0. Throws DivergenceError when the loss or a
-  /// weight is no longer finite, which is then in no file, and Error when the process is asked to end, after a last
-  /// checkpoint.
+  /// Trains until all epochs are done, or `steps` steps where that is not 0, and writes the network. Throws
+  /// DivergenceError when the loss or a weight is no longer finite, which is then in no file, and Error when the process
+  /// is asked to end, after a last checkpoint. Where nobody reads stdout any more, it also ends, but only if there is a
+  /// checkpoint to go on from.
   void train(std::uint64_t steps);
 
  private:
   void step();
   void add_point();
   void end_epoch();
-  void finish();
+  /// Tries each file, whatever becomes of the others, and then throws the first error. `all`: the network, too.
+  void finish(bool all);
+  persist::Model model() const;
+  persist::Checkpoint checkpoint() const;
   void write_checkpoint();
+  void write_report();
   std::string label() const;
 
   dynamic::Solver& solver_;
   persist::Checkpoint run_;
   data::Dataset const &training_, *test_;
-  Files files_;
+  Outputs outputs_;
   data::Batches batches_;
   bool labels_;
   Index done_ = 0;  // samples, with those of earlier runs

@@ -1,34 +1,41 @@
 #include "writable.hpp"
 
-#include <coldpress/core/error.hpp>
+#include <coldpress/data/atomic_file.hpp>
+#include <coldpress/data/dataset.hpp>
 
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
-
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 
 namespace coldpress::command {
 
-void check_writable(std::string const& path) {
-  namespace fs = std::filesystem;
-  auto const refuse = [&](std::string const& reason) {
-    FileError error{"cannot be written: " + reason};
-    error.in_file(path);
-    throw error;
-  };
-  auto const reason = [](int number) { return std::generic_category().message(number); };
-  std::error_code error;
-  fs::file_status const status = fs::status(path, error);
-  if (status.type() == fs::file_type::none) refuse(error.message());
-  if (fs::is_directory(status)) refuse(reason(EISDIR));
-  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("not a regular file");
-  if (fs::exists(status) && ::access(path.c_str(), W_OK) != 0) refuse(reason(errno));
-  fs::path const target = fs::exists(status) ? fs::canonical(path) : fs::path{path};
-  if (!target.has_filename()) refuse(reason(path.empty() ? ENOENT : EISDIR));
-  std::string const folder = target.has_parent_path() ? target.parent_path().string() : ".";
-  if (!fs::is_directory(folder, error)) refuse("there is no folder '" + folder + "'");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse("its folder: " + reason(errno));
+void Files::check_distinct(File const& written, File const& other, char const* verb) {
+  if (!same_file(written.path, other.path)) return;
+  std::string const name = written.path == other.path ? "" : " as '" + other.path + "'";
+  throw CLI::ValidationError(written.option,
+                             "would overwrite '" + written.path + "', which " + other.option + " " + verb + name);
+}
+
+void Files::reads(std::string const& option, std::string const& path) {
+  if (path.empty()) return;
+  File const file{option, path};
+  for (File const& written : written_) check_distinct(written, file, "reads");
+  read_.push_back(file);
+}
+
+void Files::reads_data(std::string const& option, std::string const& spec) {
+  if (spec.empty()) return;
+  for (std::string const& path : data::files_of(spec)) reads(option, path);
+}
+
+void Files::writes(std::string const& option, std::string const& path, std::string const& over) {
+  File const file{option, path};
+  for (File const& read : read_)
+    if (read.option != over) check_distinct(file, read, "reads");
+  for (File const& written : written_) check_distinct(file, written, "writes");
+  written_.push_back(file);
+}
+
+void Files::check_writable() const {
+  for (File const& file : written_) coldpress::check_writable(file.path);
 }
 
 }  // namespace coldpress::command

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 namespace coldpress {
 namespace {
@@ -20,19 +20,28 @@ namespace fs = std::filesystem;
 
 // One system call moves at most 2 GiB less a page.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
-constexpr std::size_t most_of_a_stream = std::size_t{1} << 30;  // pipes and devices do not say how much comes
+constexpr std::size_t most_of_a_stream = std::size_t{1} << 30;  // a pipe does not say how much comes
 
 /// Where `path` leads, through symbolic links, also where nothing is there yet.
 fs::path resolve(std::string const& path) {
   fs::path target = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
-    if (links == 40) refuse(path, "cannot write", ELOOP);
+    if (links == 40) refuse(path, "cannot follow its links", ELOOP);
     fs::path const next = fs::read_symlink(target, error);
-    if (error) refuse(path, "cannot write", error.value());
+    if (error) refuse(path, "cannot follow its links", error.value());
     target = target.parent_path() / next;
   }
   return target;
+}
+
+std::string folder_of(fs::path const& file) { return file.has_parent_path() ? file.parent_path().string() : "."; }
+
+/// Through symbolic links. Nothing where there is no file; errno then says why.
+std::optional<struct stat> status_of(std::string const& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return status;
 }
 
 /// Temporaries of one target in one folder. A writer holds a lock on its temporary as long as it lives, and the system
@@ -115,60 +124,86 @@ class Temporary {
   bool renamed_ = false;
 };
 
-}  // namespace
+/// What write_atomically replaces or makes.
+struct Target {
+  Descriptor folder;
+  std::string name;
+  std::optional<struct stat> old;  // of the file that is there
+};
 
-void write_atomically(std::string const& path, std::span<std::byte const> bytes) {
-  struct stat old;
-  bool const exists = ::stat(path.c_str(), &old) == 0;
-  if (!exists && errno != ENOENT) refuse(path, "cannot write", errno);
-  if (exists && S_ISDIR(old.st_mode)) refuse(path, "cannot write", EISDIR);
-  if (exists && !S_ISREG(old.st_mode)) {
+/// Throws FileError where it is known before anything is written that the file cannot be.
+Target target_of(std::string const& path) {
+  std::optional<struct stat> const old = status_of(path);
+  if (!old && errno != ENOENT) refuse(path, "cannot write", errno);
+  if (old && S_ISDIR(old->st_mode)) refuse(path, "cannot write", EISDIR);
+  if (old && !S_ISREG(old->st_mode)) {
     FileError error{"cannot write: not a regular file"};
     error.in_file(path);
     throw error;
   }
   // Renaming would get past the write protection of the file itself.
-  if (exists && ::access(path.c_str(), W_OK) != 0) refuse(path, "cannot write", errno);
+  if (old && ::access(path.c_str(), W_OK) != 0) refuse(path, "cannot write", errno);
 
   fs::path const target = resolve(path);
-  std::string const name = target.filename().string();
+  std::string name = target.filename().string();
   if (name.empty()) refuse(path, "cannot write", path.empty() ? ENOENT : EISDIR);
-  std::string const folder_path = target.has_parent_path() ? target.parent_path().string() : ".";
-  Descriptor const folder{::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  std::string const folder_path = folder_of(target);
+  Descriptor folder{::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!folder) refuse(path, "cannot open its folder", errno);
+  return {std::move(folder), std::move(name), old};
+}
 
-  Temporary temporary{path, folder.number(), name, exists ? mode_t{0600} : mode_t{0666}};
-  if (exists) temporary.look_like(old);
+}  // namespace
+
+void check_writable(std::string const& path) {
+  Target const target = target_of(path);
+  if (::faccessat(target.folder.number(), ".", W_OK | X_OK, 0) != 0) refuse(path, "cannot write to its folder", errno);
+}
+
+bool same_file(std::string const& a, std::string const& b) {
+  auto const equal = [](struct stat const& x, struct stat const& y) {
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  };
+  auto const file_a = status_of(a), file_b = status_of(b);
+  if (file_a || file_b) return file_a && file_b && equal(*file_a, *file_b);
+  fs::path const target_a = resolve(a), target_b = resolve(b);
+  auto const folder_a = status_of(folder_of(target_a)), folder_b = status_of(folder_of(target_b));
+  if (folder_a && folder_b) return equal(*folder_a, *folder_b) && target_a.filename() == target_b.filename();
+  return fs::absolute(target_a).lexically_normal() == fs::absolute(target_b).lexically_normal();
+}
+
+void write_atomically(std::string const& path, std::span<std::byte const> bytes) {
+  Target const target = target_of(path);
+  Temporary temporary{path, target.folder.number(), target.name, target.old ? mode_t{0600} : mode_t{0666}};
+  if (target.old) temporary.look_like(*target.old);
   temporary.remove_leftovers();
   temporary.write(bytes);
-  temporary.rename_to(name);
+  temporary.rename_to(target.name);
   // From here the new content is in place; some file systems have nothing to sync in a folder and say EINVAL.
-  if (uninterrupted([&] { return ::fsync(folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
+  if (uninterrupted([&] { return ::fsync(target.folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
     refuse(path, "was replaced, but its folder cannot be written to the disk", errno);
 }
 
 std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes) {
-  Descriptor const file{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })};
-  if (!file) refuse(path, "cannot open", errno);
-  struct stat status;
-  if (::fstat(file.number(), &status) != 0) refuse(path, "cannot read", errno);
-  if (!S_ISREG(status.st_mode)) max_bytes = std::min(max_bytes, most_of_a_stream);
+  Readable const opened = open_to_read(path);
+  if (!opened.has_size()) max_bytes = std::min(max_bytes, most_of_a_stream);
 
   auto const refuse_size = [&](std::string const& size) {
     FileError error{"is " + size + " bytes, the most read here is " + std::to_string(max_bytes)};
     error.in_file(path);
     throw error;
   };
-  auto const promised = static_cast<std::size_t>(status.st_size);
-  if (S_ISREG(status.st_mode) && promised > max_bytes) refuse_size(std::to_string(promised));
+  auto const promised = opened.has_size() ? static_cast<std::size_t>(opened.status.st_size) : 0;
+  if (promised > max_bytes) refuse_size(std::to_string(promised));
 
   // One more than promised, so that the end is seen without growing; pipes promise nothing.
   std::size_t const most = max_bytes == std::numeric_limits<std::size_t>::max() ? max_bytes : max_bytes + 1;
   std::vector<std::byte> bytes(std::min(most, std::max(promised, std::size_t{4095}) + 1));
   std::size_t size = 0;
   for (;;) {
-    auto const got = uninterrupted(
-        [&] { return ::read(file.number(), bytes.data() + size, std::min(bytes.size() - size, largest_transfer)); });
+    auto const got = uninterrupted([&] {
+      return ::read(opened.file.number(), bytes.data() + size, std::min(bytes.size() - size, largest_transfer));
+    });
     if (got < 0) refuse(path, "cannot read", errno);
     if (got == 0) break;
     size += static_cast<std::size_t>(got);

@@ -6,9 +6,11 @@
 #include <coldpress/data/npy.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace coldpress::data {
 namespace {
@@ -34,18 +36,28 @@ Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
   return shape;
 }
 
-std::string plain_or_compressed(std::string const& folder, char const* name) {
-  auto const plain = std::filesystem::path{folder} / name;
-  auto compressed = plain;
-  compressed += ".gz";
-  std::error_code ignored;
-  return std::filesystem::exists(plain, ignored) || !std::filesystem::exists(compressed, ignored) ? plain.string()
-                                                                                                  : compressed.string();
+namespace fs = std::filesystem;
+
+/// What open_mnist looks for in a folder: in each pair, the plain file comes first.
+using Names = std::array<char const*, 2>;
+constexpr Names training_names{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+    test_names{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+
+template <Names const& names>
+std::vector<std::string> mnist_files(std::vector<std::string> const& folder) {
+  std::vector<std::string> files;
+  for (char const* name : names)
+    for (char const* end : {"", ".gz"}) files.push_back((fs::path{folder[0]} / name).string() + end);
+  return files;
 }
 
-Dataset open_mnist(std::string const& folder, char const* images_name, char const* labels_name, ReadOptions options) {
-  auto const images_file = plain_or_compressed(folder, images_name),
-             labels_file = plain_or_compressed(folder, labels_name);
+std::string const& that_exists(std::string const& plain, std::string const& compressed) {
+  std::error_code ignored;
+  return fs::exists(plain, ignored) || !fs::exists(compressed, ignored) ? plain : compressed;
+}
+
+Dataset open_mnist(std::vector<std::string> const& files, ReadOptions options) {
+  std::string const &images_file = that_exists(files[0], files[1]), &labels_file = that_exists(files[2], files[3]);
   IdxArray const images = read_idx(images_file, 3, options), labels = read_idx(labels_file, 1, options);
   Dataset dataset;
   dataset.sample_shape = sample_shape(images.extents, images_file);
@@ -60,15 +72,8 @@ Dataset open_mnist(std::string const& folder, char const* images_name, char cons
   return dataset;
 }
 
-Dataset open_mnist_training(std::string const& folder, ReadOptions options) {
-  return open_mnist(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", options);
-}
-
-Dataset open_mnist_test(std::string const& folder, ReadOptions options) {
-  return open_mnist(folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", options);
-}
-
-Dataset open_csv(std::string const& file, ReadOptions options) {
+Dataset open_csv(std::vector<std::string> const& files, ReadOptions options) {
+  std::string const& file = files[0];
   CsvTable const table = read_csv(file, options);
   if (table.columns < 2) fail_in<FormatError>(file, "has one column, wanted a target and at least one feature");
   Dataset dataset{{{table.columns - 1}}, {{1}}, {}, {}};
@@ -90,12 +95,8 @@ NpyArray open_finite(std::string const& file, ReadOptions options) {
   return array;
 }
 
-Dataset open_npy(std::string const& files, ReadOptions options) {
-  auto const comma = files.find(',');
-  if (comma == 0 || comma == std::string::npos || comma + 1 == files.size() ||
-      files.find(',', comma + 1) != std::string::npos)
-    throw ConfigError{"'" + files + "' does not name two files with one comma between them, as in npy:X,Y"};
-  std::string const x_file = files.substr(0, comma), y_file = files.substr(comma + 1);
+Dataset open_npy(std::vector<std::string> const& files, ReadOptions options) {
+  std::string const &x_file = files[0], &y_file = files[1];
   NpyArray x = open_finite(x_file, options), y = open_finite(y_file, options);
   Dataset dataset{sample_shape(x.extents, x_file), sample_shape(y.extents, y_file), std::move(x.values),
                   std::move(y.values)};
@@ -105,14 +106,40 @@ Dataset open_npy(std::string const& files, ReadOptions options) {
   return dataset;
 }
 
+std::vector<std::string> themselves(std::vector<std::string> const& paths) { return paths; }
+
 struct Format {
-  std::string_view name, argument;
-  Dataset (*open)(std::string const&, ReadOptions);
+  std::string_view name, argument;  // paths, with commas between them
+  std::vector<std::string> (*files)(std::vector<std::string> const& paths);
+  Dataset (*open)(std::vector<std::string> const& files, ReadOptions);
 };
-constexpr Format formats[] = {{"mnist", "DIR", open_mnist_training},
-                              {"mnist-test", "DIR", open_mnist_test},
-                              {"csv", "FILE", open_csv},
-                              {"npy", "X,Y", open_npy}};
+constexpr Format formats[] = {{"mnist", "DIR", mnist_files<training_names>, open_mnist},
+                              {"mnist-test", "DIR", mnist_files<test_names>, open_mnist},
+                              {"csv", "FILE", themselves, open_csv},
+                              {"npy", "X,Y", themselves, open_npy}};
+
+struct Spec {
+  Format const& format;
+  std::vector<std::string> paths;
+};
+
+Spec parse(std::string const& spec) {
+  std::string known;
+  for (Format const& format : formats) {
+    std::string const prefix = std::string{format.name} + ":";
+    known += (known.empty() ? "" : ", ") + prefix + std::string{format.argument};
+    if (!spec.starts_with(prefix) || spec.size() == prefix.size()) continue;
+    std::string const paths = spec.substr(prefix.size());
+    if (format.argument.find(',') == std::string_view::npos) return {format, {paths}};
+    auto const comma = paths.find(',');
+    if (comma == 0 || comma == std::string::npos || comma + 1 == paths.size() ||
+        paths.find(',', comma + 1) != std::string::npos)
+      throw ConfigError{"'" + paths + "' does not name two files with one comma between them, as in " + prefix +
+                        std::string{format.argument}};
+    return {format, {paths.substr(0, comma), paths.substr(comma + 1)}};
+  }
+  throw ConfigError{"the data '" + spec + "' is none of " + known};
+}
 
 }  // namespace
 
@@ -131,14 +158,24 @@ void check(Dataset const& dataset) {
 }
 
 Dataset open(std::string const& spec, ReadOptions options) {
-  std::string known;
-  for (Format const& format : formats) {
-    std::string const prefix = std::string{format.name} + ":";
-    if (spec.starts_with(prefix) && spec.size() > prefix.size())
-      return format.open(spec.substr(prefix.size()), options);
-    known += (known.empty() ? "" : ", ") + prefix + std::string{format.argument};
+  auto const [format, paths] = parse(spec);
+  return format.open(format.files(paths), options);
+}
+
+std::vector<std::string> files_of(std::string const& spec) {
+  auto const [format, paths] = parse(spec);
+  return format.files(paths);
+}
+
+std::string from_folder(std::string const& folder, std::string const& spec) {
+  auto const [format, paths] = parse(spec);
+  std::string result{format.name};
+  char before = ':';
+  for (std::string const& path : paths) {
+    result += std::exchange(before, ',');
+    result += (fs::path{folder} / path).string();
   }
-  throw ConfigError{"the data '" + spec + "' is none of " + known};
+  return result;
 }
 
 Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 namespace coldpress::data {
@@ -31,8 +29,13 @@ struct Source::State {
   std::array<Bytef, 1 << 16> buffer;
   z_stream stream{};  // next_in and avail_in also serve plain files
 
-  State(std::string const& path_, Descriptor file_, ReadOptions options)
-      : path(path_), file(std::move(file_)), max_expansion(static_cast<std::uint64_t>(options.max_expansion)) {}
+  State(std::string const& path_, ReadOptions options)
+      : path(path_), file(-1), max_expansion(static_cast<std::uint64_t>(options.max_expansion)) {
+    Readable opened = open_to_read(path);
+    if (opened.has_size()) file_size = static_cast<std::uint64_t>(opened.status.st_size);
+    file_left = opened.has_size() ? file_size : most_from_pipe;
+    file = std::move(opened.file);
+  }
   ~State() {
     if (compressed) ::inflateEnd(&stream);
   }
@@ -59,15 +62,8 @@ struct Source::State {
   }
 };
 
-Source::Source(std::string const& path, ReadOptions options)
-    : state_(std::make_unique<State>(
-          path, Descriptor{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })}, options)) {
+Source::Source(std::string const& path, ReadOptions options) : state_(std::make_unique<State>(path, options)) {
   State& s = *state_;
-  if (!s.file) refuse(path, "cannot open", errno);
-  struct stat status;
-  if (::fstat(s.file.number(), &status) != 0) refuse(path, "cannot read", errno);
-  if (S_ISREG(status.st_mode)) s.file_size = static_cast<std::uint64_t>(status.st_size);
-  s.file_left = S_ISREG(status.st_mode) ? s.file_size : most_from_pipe;
   // A pipe may give its first bytes one at a time.
   s.stream.next_in = s.buffer.data();
   while (s.stream.avail_in < 2 && !s.file_ended)

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace coldpress {
@@ -35,6 +36,17 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// A file that can be read, and what the system says of it.
+struct Readable {
+  Descriptor file;
+  struct stat status;
+  bool has_size() const { return S_ISREG(status.st_mode); }
+};
+/// Opens a regular file and nothing else, so that no name makes a program wait for a FIFO or touch a device. What is
+/// there is asked of the file that was opened, so nobody can exchange it in between. Only /dev/stdin, the input that
+/// the process was given by its caller, may also be a pipe. Throws FileError.
+Readable open_to_read(std::string const& path);
 
 /// Calls a system function again while a signal interrupts it.
 template <class Call>

@@ -232,9 +232,46 @@ TEST_CASE("read_file reads whole files up to its limit") {
   CHECK(message<FileError>([&] { read_file(path, 99999); }) == path + ": is 100000 bytes, the most read here is 99999");
   CHECK(read_file(folder.put("empty", ""), 0).empty());
   CHECK(contains(message<FileError>([&] { read_file(folder / "none", 1); }), "cannot open: No such file or directory"));
-  CHECK(contains(message<FileError>([&] { read_file(folder / "", 1); }), "Is a directory"));
+  CHECK(
+      contains(message<FileError>([&] { read_file(folder / "", 1); }), "cannot read: is a folder, not a regular file"));
 
   // Files of no stated size are read to their end, and no further than the limit.
   CHECK_FALSE(read_file("/proc/self/status", 1 << 20).empty());
-  CHECK(contains(message<FileError>([&] { read_file("/dev/zero", 100000); }), "more than 100000 bytes"));
+}
+
+TEST_CASE("read_file opens regular files alone") {
+  TemporaryFolder const folder;
+  std::string const fifo = folder / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(message<FileError>([&] { read_file(fifo, 1); }) == fifo + ": cannot read: is a FIFO, not a regular file");
+  CHECK(message<FileError>([&] { read_file("/dev/zero", 1); }) ==
+        "/dev/zero: cannot read: is a character device, not a regular file");
+}
+
+TEST_CASE("same_file knows links, and files that are not there yet") {
+  TemporaryFolder const folder;
+  std::string const file = folder.put("file", "x");
+  fs::create_directory(folder / "inner");
+  fs::create_symlink("../file", folder / "inner/link");
+  fs::create_hard_link(file, folder / "hard");
+  fs::create_symlink("inner", folder / "also");
+  fs::create_symlink("new", folder / "inner/dangling");
+  for (char const* name : {"./file", "inner/../file", "inner/link", "hard", "also/link"})
+    CHECK(same_file(file, folder / name));
+  for (char const* name : {"also/new", "inner/./new", "inner/dangling", "also/dangling"})
+    CHECK(same_file(folder / "inner/new", folder / name));
+  for (char const* name : {"also/other", "new", "file", "nowhere/new"})
+    CHECK_FALSE(same_file(folder / "inner/new", folder / name));
+  CHECK(same_file(folder / "nowhere/new", folder / "nowhere/./new"));
+}
+
+TEST_CASE("check_writable says what write_atomically would, and writes nothing") {
+  TemporaryFolder const folder;
+  folder.put("file", "");
+  for (std::string const& path :
+       {folder / "nowhere/file", folder / "", std::string{}, folder / "file/below", std::string{"/dev/null"}})
+    CHECK(message<FileError>([&] { check_writable(path); }) == message<FileError>([&] { write(path, "x"); }));
+  CHECK_NOTHROW(check_writable(folder / "new"));
+  CHECK_NOTHROW(check_writable(folder / "file"));
+  CHECK(folder.names() == std::vector<std::string>{"file"});
 }

@@ -110,6 +110,20 @@ TEST_CASE("npy: takes samples and targets of any shape") {
     CHECK(contains(message<ConfigError>([&] { open(bad); }), "does not name two files"));
 }
 
+TEST_CASE("a spec names its files, and may be said from another folder") {
+  using Names = std::vector<std::string>;
+  CHECK(files_of("csv:a") == Names{"a"});
+  CHECK(files_of("npy:a,b/c") == Names{"a", "b/c"});
+  CHECK(files_of("mnist-test:d") == Names{"d/t10k-images-idx3-ubyte", "d/t10k-images-idx3-ubyte.gz",
+                                          "d/t10k-labels-idx1-ubyte", "d/t10k-labels-idx1-ubyte.gz"});
+  CHECK(files_of("mnist:d")[1] == "d/train-images-idx3-ubyte.gz");
+  CHECK(from_folder("f", "csv:a") == "csv:f/a");
+  CHECK(from_folder("f", "npy:a,/b") == "npy:f/a,/b");
+  CHECK(from_folder("", "mnist:d") == "mnist:d");
+  CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
+  CHECK_THROWS_AS(from_folder("f", "npy:x"), ConfigError);
+}
+
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
     CHECK(message<ConfigError>([&] { open(bad); }) ==

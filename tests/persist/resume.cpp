@@ -171,4 +171,25 @@ TEST_CASE("a checkpoint without a random state has the seed of its run") {
   CHECK_FALSE(goes_on_alike(6));
 }
 
+TEST_CASE("a checkpoint of another optimizer is refused by name") {
+  auto const resumed = []<auto optimizer>(Checkpoint const& checkpoint) {
+    Net net{2};
+    Solver<Net, MeanSquaredError{}, optimizer> solver{net};
+    return message<MismatchError>([&] { resume(solver, checkpoint); });
+  };
+  Net net{1};
+  Solver<Net, MeanSquaredError{}, Sgd{}> sgd{net};
+  run(sgd, 0, 1);
+  Checkpoint checkpoint = checkpoint_of(sgd);
+  CHECK(resumed.operator()<Adam{}>(checkpoint) ==
+        "the checkpoint's optimizer has 1 state for each weight, the solver's adam has 2");
+  checkpoint.solver = {.base_lr = 0.5f};  // now it says that it was Sgd
+  CHECK(resumed.operator()<Adam{}>(checkpoint) == "the checkpoint's optimizer is sgd, the solver's is adam");
+  CHECK(resumed.operator()<Nesterov{}>(checkpoint) == "the checkpoint's optimizer is sgd, the solver's is nesterov");
+  CHECK_NOTHROW(resume(sgd, checkpoint));
+  checkpoint.solver.solver = Adam{};
+  CHECK(message<MismatchError>([&] { solver_of(dynamic::Backend::like_static(), checkpoint); }) ==
+        "the checkpoint's optimizer has 1 state for each weight, the solver's adam has 2");
+}
+
 }  // namespace coldpress::persist

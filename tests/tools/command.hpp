@@ -40,7 +40,8 @@ struct Result {
 /// The command while it runs.
 class Running {
  public:
-  explicit Running(std::vector<std::string> arguments) {
+  /// `unread`: nobody reads what it prints.
+  explicit Running(std::vector<std::string> arguments, bool unread = false) {
     arguments.insert(arguments.begin(), std::getenv("COLDPRESS_COMMAND"));
     std::vector<char*> argv;
     for (auto& argument : arguments) argv.push_back(argument.data());
@@ -49,7 +50,14 @@ class Running {
     id_ = ::fork();
     REQUIRE(id_ >= 0);
     if (id_ > 0) return;
-    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
+    std::signal(SIGPIPE, SIG_DFL);
+    int ends[2];
+    if (unread && ::pipe(ends) == 0) {
+      ::close(ends[0]);
+      ::dup2(ends[1], 1);
+    } else {
+      ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
+    }
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
     ::execv(argv[0], argv.data());
     ::_exit(127);

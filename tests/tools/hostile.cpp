@@ -2,6 +2,8 @@
 
 #include <coldpress/persist.hpp>
 
+#include <sys/stat.h>
+
 namespace coldpress::command {
 namespace {
 
@@ -52,7 +54,8 @@ TEST_CASE("a spoilt checkpoint ends in a sentence") {
   output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint",
           c.folder / "checkpoint"});
   spoil_each(content(c.folder / "checkpoint"),
-             {{"inspect", c.file}, {"train", "--resume", c.file, "--steps", "2", "--save", c.save}}, c.folder, 150);
+             {{"inspect", c.file}, {"train", "--resume", c.file, "--trust-paths", "--steps", "2", "--save", c.save}},
+             c.folder, 150);
 }
 
 TEST_CASE("a spoilt config ends in a sentence") {
@@ -71,12 +74,38 @@ TEST_CASE("spoilt data end in a sentence") {
              c.folder, 150);
 }
 
+TEST_CASE("only regular files are opened, whoever names them") {
+  if (!has_command()) return;
+  Case const c;
+  std::string const fifo = c.folder / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  std::string const is_fifo = fifo + ": cannot read: is a FIFO, not a regular file";
+  auto const train = [&](std::string const& config, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"train", "--config", config, "--save", c.save});
+    return failure(more);
+  };
+  std::string config = dropout_config;
+  config.insert(config.size() - 1, ", data = \"csv:fifo\"");
+  CHECK(train(c.folder.put("named", config)) == is_fifo);
+  CHECK(train(c.config, {"--data", "csv:" + fifo}) == is_fifo);
+  CHECK(train(c.config, {"--data", "npy:" + fifo + ",y"}) == is_fifo);
+  CHECK(train(fifo) == is_fifo);
+  CHECK(train(c.config, {"--data", "csv:/dev/zero"}) ==
+        "/dev/zero: cannot read: is a character device, not a regular file");
+  CHECK(failure({"inspect", fifo}) == is_fifo);
+  // What the process was given as its input may be a pipe.
+  std::string const command = "cat '" + c.folder.put("data", sides(20)) +
+                              "' | \"$COLDPRESS_COMMAND\" train --config '" + c.config +
+                              "' --data csv:/dev/stdin --steps 1 --save '" + c.save + "' >/dev/null";
+  CHECK(std::system(command.c_str()) == 0);
+}
+
 TEST_CASE("any file can be inspected, without harm") {
   if (!has_command()) return;
   Case const c;
   CHECK(failure({"inspect", c.folder / "missing"}) ==
         c.folder / "missing" + ": cannot open: No such file or directory");
-  CHECK(contains(failure({"inspect", "/"}), "/: cannot read"));
+  CHECK(contains(failure({"inspect", "/"}), "/: cannot read: is a folder, not a regular file"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "")}), "x: line 1, column 1: there is no value"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "\x01\x02\x03")}), "x: is no Cap'n Proto message"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "(netwrok = ())")}), "x: line 1, column 1: "));

@@ -87,7 +87,7 @@ TEST_CASE("what goes into a pipe are whole lines") {
                              [](char c) { return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 127); }));
   CHECK(std::ranges::count(text, '\n') == 7);  // what is trained, four epochs, the whole, and where it is
   for (char const* part : {"100 samples of {2}, 82 parameters, batch 8, cpu\n", "epoch 1/4  loss ", "  test loss ",
-                           "epoch 4/4  100%  loss ", " samples/s  in 0:00\n", "net has the network after 52 steps\n"}) {
+                           "epoch 4/4  100%  loss ", " samples/s  in 0:00\n", "Saved the network after 52 steps to "}) {
     INFO(part);
     CHECK(contains(text, part));
   }
@@ -206,6 +206,45 @@ TEST_CASE("a run that diverges fails, and what it would have written stays as it
   CHECK(content(checkpoint) == good);
 }
 
+TEST_CASE("the data in a config count from its folder") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "configs");
+  folder.put("configs/data", sides(30));
+  std::string config = dropout_config;
+  folder.put("configs/c", config.insert(config.size() - 1, ", data = \"csv:data\""));
+  output({"train", "--config", folder / "configs/c", "--save", folder / "net"});
+  std::string const named = content(folder / "net");
+  output({"train", "--config", folder / "configs/c", "--data", "csv:" + folder / "configs/data", "--save",
+          folder / "net"});
+  CHECK(content(folder / "net") == named);
+  output(
+      {"train", "--config", source_file("examples/configs/xor.capnp.txt"), "--save", folder / "net", "--epochs", "1"});
+}
+
+TEST_CASE("what could not be saved at the end is said at the start") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = folder.put("data\xff", sides(30)), save = folder / "net", checkpoint = folder / "checkpoint";
+  // The training would take days.
+  std::vector<std::string> arguments{"train",        "--config",    folder.put("config", dropout_config),
+                                     "--data",       "csv:" + data, "--save",
+                                     save,           "--epochs",    "1000000000",
+                                     "--checkpoint", checkpoint};
+  std::string said = failure(arguments);
+  INFO(said);
+  CHECK(said.starts_with(checkpoint + ": data: is not UTF-8 at byte "));
+  std::string text = dropout_config;
+  text.insert(text.find("momentum"), "minibatchSize = 1099511627776, ");
+  said = failure({"train", "--config", folder.put("config", text), "--data", "csv:" + folder.put("data", sides(30)),
+                  "--save", save, "--epochs", "1000000000"});
+  INFO(said);
+  CHECK(said.starts_with(save + ": "));
+  CHECK(contains(said, "2^40"));
+  CHECK_FALSE(std::filesystem::exists(save));
+  CHECK_FALSE(std::filesystem::exists(checkpoint));
+}
+
 TEST_CASE("a network larger than the memory is a failure with a sentence") {
   if (!has_command()) return;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -218,7 +257,7 @@ TEST_CASE("a network larger than the memory is a failure with a sentence") {
                               folder.put("config", text) + "' --data 'csv:" + folder.put("data", sides(30)) +
                               "' --save '" + folder / "net" + "' 2>'" + folder / "err" + "'";
   CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
-  CHECK(content(folder / "err") == "coldpress: there is not enough memory for this network and data\n");
+  CHECK(content(folder / "err") == "coldpress: there is not enough memory\n");
 #endif
 }
 

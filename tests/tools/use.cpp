@@ -1,5 +1,7 @@
 #include "tools/command.hpp"
 
+#include <algorithm>
+
 namespace coldpress::command {
 namespace {
 
@@ -44,14 +46,9 @@ TEST_CASE("bad use is exit code 2, and says what is wrong") {
            Wrong{{"train", "--config", config, "--save", save, "--seed=-1"}, "--seed"},
            Wrong{{"train", "--config", config, "--save", save, "--steps", "0"}, "--steps"},
            Wrong{{"train", "--config", config, "--save", save, "--checkpoint-every", "5"}, "--checkpoint"},
-           Wrong{{"train", "--config", config, "--save", config}, "is given twice"},
-           Wrong{{"train", "--config", config, "--save", save, "--report", folder / "./net.juice"}, "is given twice"},
-           Wrong{{"train", "--config", config, "--save", save, "--checkpoint", save}, "is given twice"},
-           Wrong{{"train", "--resume", save, "--save", save}, "is given twice"},
+           Wrong{{"train", "--config", config, "--save", save, "--trust-paths"}, "--resume"},
            Wrong{{"eval", "--model", save}, "--data is required"},
            Wrong{{"eval", "--model", save, "--data", "csv:a", "--loss", "pride"}, "--loss"},
-           Wrong{{"predict", "--model", save, "--input", "x.npy", "--output", "x.npy"}, "is given twice"},
-           Wrong{{"predict", "--model", save, "--input", "x.npy", "--output", save}, "is given twice"},
        }) {
     auto const result = run(arguments);
     INFO(what << ": " << result.err);
@@ -60,6 +57,82 @@ TEST_CASE("bad use is exit code 2, and says what is wrong") {
     CHECK(contains(result.err, what));
   }
   CHECK(folder.names() == std::vector<std::string>{"config"});
+}
+
+TEST_CASE("no file is written that is read, or written for another option") {
+  if (!has_command()) return;
+  namespace fs = std::filesystem;
+  TemporaryFolder folder;
+  std::string const config = folder.put("config", dropout_config), data = folder.put("data", sides(30)),
+                    save = folder / "net.juice", other = folder.put("other", sides(30));
+  fs::create_directory(folder / "inner");
+  fs::create_symlink("../data", folder / "inner/link"), fs::create_hard_link(data, folder / "hard");
+  fs::create_symlink(".", folder / "here"), fs::create_symlink("net.juice", folder / "dangling");
+  for (char const* name : {"x.npy", "y.npy", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte"})
+    folder.put(name, name);
+  std::string text = dropout_config;
+  std::string const naming = folder.put("naming", text.insert(text.size() - 1, ", data = \"csv:data\""));
+  auto const before = [&] {
+    std::vector<std::string> contents;
+    for (std::string const& name : folder.names())
+      contents.push_back(name + (fs::is_directory(folder / name) ? "" : content(folder / name)));
+    std::ranges::sort(contents);
+    return contents;
+  };
+  auto const contents = before();
+  auto const refused = [&](std::vector<std::string> arguments, std::string const& written, std::string const& path,
+                           std::string const& why) {
+    auto const result = run(std::move(arguments));
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(contains(result.err, written + ": would overwrite '" + path + "', which " + why));
+    CHECK(before() == contents);
+  };
+  auto const train = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"train", "--config", config});
+    return more;
+  };
+  std::string const csv = "csv:" + data;
+  refused(train({"--data", csv, "--save", config}), "--save", config, "--config reads");
+  for (std::string const name : {"data", "./data", "inner/../data", "inner/link", "hard", "here/data"}) {
+    refused(train({"--data", csv, "--save", folder / name}), "--save", folder / name, "--data reads");
+    refused(train({"--data", csv, "--save", save, "--report", folder / name}), "--report", folder / name,
+            "--data reads");
+    refused(train({"--data", "csv:" + other, "--test", csv, "--save", save, "--checkpoint", folder / name}),
+            "--checkpoint", folder / name, "--test reads");
+    refused({"train", "--config", naming, "--save", folder / name}, "--save", folder / name,
+            "the data of --config reads");
+  }
+  // Neither is there yet.
+  for (std::string const name : {"./net.juice", "inner/../net.juice", "here/net.juice", "dangling"}) {
+    refused(train({"--data", csv, "--save", save, "--checkpoint", folder / name}), "--checkpoint", folder / name,
+            "--save writes");
+    refused(train({"--data", csv, "--save", folder / name, "--report", save}), "--report", save, "--save writes");
+  }
+  for (std::string const name : {"train-images-idx3-ubyte.gz", "train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+    refused(train({"--data", "mnist:" + folder / "here", "--save", folder / name}), "--save", folder / name,
+            "--data reads");
+  for (char const* name : {"x.npy", "y.npy"})
+    refused(train({"--data", "npy:" + folder / "x.npy" + "," + folder / "y.npy", "--save", folder / name}), "--save",
+            folder / name, "--data reads");
+  refused({"train", "--resume", data, "--save", data}, "--save", data, "--resume reads");
+  refused({"predict", "--model", other, "--input", data, "--output", folder / "hard"}, "--output", folder / "hard",
+          "--input reads");
+  refused({"predict", "--model", other, "--input", data, "--output", other}, "--output", other, "--model reads");
+}
+
+TEST_CASE("help shows no inside of the command, and names what an option takes") {
+  if (!has_command()) return;
+  for (char const* command : {"train", "eval", "predict"}) {
+    std::string const text = output({command, "--help"});
+    INFO(text);
+    for (std::size_t at = 0; (at = text.find('{', at)) != std::string::npos; ++at)
+      CHECK(text.compare(at, 8, "{N, ...}") == 0);
+    for (char const* part : {"->", " OR ", "value in", "1 or more"}) CHECK_FALSE(contains(text, part));
+    CHECK(contains(text, "fp32, tf32, bf16"));
+    CHECK(contains(text, "1 for failures, 2 for usage errors"));
+  }
+  CHECK(contains(output({"eval", "--help"}), "negative_log_likelihood, mean_squared_error, "));
 }
 
 TEST_CASE("output that cannot be written is a failure") {

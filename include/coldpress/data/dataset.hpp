@@ -40,6 +40,12 @@ void check(Dataset const& dataset);
 /// Throws ConfigError for any other spec, FileError, FormatError, and DataError where a value is not finite.
 Dataset open(std::string const& spec, ReadOptions options = {});
 
+/// The files that open(spec) may read: of MNIST both names of each, plain and .gz. Throws ConfigError as open does.
+std::vector<std::string> files_of(std::string const& spec);
+/// The same spec for paths that count from `folder` where they are relative, as those in a config count from the
+/// config's own. Throws ConfigError as open does.
+std::string from_folder(std::string const& folder, std::string const& spec);
+
 struct Split {
   Dataset training, held_out;
 };

@@ -31,4 +31,7 @@ Checkpoint read_checkpoint(std::string const& path);
 /// Writes atomically: afterwards `path` holds all of the checkpoint or is as it was. Throws as write_model does.
 void write_checkpoint(std::string const& path, Checkpoint const& checkpoint);
 
+/// The bytes that write_checkpoint writes: made of a run that has not begun, they tell whether it can be saved.
+std::vector<std::byte> serialize(Checkpoint const& checkpoint);
+
 }  // namespace coldpress::persist

@@ -112,6 +112,11 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
 }
 Checkpoint checkpoint_of(dynamic::Solver const& solver);
 
+/// Throws MismatchError where the states in a checkpoint are not those of the optimizer with this name, which has so
+/// many for each weight. Which optimizer they are of, the checkpoint's solver says; checkpoint_of a static solver
+/// leaves that as it is by default, and then the numbers of states are compared alone.
+void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states);
+
 /// The optimizer states of a checkpoint, and the gradients where samples wait: [buffer][weight]. Throws FormatError
 /// where one is missing or of another shape, and MismatchError where samples wait, but the solver's updates are of one
 /// minibatch (`accumulates` is not set).
@@ -124,6 +129,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   if (checkpoint.random_state.size() > 1)
     throw MismatchError{"the checkpoint is of a network that also ran apart from its solver, which must be dynamic"};
+  check_optimizer(checkpoint, Solver::Optimizer::name, Solver::Optimizer::states);
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
   auto const order = dynamic::matching_weights(checkpoint.model.config, dynamic::to_config(solver.network()));
