@@ -100,8 +100,8 @@ concept Labelled = requires(L const& reader, Shape const& in) {
 ///   value only; and target_gradient(y, t) where targets may come from the network,
 /// or a whole sample at once, in plain loops:
 ///   sample(in, y, t, dy, dt)  the value; writes all of dy, and of dt, which may be null.
-/// With Target::label it is Labelled, too. Where it depends on the shape of what it compares, for_shape(in) is what it
-/// then is.
+/// With Target::label it is Labelled, too. Where its weight depends on the shape of what it compares, that is
+/// weight_for(in).
 template <class L>
 concept ElementLoss = requires(L const& loss, double y) {
   { loss.value(y, y) } -> std::same_as<double>;
@@ -122,11 +122,9 @@ concept Loss = (ElementLoss<L> || SampleLoss<L>)&&requires(L const& loss, Shape 
 /// The loss as it is for values of shape `in`.
 template <Loss L>
 constexpr L loss_for(L const& loss, Shape const& in) {
-  if constexpr (requires { loss.for_shape(in); }) {
-    return loss.for_shape(in);
-  } else {
-    return loss;
-  }
+  L own = loss;
+  if constexpr (requires { loss.weight_for(in); }) own.loss_weight = loss.weight_for(in);
+  return own;
 }
 /// Whether a gradient gets to the targets too: a loss between two values of a network.
 template <class L>

@@ -23,11 +23,9 @@ struct MeanSquaredError {
     check_loss_weight(loss_weight);
     return in;
   }
-  /// What it is for values of a shape.
-  constexpr MeanSquaredError for_shape(Shape const& in) const {
-    MeanSquaredError loss = *this;
-    if (loss_average == Average::values) loss.loss_weight /= static_cast<float>(in.size());
-    return loss;
+  /// Its weight for values of a shape.
+  constexpr float weight_for(Shape const& in) const {
+    return loss_average == Average::values ? loss_weight / static_cast<float>(in.size()) : loss_weight;
   }
   static constexpr Target target = Target::value;
   template <class T>
