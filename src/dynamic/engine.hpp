@@ -109,19 +109,17 @@ class Engine final : public Executable {
       if (taped_) reserve_tapes(batch);
     }
     if (mode == Mode::inference) return;
-    make(training_, room_for(training_, batch));
+    Space& space = training();
+    make(space, room_for(space, batch));
     base(gradient);
-    reserve_zeros(training_.program, batch);
+    reserve_zeros(space.program, batch);
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
     if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
-    if (!training_) {  // most that are loaded are never trained by hand
-      PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
-      training_ = std::make_unique<Space>(border_, *graph_, backend_, options, seed_);
-    }
-    auto const run = start(*training_, inputs, homes, step_ + 1);
+    Space& space = training();
+    auto const run = start(space, inputs, homes, step_ + 1);
     forget();
-    compute(*training_, run);
+    compute(space, run);
     kept_.assign(inputs.begin(), inputs.end()), ++step_;
     return remember(run);
   }
@@ -456,6 +454,14 @@ class Engine final : public Executable {
     if constexpr (requires { backend.executor; })
       backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
     return {space.program, backend, parameters_.data(), space.memory.data() + room.scratch, {}, batch, seed_, step};
+  }
+  /// Planned when it is first asked for: most networks that are loaded are never trained by hand.
+  Space& training() {
+    if (!training_) {
+      PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
+      training_ = std::make_unique<Space>(border_, *graph_, backend_, options, seed_);
+    }
+    return *training_;
   }
   void make(Space& space, Room const& room) {
     if (room.values > space.memory.size()) outlet_.drop();

@@ -109,7 +109,6 @@ TEST_CASE("more than one step in a file of Juice is refused with the reason") {
 }
 
 TEST_CASE("a file that has what Juice has not is not Juice's, whoever wrote it, and its steps mean something") {
-  if (!has_capnp()) return;
   Index const of_three_features = 4 * 5 * (3 + 5) + 4 * 5 * 10 + 80;
   for (char const* more : {", output = \"Sequence\"", ", output = \"LastStep\"", ", truncation = 3"}) {
     INFO(more);
