@@ -25,9 +25,9 @@ class Trainer {
           data::Dataset const* test, Outputs outputs);
 
   /// Trains until all epochs are done, or `steps` steps where that is not 0, and writes the network. Throws
-  /// DivergenceError when the loss or a weight is no longer finite, which is then in no file, and Error when the process
-  /// is asked to end, after a last checkpoint. Where nobody reads stdout any more, it also ends, but only if there is a
-  /// checkpoint to go on from.
+  /// DivergenceError when the loss or a weight is no longer finite, which is then in no file, and Error when the
+  /// process is asked to end, after a last checkpoint. Where nobody reads stdout any more, it also ends, but only if
+  /// there is a checkpoint to go on from.
   void train(std::uint64_t steps);
 
  private:

@@ -117,8 +117,10 @@ void check_policy(LRPolicy const& policy) {
     check_number("gamma", policy.gamma);
   }
   check_number("power", policy.power);
-  if (is(Kind::step, Kind::sigmoid)) check(policy.stepsize > 0, "stepsize", "must be at least 1, is " + std::to_string(policy.stepsize));
-  if (is(Kind::poly)) check(policy.max_iter > 0, "max_iter", "must be at least 1, is " + std::to_string(policy.max_iter));
+  if (is(Kind::step, Kind::sigmoid))
+    check(policy.stepsize > 0, "stepsize", "must be at least 1, is " + std::to_string(policy.stepsize));
+  if (is(Kind::poly))
+    check(policy.max_iter > 0, "max_iter", "must be at least 1, is " + std::to_string(policy.max_iter));
   Index last = 0;
   for (Index const step : policy.steps) {
     bool const ended = step == 0 && is(Kind::multistep);
@@ -201,9 +203,9 @@ void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes
 
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
-    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ", options_.clip_gradients,
-                                  ", weight_decay ", options_.weight_decay, ", accumulate ", options_.accumulate,
-                                  ", check_every ", options_.check_every, ", minibatch_size ",
+    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ",
+                                  options_.clip_gradients, ", weight_decay ", options_.weight_decay, ", accumulate ",
+                                  options_.accumulate, ", check_every ", options_.check_every, ", minibatch_size ",
                                   options_.minibatch_size, ", or one of lr_policy")};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
@@ -230,8 +232,7 @@ SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs
 }
 SharedTensor const& Solver::train_tensors(std::span<SharedTensor const> inputs, SharedTensor const* targets) {
   auto const shapes = network_.input_shapes();
-  if (inputs.size() != shapes.size())
-    refuse("train_minibatch: takes ", shapes.size(), " inputs, got ", inputs.size());
+  if (inputs.size() != shapes.size()) refuse("train_minibatch: takes ", shapes.size(), " inputs, got ", inputs.size());
   auto& [values, homes] = network_.given_;
   values.clear(), homes.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k) network_.give(inputs[k], shapes[k].size());

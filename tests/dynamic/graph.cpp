@@ -178,7 +178,9 @@ TEST_CASE("a loss or a statistic alone is no network") {
 TEST_CASE("a layer that its input does not fit says what it was given") {
   auto const refused = [](dynamic::LayerType layer, Shape in, std::string const& sentence) {
     INFO(sentence);
-    CHECK(says(error_of<ShapeError>([&] { Net::from_config(Backend{}, sequential({{"l", std::move(layer)}}, in)); }),
+    CHECK(says(error_of<ShapeError>([&] {
+                 Net::from_config(Backend{}, sequential({{"l", std::move(layer)}}, in));
+               }),
                "layer 'l': " + sentence));
   };
   refused(Convolution{.num_output = 4, .filter_shape = 7}, {1, 5, 5},

@@ -480,12 +480,17 @@ TEST_CASE("what is refused at run time is said with its numbers") {
   layer.step(Floats(8));
   refused([&] { layer.step(Floats(4)); }, "got 1 samples, while 2 sequences are under way");
   Trainer solver{make(small_network()), {.objective = LayerConfig{"loss", MeanSquaredError{}}}};
-  refused([&] { solver.train_minibatch(Floats(8), Floats(7)); }, "the targets: got 7 values, expected 6 (2 samples of {3})");
+  refused([&] { solver.train_minibatch(Floats(8), Floats(7)); },
+          "the targets: got 7 values, expected 6 (2 samples of {3})");
   Net likelihood = make({"nll", NegativeLogLikelihood{3}});
-  CHECK(says(error_of<DataError>([&] { likelihood.forward({noise({2, 3}, 1), tensor({2}, {0, 7})}); }),
+  CHECK(says(error_of<DataError>([&] {
+               likelihood.forward({noise({2, 3}, 1), tensor({2}, {0, 7})});
+             }),
              "the label of sample 1 is 7; expected a whole number from 0 to 2"));
   Net positions = make({"s", SoftmaxLoss{}});
-  CHECK(says(error_of<DataError>([&] { positions.forward({noise({2, 3, 4}, 1), tensor({2, 4}, {0, 1, 2, 0, 0, 1, 0.5f, 2})}); }),
+  CHECK(says(error_of<DataError>([&] {
+               positions.forward({noise({2, 3, 4}, 1), tensor({2, 4}, {0, 1, 2, 0, 0, 1, 0.5f, 2})});
+             }),
              "label 2 of sample 1 is 0.5; expected a whole number from 0 to 2"));
 }
 

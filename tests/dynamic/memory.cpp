@@ -178,11 +178,11 @@ TEST_CASE("after reserve no call up to so many samples touches the heap, not eve
   check([] { return Net::from_config(Backend{}, windows_and_steps()); }, false);
   check(
       [] {
-        return Net::from_config(
-            Backend{}, sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}},
-                                   {"rnn", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
-                                   {"fc", Linear{10}}},
-                                  Shape{20}));
+        return Net::from_config(Backend{},
+                                sequential({{"conv", Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}},
+                                            {"rnn", Rnn{.hidden_size = 5, .output = RnnOutput::last_step}},
+                                            {"fc", Linear{10}}},
+                                           Shape{20}));
       },
       true);
   check([] { return Net::from_config(Backend{"cpu", {.bfloat16 = true}}, network()); }, true, false);

@@ -390,9 +390,8 @@ TEST_CASE("neither samples nor losses that are not finite change anything, and b
 }
 
 TEST_CASE("weights that are not finite end training at the next check, with the name of the first") {
-  SolverConfig const config{
-      .network = sequential({{"a", Linear{4}}, {"r", ReLU{}}, {"b", Linear{2}}}, Shape{3}, "net"),
-      .objective = squares};
+  SolverConfig const config{.network = sequential({{"a", Linear{4}}, {"r", ReLU{}}, {"b", Linear{2}}}, Shape{3}, "net"),
+                            .objective = squares};
   auto const check = [](Trainer solver, std::string const& name) {
     solver.options().check_every = 2;
     Floats const ruined(4 * 3, -std::numeric_limits<float>::infinity());  // which ReLU turns into 0

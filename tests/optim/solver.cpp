@@ -210,7 +210,8 @@ TEST_CASE("weights that are not finite end training at the next check, with the 
         FAIL_CHECK("a ruined weight was not found");
       } catch (DivergenceError const& error) {
         CHECK((error.step == 3 && error.weight == first && std::isfinite(error.loss)));
-        CHECK(error.sentence().find("; weight '" + first + "' has values that are infinite or NaN: the network can no "
+        CHECK(error.sentence().find("; weight '" + first +
+                                    "' has values that are infinite or NaN: the network can no "
                                     "longer be used") != std::string::npos);
       }
     };

@@ -351,8 +351,11 @@ TEST_CASE("a training cut at every byte or with any bit flipped is read or refus
 
 TEST_CASE("a mean squared error says in a file what it is the mean over: samples, unless it says values") {
   auto const loss_of = [](std::string const& type, std::string const& beside) {
-    return read("(network = (name = \"a\", layerType = (linear = (outputSize = 2))), loss = (name = \"loss\", layerType = (" +
-                type + ")" + beside + "))").loss->layer_type;
+    return read(
+               "(network = (name = \"a\", layerType = (linear = (outputSize = 2))), loss = (name = \"loss\", layerType "
+               "= (" +
+               type + ")" + beside + "))")
+        .loss->layer_type;
   };
   CHECK(loss_of("meanSquaredError = void", "") == dynamic::LayerType{MeanSquaredError{}});
   CHECK(loss_of("meanSquaredError = void", ", lossAverage = \"samples\"") == dynamic::LayerType{MeanSquaredError{}});

@@ -180,11 +180,13 @@ TEST_CASE("a run that diverges fails, and what it would have written stays as it
   if (!has_command()) return;
   TemporaryFolder folder;
   auto const config = [&](std::string const& rate) {
-    return folder.put("config" + rate, "(network = (name = \"n\", layerType = (sequential = (layers = ["
-                                       "(name = \"a\", layerType = (linear = (outputSize = 4))),"
-                                       "(name = \"b\", layerType = (linear = (outputSize = 1)))]))),"
-                                       "loss = (name = \"loss\", layerType = (meanSquaredError = void)),"
-                                       "solver = (baseLr = " + rate + "), epochs = 1, batch = 4)");
+    return folder.put("config" + rate,
+                      "(network = (name = \"n\", layerType = (sequential = (layers = ["
+                      "(name = \"a\", layerType = (linear = (outputSize = 4))),"
+                      "(name = \"b\", layerType = (linear = (outputSize = 1)))]))),"
+                      "loss = (name = \"loss\", layerType = (meanSquaredError = void)),"
+                      "solver = (baseLr = " +
+                          rate + "), epochs = 1, batch = 4)");
   };
   std::string const data = "csv:" + folder.put("xor", "0,0,0\n1,0,1\n1,1,0\n0,1,1\n"), save = folder / "net",
                     checkpoint = folder / "checkpoint";

@@ -36,9 +36,10 @@ __attribute__((noinline, cold)) inline std::string number_text(double value) {
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(std::string const& what, Index sample, Index place,
-                                                                      double found) {
-  throw DataError{sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ", number_text(found),
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(std::string const& what, Index sample,
+                                                                      Index place, double found) {
+  throw DataError{sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ",
+                              number_text(found),
                               "; training takes finite numbers, and counts samples and values from 0")};
 }
 }  // namespace detail
@@ -52,16 +53,16 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
                          static_cast<double>(samples[static_cast<std::size_t>(at)]));
 }
 
-/// Throws the DivergenceError of a step with this loss. `taken`: whether it has changed the weights; `weight`: the first
-/// one that is not finite, or empty.
+/// Throws the DivergenceError of a step with this loss. `taken`: whether it has changed the weights; `weight`: the
+/// first one that is not finite, or empty.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_divergence(std::uint64_t step, double loss, bool taken,
                                                                            std::string const& weight) {
   std::string const state =
-      !weight.empty() ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
+      !weight.empty()
+          ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
       : taken ? "all weights are finite"
               : "the step was not taken: all weights are finite, and as they were before it";
-  throw DivergenceError{sentence_of("the loss of step ", step, " is ", detail::number_text(loss),
-                                    "; ", state,
+  throw DivergenceError{sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
                                     ". A smaller learning rate or clipped gradients may help"),
                         step, loss, weight};
 }

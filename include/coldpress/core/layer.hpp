@@ -278,8 +278,8 @@ constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::strin
   }
 }
 
-/// Whether what a layer, or a loss, makes of a sample depends on neither the others of the minibatch nor its place among
-/// them. A ComputeLayer says so: layer.by_sample().
+/// Whether what a layer, or a loss, makes of a sample depends on neither the others of the minibatch nor its place
+/// among them. A ComputeLayer says so: layer.by_sample().
 template <class L>
 constexpr bool is_by_sample(L const& layer) {
   if constexpr (requires { layer.by_sample(); }) {

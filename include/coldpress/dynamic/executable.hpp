@@ -76,8 +76,8 @@ class Executable {
   /// Training steps and subtract_gradients leave a frozen weight, and its optimizer's state, as they are.
   virtual void set_frozen(int weight, bool frozen) = 0;
 
-  /// Room for so many samples: nothing is allocated for fewer, or as many, in forward in this mode and in backward after
-  /// it, nor in stream.
+  /// Room for so many samples: nothing is allocated for fewer, or as many, in forward in this mode and in backward
+  /// after it, nor in stream.
   virtual void reserve(Index batch, Mode mode) = 0;
   /// The samples must stay until backward is done.
   virtual std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) = 0;

@@ -33,9 +33,9 @@ class Solver {
 
   /// One step, fused where the network can; returns the network's output, as Layer's forward does. The batch is the
   /// first extent of x. Throws DataError for labels that are no class, and for values in the host's memory that are not
-  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no more
-  /// than the statistics; or where a weight is found to be so after the step (options().check_every). No step on a GPU
-  /// is waited for: there the loss is checked where it is read, and weights by check_finite.
+  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no
+  /// more than the statistics; or where a weight is found to be so after the step (options().check_every). No step on a
+  /// GPU is waited for: there the loss is checked where it is read, and weights by check_finite.
   SharedTensor const& train_minibatch(SharedTensor const& x, SharedTensor const& targets) {
     return train_minibatch(std::span{&x, 1}, targets);
   }

@@ -149,7 +149,8 @@ class Network {
   /// The same, const: any number of sequences, each with a state of its own.
   template <class X>
   __attribute__((always_inline)) Samples<T> step(X const& x, State& state, Workspace& workspace) const {
-    static_assert(Inference::plan().streams, "step: a layer of this network takes its input whole, so a sequence cannot come in parts");
+    static_assert(Inference::plan().streams,
+                  "step: a layer of this network takes its input whole, so a sequence cannot come in parts");
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
                   "step: takes a value for each input that outputs depend on, and no more");

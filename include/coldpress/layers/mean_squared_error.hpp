@@ -15,7 +15,8 @@ constexpr auto spellings(Average) { return std::array<std::string_view, 2>{"samp
 /// Average::values both are divided by the number of values of a sample: the mean over all values.
 struct MeanSquaredError {
   static constexpr std::string_view name = "mean_squared_error";
-  static constexpr std::string_view mean_over = "samples, each with the sum over its values; or values, see `loss_average`";
+  static constexpr std::string_view mean_over =
+      "samples, each with the sum over its values; or values, see `loss_average`";
   float loss_weight = 1;  // a factor of value and gradient
   Average loss_average = Average::samples;
 

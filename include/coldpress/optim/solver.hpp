@@ -62,10 +62,10 @@ class Solver {
 
   /// One step on a minibatch: samples, of several inputs a std::tuple, and as many targets. Returns the sum of the mean
   /// losses before the update. Throws ShapeError, and DataError for a label that is no class or a value that is not
-  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no more
-  /// than the statistics; or where a weight is found to be so after the step (SolverOptions::check_every). On a GPU only
-  /// the samples are checked here, since no step is waited for; see check_finite. Gradients are divided by the samples
-  /// they come from, or by minibatch_size where that is set, times the minibatches of an update.
+  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no
+  /// more than the statistics; or where a weight is found to be so after the step (SolverOptions::check_every). On a
+  /// GPU only the samples are checked here, since no step is waited for; see check_finite. Gradients are divided by the
+  /// samples they come from, or by minibatch_size where that is set, times the minibatches of an update.
   template <class X, class Y>
   auto train_minibatch(X const& x, Y const& y) requires has_target {
     auto const samples = detail::all_samples<T>(x);
