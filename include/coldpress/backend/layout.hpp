@@ -76,8 +76,9 @@ struct Layout {
   /// gates one after another, padded. So that what is multiplied with x and what with h are runs of the same four sums
   /// n_x, r, z, n_h, a GRU's gates stand as n, r, z in the rows of W_x and b_W, and as r, z, n in the others.
   static constexpr Index recurrent_pitch(RecurrentWeights const& w) { return pitch(w.gates * cells(w.hidden)); }
-  /// Where the matrix of a part starts.
-  static constexpr Index recurrent_part(RecurrentWeights const& w, Index part) {
+  /// Where the matrix of a part starts. Inlined: handed to a function, a layer's weights are in memory, and g++ forgets
+  /// the shape of a stream.
+  __attribute__((always_inline)) static constexpr Index recurrent_part(RecurrentWeights const& w, Index part) {
     Index const first = part < w.directions ? part : w.directions;
     return recurrent_pitch(w) *
            (first * (w.inputs(0) + w.hidden + 2) + (part - first) * ((w.directions + 1) * w.hidden + 2));
