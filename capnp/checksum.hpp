@@ -19,8 +19,8 @@ inline constexpr std::string_view checksum_kind = "coldpress 1";
 /// The root's checksum fields are left out. Never 0.
 std::uint64_t checksum(capnp::DynamicStruct::Reader root);
 
-/// A fuzzer changes bytes all the time: it goes on with what the checksum would tell from accidents. Compilers define
-/// this name for fuzzing alone.
+/// A fuzzer changes bytes all the time: it goes on with what the checksum would tell from accidents. The preset fuzz
+/// defines the name that fuzzers have for this, and nothing else does.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 inline constexpr bool is_fuzzed = true;
 #else
