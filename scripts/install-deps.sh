@@ -6,7 +6,7 @@
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user, which runs its programs: the preset arm64
 set -euo pipefail
 
-packages=(g++ cmake ninja-build ccache git pkg-config time
+packages=(g++ cmake ninja-build ccache git pkg-config time valgrind
   libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
 optional=()
