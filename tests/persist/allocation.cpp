@@ -190,8 +190,10 @@ TEST_CASE("loading where memory runs out throws, keeps nothing, and works the ne
   CHECK(copied(dynamic::Layer::load(backend, file).predict(x)) == expected);
 }
 
-#if !defined SANITIZED && !defined __SANITIZE_ADDRESS__  // which would see what Cap'n Proto loses
 TEST_CASE("reading a config where memory runs out says so, and not that the config is wrong") {
+#if defined SANITIZED || defined __SANITIZE_ADDRESS__
+  WARN("skipped: a sanitizer sees what Cap'n Proto loses here");
+#else
   TemporaryFolder const folder;
   std::string const file = folder / "training.txt";
   persist::write_training(file, {.network = network(), .loss = training().objective});
@@ -200,8 +202,8 @@ TEST_CASE("reading a config where memory runs out says so, and not that the conf
   auto const read = [&] { persist::read_training(file); };
   CHECK(fail_each(file, read, 3) > 50);
   CHECK(persist::read_training(file) == expected);
-}
 #endif
+}
 
 TEST_CASE("saving where memory runs out leaves the file of before, or all of the new one") {
   TemporaryFolder const folder;

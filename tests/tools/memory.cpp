@@ -16,6 +16,8 @@ class Failing {
     for (auto& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     folder_.put("err", "");
+    // LD_PRELOAD would take a path with a blank for two.
+    std::filesystem::create_symlink(std::getenv("COLDPRESS_FAILING_MEMORY"), folder_ / "memory.so");
     id_ = ::fork();
     REQUIRE(id_ >= 0);
     if (id_ == 0) {
@@ -24,7 +26,7 @@ class Failing {
       int const from = ::fcntl(down[0], F_DUPFD, 10), to = ::fcntl(up[1], F_DUPFD, 10);
       ::dup2(from, 3), ::dup2(to, 4);
       ::setenv("MALLOC_PERTURB_", "165", 1);  // what is freed is overwritten, so that its use is seen
-      ::setenv("LD_PRELOAD", std::getenv("COLDPRESS_FAILING_MEMORY"), 1);
+      ::setenv("LD_PRELOAD", (folder_ / "memory.so").c_str(), 1);
       ::execv(argv[0], argv.data());
       ::_exit(127);
     }
