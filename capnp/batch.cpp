@@ -120,7 +120,10 @@ class Reading {
     return current;
   }
 
-  std::optional<Shape> through(Custom&, LayerConfig const&, std::optional<Shape>, std::string const&) { return {}; }
+  std::optional<Shape> through(Custom&, LayerConfig const&, std::optional<Shape> in, std::string const&) {
+    if (follows_all_) seen_.push_back(in.value_or(Shape{}));
+    return {};
+  }
 
   template <class L>
   std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const& place) {

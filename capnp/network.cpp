@@ -128,9 +128,13 @@ std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::E
   tensors.drop_juice_biases(model.config);
   std::vector<dynamic::Values> values;
   for (auto const& weight : weights) {
-    values.push_back(tensors.take(weight, weight.name, weight.other_name));
+    auto const& taken = values.emplace_back(tensors.take(weight, weight.name, weight.other_name));
     for (std::string const& alias : weight.aliases) {  // Juice writes what is shared once for each layer
-      if (tensors.has(alias) && !std::ranges::equal(tensors.take(weight, alias, ""), values.back()))
+      if (!tensors.has(alias)) continue;
+      auto const other = tensors.take(weight, alias, "");
+      bool const same = taken.empty() ? std::ranges::all_of(other, [](float value) { return value == 0; })
+                                      : std::ranges::equal(other, taken);
+      if (!same)
         throw MismatchError{"weight '" + alias + "' is shared with '" + weight.name + "', but has other values"};
     }
   }
@@ -193,6 +197,9 @@ Model for_juice(Model model) {
                     "Juice's convolutions have no bias, no groups and no dilation");
       refuse_unless(c->filter_shape.count == 1 && c->stride.count == 1 && c->padding.count == 1,
                     "Juice's convolutions have the same window on both axes");
+    } else if (auto const* m = std::get_if<MeanSquaredError>(&config.layer_type)) {
+      refuse_unless(m->loss_average == Average::samples && m->loss_weight == 1,
+                    "Juice's mean squared error is the mean over samples and has no weight");
     } else if (auto const* p = std::get_if<Pooling>(&config.layer_type)) {
       refuse_unless(p->rounding == Rounding::floor && !p->count_padding,
                     "Juice's poolings round down and do not count padding");

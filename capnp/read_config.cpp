@@ -82,7 +82,7 @@ class Reader : Tree {
     Layer layer{};
     std::vector<std::string> required;
     for_each_field(layer, [&](std::string_view name, auto& value) {
-      if (name == "loss_weight") return;
+      if (stands_beside(name)) return;
       try {
         read(file, camel_case(name), value);
       } catch (ConfigError const&) {

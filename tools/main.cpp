@@ -17,7 +17,7 @@ constexpr int succeeded = 0, failed = 1, bad_use = 2;
 
 int fail(char const* sentence) {
   std::fflush(stdout);
-  std::fprintf(stderr, "coldpress: %s\n", coldpress::persist::printable(sentence).c_str());
+  std::fprintf(stderr, "coldpress: %s\n", sentence);
   return failed;
 }
 
@@ -49,6 +49,6 @@ int main(int argc, char** argv) {
   } catch (std::bad_alloc const&) {
     return fail("there is not enough memory");
   } catch (std::exception const& error) {
-    return fail(error.what());
+    return fail(coldpress::persist::printable(error.what()).c_str());
   }
 }

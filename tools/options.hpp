@@ -73,7 +73,7 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
 inline void add_reading(CLI::App& command, data::ReadOptions& options) {
   command
       .add_option("--max-expansion", options.max_expansion,
-                  "A gzip-compressed file of data may unpack to so many times its size, and 1 MiB")
+                  "A gzip-compressed file of data may unpack to this many times its size, plus 1 MiB")
       ->type_name(number)
       ->check(at_least_1())
       ->capture_default_str();

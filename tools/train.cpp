@@ -80,17 +80,30 @@ void check_same_run(Checkpoint const& run, std::optional<persist::Training> cons
   if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
 }
 
+/// Without their folders, which may differ when a run goes on elsewhere.
+std::vector<std::string> file_names(std::string const& spec) {
+  auto files = data::files_of(spec);
+  for (std::string& file : files) file = std::filesystem::path{file}.filename().string();
+  return files;
+}
+
 /// The data of a run without --data: those of the config, since it is the user who names that file, from where it is;
 /// or of the checkpoint, where the user trusts it.
 std::string data_of(Options const& options, std::string const& configured, std::string const& kept, Files& files) {
   bool const of_config = !configured.empty();
   auto const find = [&] {
-    std::string const folder = std::filesystem::path{options.config}.parent_path().string();
+    // What comes from a pipe has no folder: its paths count from the working directory.
+    bool const piped = options.config == "/dev/stdin";
+    std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
+    if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
+      throw MismatchError{"the checkpoint's data is '" + kept + "', the config's is '" + configured +
+                          "'; choose with --data"};
+    }
     std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
     if (spec.empty()) throw ConfigError{"is missing"};
     if (!of_config && !options.trust_paths) {
       throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
-                        "name the data with --data, or trust it"};
+                        "name the data with --data, or add --trust-paths"};
     }
     files.reads_data(of_config ? "the data of --config" : "the data of --resume", spec);
     return spec;
@@ -107,7 +120,9 @@ Checkpoint read_run(Options const& options, Files& files) {
   if (!options.config.empty()) training = persist::read_training(options.config);
   Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
   if (options.epochs) run.epochs = *options.epochs;
-  run.data = options.data.empty() ? data_of(options, training ? training->data : "", run.data, files) : options.data;
+  run.data = options.data.empty()
+                 ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
+                 : options.data;
   if (!options.resume.empty()) {
     with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
   }

@@ -169,6 +169,10 @@ std::vector<std::string> files_of(std::string const& spec) {
 
 std::string from_folder(std::string const& folder, std::string const& spec) {
   auto const [format, paths] = parse(spec);
+  if (paths.size() > 1 && folder.find(',') != std::string::npos)
+    throw ConfigError{
+        "the folder '" + folder +
+        "' has a comma in its name, which the names of several files cannot have; give the data with --data"};
   std::string result{format.name};
   char before = ':';
   for (std::string const& path : paths) {

@@ -104,7 +104,7 @@ std::size_t Source::read(std::span<std::byte> bytes) {
     int const result = ::inflate(&s.stream, Z_NO_FLUSH);
     done += room - s.stream.avail_out;
     s.unpacked += room - s.stream.avail_out;
-    if (s.unpacked > s.allowed()) malformed("unpacks to more than it may" + limit());
+    if (s.unpacked > s.allowed()) malformed("unpacks to more than its limit" + limit());
     if (result == Z_STREAM_END)
       s.between_members = true;
     else if (result == Z_MEM_ERROR)
@@ -129,9 +129,9 @@ bool Source::compressed() const { return state_->compressed; }
 std::string Source::limit() const {
   State const& s = *state_;
   if (!s.compressed) return {};
-  return ": at most " + std::to_string(s.allowed()) + " bytes of its " +
-         std::to_string(std::max(s.file_size, s.taken_in)) + ", which are " + std::to_string(s.max_expansion) +
-         " times as many and 1 MiB; a larger max_expansion allows more";
+  return ": " + std::to_string(s.allowed()) + " bytes, " + std::to_string(s.max_expansion) + " times its " +
+         std::to_string(std::max(s.file_size, s.taken_in)) +
+         " bytes plus 1 MiB; raise --max-expansion (ReadOptions::max_expansion) if that is intended";
 }
 
 std::string const& Source::path() const { return state_->path; }

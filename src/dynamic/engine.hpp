@@ -110,7 +110,9 @@ class Engine final : public Executable {
     }
     if (mode == Mode::inference) return;
     Space& space = training();
-    make(space, room_for(space, batch));
+    Room const room = room_for(space, batch);
+    if (room.values > space.memory.size()) forget();  // what grows loses what a backward pass would read
+    make(space, room);
     base(gradient);
     reserve_zeros(space.program, batch);
   }

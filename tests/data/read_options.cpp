@@ -67,9 +67,8 @@ TEST_CASE("a compressed file unpacks to 100 times its size and 1 MiB and no furt
     auto const said = message<FormatError>([&] { read(path, ReadOptions{}); });
     INFO(said);
     CHECK(said.starts_with(path));
-    CHECK(contains(said, "at most " + std::to_string(100 * size + (1 << 20)) + " bytes"));
-    CHECK(contains(said, "of its " + std::to_string(size)));
-    CHECK(contains(said, "100 times"));
+    CHECK(contains(said, ": " + std::to_string(100 * size + (1 << 20)) + " bytes, 100 times its " +
+                             std::to_string(size) + " bytes plus 1 MiB"));
     CHECK(contains(said, "max_expansion"));
     CHECK_NOTHROW(read(path, ReadOptions{.max_expansion = 1032}));
   };

@@ -145,6 +145,20 @@ TEST_CASE("forward, backward and training stay off the heap") {
   check([&] { return Net::adapt(type); });
 }
 
+TEST_CASE("room that is made after a forward pass leaves no backward pass of it") {
+  Data const two{2};
+  auto const check = [&](Net net) {
+    net.forward(two.x);
+    net.reserve(64);
+    CHECK_THROWS_WITH(net.backward(two.dy), Catch::Contains("comes after forward in training mode"));
+    net.forward(two.x), net.reserve(2);  // there is room already
+    net.forward(two.x), net.backward(two.dy);
+  };
+  check(Net::from_config(Backend{}, network()));
+  Network<Sequential<Linear{33}, TanH{}, Linear{10}, LogSoftmax{}>, Shape{20}> type{1};
+  check(Net::adapt(type));
+}
+
 TEST_CASE("after reserve no call up to so many samples touches the heap, not even the first") {
   std::map<Index, Data> data;
   for (Index batch : {1, 2, 7, 16, 17, 31, 32, 33, 50}) data.emplace(batch, Data{batch});

@@ -167,10 +167,17 @@ TEST_CASE("paths in a checkpoint are followed only where the user trusts them") 
   CHECK(failure({"train", "--resume", c.checkpoint, "--save", save}) ==
         c.checkpoint + ": data: is '" + c.data +
             "', and paths in a checkpoint are followed only with --trust-paths; "
-            "name the data with --data, or trust it");
+            "name the data with --data, or add --trust-paths");
   CHECK(failure({"train", "--resume", c.checkpoint, "--config", c.config, "--save", save}) ==
         failure({"train", "--resume", c.checkpoint, "--save", save}));
   CHECK(c.network({"train", "--resume", c.checkpoint, "--trust-paths"}) == whole);
+  // A config that names other data is of another run.
+  std::string const other = c.folder.put("other", sides(40));
+  std::string changed = dropout_config;
+  changed.insert(changed.size() - 1, ", data = \"csv:" + other + "\"");
+  CHECK(contains(
+      failure({"train", "--resume", c.checkpoint, "--config", c.folder.put("changed", changed), "--save", save}),
+      "the config's is 'csv:" + other + "'; choose with --data"));
   // The user names the config, and so what is in it.
   std::string config = dropout_config;
   c.folder.put("same", config.insert(config.size() - 1, ", data = \"csv:data\""));

@@ -49,7 +49,8 @@ class Adapted final : public Executable {
 
   void reserve(Index batch, Mode mode) override {
     inference_.reserve(batch), state_.reserve(batch);
-    if (mode == Mode::training) training_.reserve(batch), batch_ = batch, zeros(Shape{1});
+    // What grows loses what a backward pass would read.
+    if (mode == Mode::training) training_.reserve(batch), batch_ = batch, zeros(Shape{1}), kept_ = passed_back_ = false;
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes) override {
     bool const training = mode == Mode::training;
