@@ -115,7 +115,7 @@ TEST_CASE("a network streams only where all of its layers do, whichever comes la
       net.step(x);
       return true;
     } catch (ShapeError const& error) {
-      CHECK(says(error, "needs the whole sequence at once"));
+      CHECK(says(error, "layer 'both' takes its input, samples of {4, 3}, whole, so a sequence cannot come in parts"));
       return false;
     }
   };

@@ -12,7 +12,7 @@ namespace {
 /// A schema with one more member, at the next ordinal, at the end of a struct's union or of an enumeration.
 std::string with_member(std::string text, std::string const& record, std::string const& end,
                         std::string const& member) {
-  auto const start = text.find("\n" + record + " {");
+  auto const start = text.find("\n" + record + " ");  // an annotation may follow
   REQUIRE(start != std::string::npos);
   auto const finish = text.find("\n}", start);
   int next = 0;

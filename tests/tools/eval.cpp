@@ -64,8 +64,8 @@ TEST_CASE("eval refuses data that do not fit") {
     return failure(more);
   };
   CHECK(contains(refused("0,1,2\n"), "the network takes samples of shape {3}, not {2}"));
-  CHECK(contains(refused("3,1,2,3\n"), "a label must be a whole number"));
-  CHECK(contains(refused("0.5,1,2,3\n"), "a label must be a whole number"));
+  CHECK(contains(refused("3,1,2,3\n"), "of sample 0 is 3"));
+  CHECK(contains(refused("1,1,2,3\n0.5,1,2,3\n"), "of sample 1 is 0.5"));
   CHECK(contains(refused("1,1,2,3\n", {"--loss", "mean_squared_error"}),
                  "the targets have shape {1}, mean_squared_error wants {3}"));
   CHECK(contains(refused("1,1,2,3\n", {"--backend", "cpu:v9"}), "v9"));
