@@ -19,6 +19,7 @@ std::size_t largest = 0;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc{};
 }
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return std::malloc(size); }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 

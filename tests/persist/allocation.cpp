@@ -83,6 +83,7 @@ void* operator new(std::size_t size) {
   if (void* p = allocate(size)) return p;
   throw std::bad_alloc{};
 }
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return allocate(size); }
 void* operator new(std::size_t size, std::align_val_t align) {
   auto const a = static_cast<std::size_t>(align);
   if (void* p = allocate(a, (size + a - 1) / a * a)) return p;
