@@ -28,7 +28,7 @@ void with_little_stack(std::function<void()> action) {
 }
 
 /// As deep as a file may be: 32 layers inside each other.
-dynamic::LayerConfig deepest() {
+[[maybe_unused]] dynamic::LayerConfig deepest() {
   dynamic::LayerConfig config{"fc", Linear{4}};
   for (int depth = 0; depth < 31; ++depth) {
     dynamic::SequentialConfig container;
