@@ -91,8 +91,8 @@ class Reading {
   std::vector<Said> const& said() const { return all_said_; }
   /// Of each layer what it sees of the samples that come to it: two readings that have the same are the same network.
   std::vector<Shape> const& seen() const { return seen_; }
-  /// From now on samples are followed also from layers that make a shape of their own, through joins, and past inputs
-  /// of unknown shape.
+  /// Makes the reading follow samples also from layers that define their own shape, through joins, and past inputs of
+  /// unknown shape.
   void follow_all() { follows_all_ = true; }
 
  private:

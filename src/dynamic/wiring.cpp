@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
-/// Who makes what, and who waits for what.
+/// Which layer makes each value, and which layers wait for it.
 class Ordering {
  public:
   Ordering(std::vector<LayerConfig> const& layers, Scope const& scope, bool nameless)

@@ -1,5 +1,5 @@
-// What a harness refuses to run: not wrong, but more work than a fuzzer has time for. The library's own limits have
-// tests of their own.
+// What a harness refuses to run: valid input that takes more work than a fuzzer has time for. Other tests cover the
+// library's own limits.
 #pragma once
 
 #include <coldpress/persist/model.hpp>

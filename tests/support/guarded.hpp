@@ -1,5 +1,5 @@
-// Memory that ends where a page ends, with a page behind it that nobody may touch: who reads or writes one value too
-// many is stopped by the system at once, also in builds without sanitizers.
+// Memory that ends where a page ends, followed by a page without access: code that reads or writes one value too many
+// is stopped by the system at once, also in builds without sanitizers.
 #pragma once
 
 #include <cstddef>

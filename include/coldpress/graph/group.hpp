@@ -55,7 +55,7 @@ struct Group {
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
   Index state = 0;  // where its state starts, in values a sample
   // While planning:
-  unsigned readers = 0;   // who reads its value, see detail::Readers; then how many edges do
+  unsigned readers = 0;   // what reads its value (detail::Readers), later the number of edges
   int last_arrival = -1;  // where the last gradient of it came from: group * max_edges + edge
   int layout = 0;         // another group whose value has the layout of this one's
   int earliest = 0;       // the first step at which a gradient is there, its own or that of a group before it
@@ -74,7 +74,7 @@ struct Group {
 
 namespace detail {
 
-/// Who reads a value, through all its views. A group can go on with it where that is one node and nothing else; more
+/// What reads a value, through all its views. A group can go on with it where that is one node and nothing else; more
 /// than two need not be told apart. Statistics and the user read it in memory.
 struct Readers {
   static constexpr unsigned nodes = 3, statistic = 4, user = 8;
