@@ -18,8 +18,8 @@ inline constexpr Index most = Index{1} << 40;
 
 constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAME";  // what an option takes
 
-// Validators with empty descriptions, since --help would print them behind the option. They are functions because global
-// objects would allocate before main, where a failure could not be reported.
+// Validators with empty descriptions, since --help would print them behind the option. They are functions because
+// global objects would allocate before main, where a failure could not be reported.
 inline CLI::Validator at_least_1() { return CLI::Range(Index{1}, most).description(""); }
 inline CLI::Validator some_threads() { return CLI::Range(0, 4096).description(""); }
 inline CLI::Validator not_negative() {
