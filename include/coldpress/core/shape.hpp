@@ -4,6 +4,7 @@
 #include <coldpress/core/error.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 
 namespace coldpress {
@@ -28,23 +29,39 @@ __attribute__((always_inline)) constexpr void require(bool holds, char const* se
 struct Shape;
 inline std::string to_string(Shape const& shape);
 
-namespace detail {
-inline std::string to_text(char const* text) { return text; }
-inline std::string to_text(std::string const& text) { return text; }
-inline std::string to_text(Shape const& shape) { return to_string(shape); }
-template <class Number>
-std::string to_text(Number number) {
-  return std::to_string(number);
-}
-}  // namespace detail
+#if !defined __CUDACC_RTC__
+/// A part of a sentence: a text, a shape or a whole number. One type for all, so that a program compiles one function
+/// that joins them, whatever it has to say.
+struct SentencePart {
+  char const* text = nullptr;
+  Shape const* shape = nullptr;
+  long long number = 0;
 
-/// A sentence of its parts: texts, numbers and shapes.
-template <class... Parts>
-__attribute__((noinline, cold)) std::string sentence_of(Parts const&... parts) {
+  constexpr SentencePart(char const* words) : text(words) {}
+  SentencePart(std::string const& words) : text(words.c_str()) {}
+  constexpr SentencePart(Shape const& of) : shape(&of) {}
+  template <class Number>
+  requires std::is_integral_v<Number>
+  constexpr SentencePart(Number of) : number(static_cast<long long>(of)) {}
+};
+
+__attribute__((noinline, cold)) inline std::string joined(std::initializer_list<SentencePart> parts) {
   std::string sentence;
-  (sentence.append(detail::to_text(parts)), ...);
+  for (SentencePart const& part : parts) {
+    if (part.text != nullptr) {
+      sentence += part.text;
+    } else {
+      sentence += part.shape != nullptr ? to_string(*part.shape) : std::to_string(part.number);
+    }
+  }
   return sentence;
 }
+/// A sentence of its parts.
+template <class... Parts>
+__attribute__((always_inline)) inline std::string sentence_of(Parts const&... parts) {
+  return joined({parts...});
+}
+#endif
 /// Throws ShapeError with a sentence of its parts: what was found, and what was expected. For what is known at run time
 /// alone.
 template <class... Parts>
@@ -52,7 +69,7 @@ template <class... Parts>
 #if defined __CUDACC_RTC__
   refuse(what);
 #else
-  throw ShapeError{sentence_of(what, parts...)};
+  throw ShapeError{joined({what, parts...})};
 #endif
 }
 

@@ -29,36 +29,46 @@ struct Samples {
   auto end() const { return values.end(); }
 };
 
-/// The samples that so many values of input `input` are, where a sample of `shape` has `size`. Throws ShapeError unless
-/// they are whole ones, and at least one.
-__attribute__((always_inline)) inline Index count_samples(std::size_t values, Index size, Shape const& shape,
-                                                          int input = 0) {
-  auto const count = static_cast<Index>(values);
-  if (count <= 0 || count % size != 0)
-    refuse("network: input ", input, " must be a whole number of samples, at least one: got ", count,
-           " values, expected a multiple of ", size, ", which a sample of ", shape, " has");
-  return count / size;
-}
-/// Throws ShapeError, which begins with `what`, unless these are the values of `samples` samples of `shape`.
-inline void check_values(char const* what, std::size_t values, Index samples, Shape const& shape) {
-  Index const expected = samples * shape.size();
-  if (static_cast<Index>(values) != expected)
-    refuse(what, ": got ", values, " values, expected ", expected, " (", samples,
-           samples == 1 ? " sample of " : " samples of ", shape, ")");
-}
-/// Throws ShapeError unless input `input` has as many samples as the first.
-inline void check_equally_many(Index samples, int input, Index of_first) {
-  if (samples != of_first)
-    refuse("network: all inputs must have equally many samples: input ", input, " has ", samples, ", input 0 has ",
-           of_first);
-}
-
 namespace detail {
+// What does not hold is said in functions of their own, which take the numbers by value: where it holds, which is
+// always, a step of a stream has a comparison and no number in memory.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_count(Index values, Index size, Shape shape,
+                                                                      int input) {
+  refuse("network: input ", input, " must be a whole number of samples, at least one: got ", values,
+         " values, expected a multiple of ", size, ", which a sample of ", shape, " has");
+}
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_values(char const* what, std::size_t values,
+                                                                       Index expected, Index samples, Shape shape) {
+  refuse(what, ": got ", values, " values, expected ", expected, " (", samples,
+         samples == 1 ? " sample of " : " samples of ", shape, ")");
+}
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_unequal(Index samples, int input, Index of_first) {
+  refuse("network: all inputs must have equally many samples: input ", input, " has ", samples, ", input 0 has ",
+         of_first);
+}
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_other_batch(Index batch, Index under_way) {
   refuse("step: got ", batch, " samples, while ", under_way,
          " sequences are under way; the batch may change only after reset");
 }
 }  // namespace detail
+
+/// The samples that so many values of input `input` are, where a sample of `shape` has `size`. Throws ShapeError unless
+/// they are whole ones, and at least one.
+__attribute__((always_inline)) inline Index count_samples(std::size_t values, Index size, Shape const& shape,
+                                                          int input = 0) {
+  auto const count = static_cast<Index>(values);
+  if (count <= 0 || count % size != 0) detail::refuse_count(count, size, shape, input);
+  return count / size;
+}
+/// Throws ShapeError, which begins with `what`, unless these are the values of `samples` samples of `shape`.
+inline void check_values(char const* what, std::size_t values, Index samples, Shape const& shape) {
+  Index const expected = samples * shape.size();
+  if (static_cast<Index>(values) != expected) detail::refuse_values(what, values, expected, samples, shape);
+}
+/// Throws ShapeError unless input `input` has as many samples as the first.
+inline void check_equally_many(Index samples, int input, Index of_first) {
+  if (samples != of_first) detail::refuse_unequal(samples, input, of_first);
+}
 
 /// How an argument becomes a span of samples. Contiguous ranges do; coldpress/xtensor.hpp adds arrays and expressions.
 template <class X, class T>
