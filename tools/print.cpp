@@ -186,6 +186,9 @@ std::string to_string(float value) { return shortest(value); }
 Fields fields_of(dynamic::LayerType const& layer) {
   return std::visit([](auto const& type) { return fields(type); }, layer);
 }
+Fields fields_of(dynamic::AnyOptimizer const& optimizer) {
+  return std::visit([](auto const& type) { return fields(type); }, optimizer);
+}
 
 void show(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {

@@ -11,6 +11,7 @@ std::string to_string(float value);
 /// Names and values; of a layer's weights those that are not the layer's own.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields fields_of(dynamic::LayerType const& layer);
+Fields fields_of(dynamic::AnyOptimizer const& optimizer);
 
 /// Prints it on standard output, with what a terminal would obey instead of showing it spelt out.
 void show(std::string_view text);

@@ -59,7 +59,14 @@ std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverC
   compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
   compare("bound of gradients", value(checkpoint.clip_gradients), value(config.clip_gradients));
   compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
-  return found.empty() ? "has another solver than the config" : found;
+  if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
+    Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
+    for (std::size_t i = 0; i < of_checkpoint.size(); ++i)
+      compare(of_checkpoint[i].first.c_str(), of_checkpoint[i].second, of_config[i].second);
+  }
+  if (found.empty() && checkpoint.regularization_method != config.regularization_method)
+    return "has another regularization method than the config";
+  return found.empty() ? "has another learning-rate policy than the config" : found;
 }
 
 /// Throws MismatchError where config or options ask for another run than the one in the checkpoint.

@@ -203,10 +203,11 @@ void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes
 
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
   if (!options_.sane() || options_.minibatch_size < 0)
-    throw ConfigError{sentence_of(
-        "solver: a number of options() is out of range: clip_gradients ", number_text(options_.clip_gradients),
-        ", weight_decay ", number_text(options_.weight_decay), ", accumulate ", options_.accumulate, ", check_every ",
-        options_.check_every, ", minibatch_size ", options_.minibatch_size, ", or one of lr_policy")};
+    throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ",
+                                  coldpress::detail::number_text(options_.clip_gradients), ", weight_decay ",
+                                  coldpress::detail::number_text(options_.weight_decay), ", accumulate ",
+                                  options_.accumulate, ", check_every ", options_.check_every, ", minibatch_size ",
+                                  options_.minibatch_size, ", or one of lr_policy")};
   if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);

@@ -205,6 +205,9 @@ TEST_CASE("a checkpoint of another run is refused") {
                  "another network than the config's: "));
   CHECK(contains(refused({"--config", config_with("0.05", "0.06")}),
                  "the checkpoint's learning rate is 0.05, the config's is 0.06"));
+  CHECK(
+      contains(refused({"--config", config_with("momentum = 0.9", "momentum = 0.9, lrPolicy = (exp = (gamma = 0.9))")}),
+               "another learning-rate policy than the config"));
   CHECK(refused({"--config", config_with("momentum = 0.9", "solver = (adam = ())")}) ==
         c.checkpoint + ": the checkpoint's optimizer is sgd, the config's is adam");
   CHECK(contains(
