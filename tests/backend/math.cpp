@@ -73,8 +73,9 @@ TEST_CASE("tanh is within 2 ulp") {
   CHECK(worst(
             vector_tanh, [](long double x) { return std::tanh(x); }, 20.0f, 509) <= 2);
 }
-TEST_CASE("tanh of zero is zero, and of values that are too small for a difference the value itself") {
-  for (float const x : {0.f, 1e-5f, 1e-10f, 1e-20f, 1e-30f, 1e-35f, std::numeric_limits<float>::min(), 1e-40f}) {
+TEST_CASE("tanh keeps zero and its sign, and denormal numbers as they are") {
+  for (float const x : {0.f, 1e-45f, 1e-40f, 1e-38f}) {
+    CAPTURE(x);
     CHECK(at(vector_tanh, x) == x);
     CHECK(at(vector_tanh, -x) == -x);
   }

@@ -13,7 +13,7 @@ namespace coldpress::data {
 /// Row-major values, one sample after another. The target of a classification is the class as a number, of shape {1}.
 struct Dataset {
   Shape sample_shape{}, target_shape{};
-  std::vector<float> samples, targets;
+  std::vector<float> samples{}, targets{};
 
   Index size() const { return samples.empty() ? 0 : static_cast<Index>(samples.size()) / sample_shape.size(); }
   std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
