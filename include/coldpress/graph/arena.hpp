@@ -5,34 +5,38 @@
 
 namespace coldpress::detail {
 
-/// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way.
+/// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way. What is
+/// placed is a list by offset. A network in training keeps a value of each layer, one above the other, and each would
+/// be looked at for each buffer: so the lower end of the list, where it has no gap, is a stack of its own, the floor.
 class Arena {
  public:
   /// The buffers of a group; `addend` and on: those of its edges.
   enum Kind { value, kept, memory, gradient, addend, kinds = addend + max_edges };
-  constexpr Arena(View<Group> groups, int end) : groups_(groups), end_(end) {}
+  constexpr explicit Arena(View<Group> groups) : groups_(groups) {}
   /// What is placed from here on starts no earlier: what ended before is in nobody's way.
   constexpr void all_start_at(int step) { start_ = step; }
   constexpr void place(int group, int kind) {
     int const id = group * kinds + kind;
     Buffer& buffer = at(id);
     if (!buffer.used()) return;
+    while (top_ >= 0 && at(top_).until < buffer.first) lift();
     Index offset = floor_;
     int *link = &first_, *spot = link;
     while (*link >= 0) {
       Buffer& placed = at(*link);
       ++steps_;
-      bool const stays = placed.first <= start_ && placed.last == end_ && placed.offset <= floor_;
-      if (stays && placed.offset + placed.size > floor_) {
-        floor_ = placed.offset + placed.size;
-        if (floor_ > offset) offset = floor_;
-      }
-      if (stays || placed.last < start_) {
+      if (placed.last < start_) {
         *link = placed.next;
         continue;
       }
+      bool const in_the_way = placed.first <= buffer.last && buffer.first <= placed.last;
+      if (link == &first_ && in_the_way && placed.offset == floor_ && placed.first <= start_) {
+        sink();
+        offset = floor_;
+        continue;
+      }
       link = &placed.next;
-      if (placed.last < buffer.first || buffer.last < placed.first) continue;
+      if (!in_the_way) continue;
       if (placed.offset >= offset + buffer.size) break;
       if (placed.offset + placed.size > offset) offset = placed.offset + placed.size, spot = link;
     }
@@ -46,6 +50,25 @@ class Arena {
   constexpr Index steps() const { return steps_; }
 
  private:
+  /// The first of the list lies on the floor and has begun: it joins the floor.
+  constexpr void sink() {
+    int const id = first_;
+    Buffer& buffer = at(id);
+    first_ = buffer.next;
+    buffer.until = top_ >= 0 && at(top_).until < buffer.last ? at(top_).until : buffer.last;
+    buffer.next = top_;
+    top_ = id;
+    floor_ += buffer.size;
+  }
+  /// The top of the floor goes back to the list, unless it has ended.
+  constexpr void lift() {
+    int const id = top_;
+    Buffer& buffer = at(id);
+    floor_ = buffer.offset;
+    top_ = buffer.next;
+    ++steps_;
+    if (buffer.last >= start_) buffer.next = first_, first_ = id;
+  }
   constexpr Buffer& at(int id) {
     Group& group = groups_[id / kinds];
     switch (id % kinds) {
@@ -62,8 +85,9 @@ class Arena {
     }
   }
   View<Group> groups_;
-  int end_, first_ = -1, start_ = 0;
-  Index floor_ = 0;  // below, all is taken to the end
+  int first_ = -1, start_ = 0;
+  int top_ = -1;     // of the floor
+  Index floor_ = 0;  // below, all is taken until at(top_).until
   Index size_ = 0, steps_ = 0;
 };
 

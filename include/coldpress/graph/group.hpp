@@ -12,7 +12,8 @@ namespace coldpress {
 struct Buffer {
   Index offset = -1, pitch = 0, size = 0;
   int first = -1, last = -1;
-  int next = -1;  // while planning: the next buffer by offset
+  int next = -1;   // while planning: the next buffer by offset, on the floor the one below (detail::Arena),
+  int until = -1;  //   and how long it and all below are alive
 
   constexpr bool used() const { return size > 0; }
 };

@@ -261,7 +261,7 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
     groups[g].value.first = -1;
   }
   using detail::Arena;
-  Arena arena{groups, end};
+  Arena arena{groups};
   int earliest = end;
   auto const starts = [&](Buffer const& gradient) {
     if (gradient.used()) earliest = freestanding::smaller(earliest, gradient.first);
