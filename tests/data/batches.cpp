@@ -64,6 +64,14 @@ TEST_CASE("shuffle draws every permutation about as often") {
   CHECK(chi < 49.7);
 }
 
+// From a program in Python that draws by Philox, as Random123's vectors say, and swaps as Fisher and Yates do. Another
+// order would be as random, but a checkpoint of an earlier version would go on with other minibatches.
+TEST_CASE("the order of a seed and an epoch stays what it was") {
+  CHECK(order(10, 1, 0) == std::vector<Index>{1, 5, 9, 2, 8, 3, 7, 4, 6, 0});
+  CHECK(order(10, 1, 7) == std::vector<Index>{5, 9, 6, 8, 2, 7, 0, 1, 4, 3});
+  CHECK(order(10, 42, std::uint64_t{1} << 32) == std::vector<Index>{2, 1, 7, 0, 4, 8, 3, 6, 5, 9});
+}
+
 TEST_CASE("an epoch gives every sample once, with its target, the last batch smaller") {
   Dataset const dataset = counting(10);
   Batches batches{dataset, 4, 1};

@@ -106,6 +106,9 @@ TEST_CASE("npy: takes samples and targets of any shape") {
   write({2}, {2});
   write_npy(y, std::vector<Index>{2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
   CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 1 is nan, wanted finite values"));
+  float const infinity = std::numeric_limits<float>::infinity();
+  write_npy(y, std::vector<Index>{2}, std::vector<float>{-infinity, 1});
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 is -inf, wanted finite values"));
   for (char const* bad : {"npy:x.npy", "npy:,y.npy", "npy:x.npy,", "npy:a,b,c"})
     CHECK(contains(message<ConfigError>([&] { open(bad); }), "does not name two files"));
 }

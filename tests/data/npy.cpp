@@ -3,6 +3,7 @@
 #include "data/files.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace coldpress;
@@ -79,6 +80,22 @@ TEST_CASE("read_npy says what is wrong") {
   CHECK(contains(refusal(npy(header("<f4", "(1,)") + " x", "abcd")), "goes on after its closing brace"));
   CHECK(contains(refusal(npy(header("<f8", "(1,)"), unhex("9c7500883ce4377e"))),
                  "value 0 is beyond the range of a float"));
+}
+
+TEST_CASE("a double that is no float is named by its place in the file, and infinite ones are infinite floats") {
+  auto const file = [](std::vector<double> const& values) {
+    std::string bytes(8 * values.size(), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return npy(header("<f8", "(" + std::to_string(values.size()) + ",)"), bytes);
+  };
+  std::vector<double> values(10000, 0.5);  // more than is read at a time
+  values[0] = std::numeric_limits<double>::infinity(), values[9000] = -values[0], values[1] = std::nan("");
+  auto const read_back = read(file(values)).values;
+  CHECK((std::isinf(read_back[0]) && read_back[0] > 0));
+  CHECK((std::isinf(read_back[9000]) && read_back[9000] < 0));
+  CHECK(std::isnan(read_back[1]));
+  values[9001] = -1e39;
+  CHECK(contains(refusal(file(values)), "value 9001 is beyond the range of a float"));
 }
 
 TEST_CASE("read_npy believes no promise that the file cannot keep") {

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 namespace {
@@ -116,4 +119,28 @@ TEST_CASE("compressed arrays come whole, in however many pieces") {
     same = same && array.values[i] == static_cast<float>(value) && bytes.values[i] == value;
   }
   CHECK(same);
+}
+
+TEST_CASE("a pipe may give compressed data a byte at a time") {
+  TemporaryFolder const folder;
+  pack(folder / "table.csv.gz", "t,a\n1,2\n3,4\n");
+  std::string const bytes = content(folder / "table.csv.gz");
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  int const input = ::dup(0);
+  REQUIRE(::dup2(ends[0], 0) == 0);
+  std::thread writer{[&] {
+    for (char const byte : bytes) {
+      int waiting = ::write(ends[1], &byte, 1) == 1;
+      while (waiting > 0 && ::ioctl(ends[1], FIONREAD, &waiting) == 0) std::this_thread::yield();
+    }
+    ::close(ends[1]);
+  }};
+  CsvTable table;
+  CHECK_NOTHROW(table = read_csv("/dev/stdin"));
+  for (char rest; ::read(ends[0], &rest, 1) == 1;) continue;  // where it was refused, the writer ends too
+  writer.join();
+  input < 0 ? ::close(0) : ::dup2(input, 0);
+  ::close(ends[0]), ::close(input);
+  CHECK(table.values == std::vector<float>{1, 2, 3, 4});
 }
