@@ -1,108 +1,9 @@
-#include <coldpress/persist/network.hpp>
+#include "weights.hpp"
 
 #include <algorithm>
-#include <map>
-#include <span>
-#include <string_view>
 
 namespace coldpress::persist {
 namespace {
-
-std::vector<Index> without_leading_ones(std::vector<Index> shape) {
-  while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
-  return shape;
-}
-std::vector<Index> extents_of(Shape const& shape) { return {shape.extents, shape.extents + shape.rank()}; }
-
-std::string text(std::vector<Index> const& shape) {
-  std::string s = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? ", " : "") + std::to_string(shape[i]);
-  return s + "]";
-}
-
-bool ends_with(std::string const& name, std::string const& end) {
-  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
-[[noreturn]] void refuse(dynamic::Executable::Weight const& weight, std::string sentence) {
-  FormatError error{std::move(sentence)};
-  error.in_field("weight '" + weight.name + "'");
-  throw error;
-}
-
-/// f(config) for all layers of a network, containers opened.
-void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
-  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
-    for (auto const& child : container->layers) for_each_layer(child, f);
-  } else {
-    f(config);
-  }
-}
-
-/// Tensors by their names.
-template <class Tensor>
-class ByName {
- public:
-  explicit ByName(std::span<Tensor> tensors) {
-    for (Tensor& tensor : tensors) by_name_.emplace(tensor.name, &tensor);
-  }
-  /// Null where there is none.
-  Tensor* find(std::string_view name) const {
-    auto const found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
-  }
-  /// The tensor of a layer's weight, by the name that the config gives the weight, or its own.
-  Tensor* find(dynamic::LayerConfig const& config, std::string const& suffix) const {
-    Tensor* const given = config.params.empty() ? nullptr : find(config.params[0].name + suffix.substr(2));
-    return given ? given : find(config.name + suffix);
-  }
-  void drop(Tensor const& tensor) { by_name_.erase(tensor.name); }
-  Tensor const* first() const { return by_name_.empty() ? nullptr : by_name_.begin()->second; }
-
- private:
-  std::map<std::string_view, Tensor*> by_name_;
-};
-
-/// Hands out tensors by name for each weight in turn; whatever is left over at the end is an error.
-class Tensors {
- public:
-  explicit Tensors(std::vector<NamedTensor> const& tensors) : left_(std::span{tensors}) {}
-  /// Biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that nobody
-  /// reads for a recurrent layer.
-  void drop_juice_biases(dynamic::LayerConfig const& network) {
-    for_each_layer(network, [&](auto const& config) {
-      auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
-      bool const recurrent = std::holds_alternative<Rnn>(config.layer_type);
-      if (!recurrent && (!convolution || convolution->has_bias)) return;
-      NamedTensor const* const bias = left_.find(config, "-0-bias");
-      if (bias && (recurrent || bias->shape.size() == 4)) left_.drop(*bias);
-    });
-  }
-  /// Nothing for a bias that is not there: Leaf had none, and it is zero.
-  dynamic::Values take(dynamic::Executable::Weight const& weight, std::string const& name,
-                       std::string const& other_name) {
-    NamedTensor const* tensor = left_.find(name);
-    if (!tensor && !other_name.empty()) tensor = left_.find(other_name);
-    if (!tensor) {
-      if (ends_with(name, "-bias")) return {};
-      refuse(weight, "is missing");
-    }
-    if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))
-      refuse(weight, "has shape " + text(tensor->shape) + ", the layer wants " + text(extents_of(weight.shape)));
-    if (static_cast<Index>(tensor->values.size()) != weight.shape.size())
-      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, its shape " + text(tensor->shape) +
-                         " asks for " + std::to_string(weight.shape.size()));
-    left_.drop(*tensor);
-    return tensor->values;
-  }
-  bool has(std::string const& name) const { return left_.find(name) != nullptr; }
-  void expect_empty() const {
-    if (left_.first()) throw FormatError{"weight '" + left_.first()->name + "' belongs to no layer"};
-  }
-
- private:
-  ByName<NamedTensor const> left_;
-};
 
 /// The shape of a sample that the first weight asks for, if it is a matrix, for a config that does not say it.
 std::optional<Shape> input_from_weights(Model const& model) {
@@ -113,16 +14,12 @@ std::optional<Shape> input_from_weights(Model const& model) {
   return {};
 }
 
-/// The shape of a sample, where it is not the config that says it.
+}  // namespace
+
 std::optional<Shape> input_of(Model const& model, std::optional<Shape> input) {
   return input || dynamic::declares_input(model.config) ? input : input_from_weights(model);
 }
 
-std::vector<dynamic::Executable::Weight> wanted(Model const& model) {
-  return dynamic::weights_of(model.config, input_of(model, {}));
-}
-
-/// Where in the model the values of each weight are; nothing for those that are zero.
 std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights) {
   Tensors tensors{model.weights};
   tensors.drop_juice_biases(model.config);
@@ -141,36 +38,6 @@ std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::E
   tensors.expect_empty();
   return values;
 }
-
-/// Where in the checkpoint the values of each buffer are: the optimizer's states, and the gradients of samples that
-/// wait.
-std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
-                                                   std::vector<dynamic::Executable::Weight> const& weights, int states,
-                                                   bool accumulates) {
-  if (checkpoint.waiting > 0 && !accumulates)
-    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
-  if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
-  Tensors tensors{checkpoint.optimizer_state};
-  std::vector<std::vector<dynamic::Values>> buffers;
-  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
-    auto& values = buffers.emplace_back();
-    for (auto const& weight : weights) values.push_back(tensors.take(weight, buffer_name(b, states, weight.name), {}));
-  }
-  tensors.expect_empty();
-  return buffers;
-}
-
-std::vector<std::vector<float>> copies(std::vector<dynamic::Values> const& all,
-                                       std::vector<dynamic::Executable::Weight> const& weights) {
-  std::vector<std::vector<float>> copied;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    copied.emplace_back(all[i].begin(), all[i].end());
-    copied.back().resize(static_cast<std::size_t>(weights[i].shape.size()));
-  }
-  return copied;
-}
-
-}  // namespace
 
 void rotate_filters(Model& model) {
   ByName const tensors{std::span{model.weights}};
@@ -273,72 +140,6 @@ dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std
                         std::uint64_t seed) {
   return dynamic::Layer::from_config(backend, model.config, input_of(model, input), seed,
                                      [&](auto const& weights) { return in_order(model, weights); });
-}
-
-std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
-                                                              bool accumulates) {
-  auto const weights = wanted(checkpoint.model);
-  std::vector<std::vector<std::vector<float>>> result;
-  for (auto const& buffer : in_order(checkpoint, weights, states, accumulates))
-    result.push_back(copies(buffer, weights));
-  return result;
-}
-
-namespace {
-
-/// The executable's buffer b of buffers_in_order.
-int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
-
-}  // namespace
-
-Checkpoint checkpoint_of(dynamic::Solver const& solver) {
-  solver.check_finite();
-  dynamic::Layer const& layer = solver.network();
-  dynamic::Executable const& executable = layer.executable();
-  Checkpoint checkpoint{.model = model_of(layer),
-                        .loss = solver.config().objective,
-                        .solver = solver.config(),
-                        .random_state = {executable.seed()},
-                        .iteration = solver.iteration(),
-                        .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
-  if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
-  checkpoint.solver.network.reset();
-  checkpoint.solver.objective.reset();
-  int const states = solver.state_count();
-  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
-    for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
-      NamedTensor tensor = checkpoint.model.weights[i];
-      tensor.name = buffer_name(b, states, tensor.name);
-      executable.read(buffer_of(b, states), static_cast<int>(i), tensor.values);
-      checkpoint.optimizer_state.push_back(std::move(tensor));
-    }
-  }
-  return checkpoint;
-}
-
-dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
-  auto const& random = checkpoint.random_state;
-  std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
-  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, checkpoint.solver.solver);
-  dynamic::SolverConfig config = checkpoint.solver;
-  config.objective = checkpoint.loss;
-  int const states = std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);
-  bool const accumulates = config.accumulate > 1;
-  std::vector<std::vector<dynamic::Values>> buffers;
-  auto layer = dynamic::Layer::from_config(backend, checkpoint.model.config, input_of(checkpoint.model, {}), seed,
-                                           [&](auto const& weights) {
-                                             buffers = in_order(checkpoint, weights, states, accumulates);
-                                             return in_order(checkpoint.model, weights);
-                                           });
-  dynamic::Solver solver{std::move(layer), std::move(config)};
-  dynamic::Executable& executable = solver.network().executable();
-  for (std::size_t b = 0; b < buffers.size(); ++b) {
-    for (std::size_t i = 0; i < buffers[b].size(); ++i)
-      executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
-  }
-  executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
-  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
-  return solver;
 }
 
 }  // namespace coldpress::persist

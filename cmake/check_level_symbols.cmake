@@ -1,12 +1,12 @@
-# cmake -D NM=nm -D LEVEL=v3 -D OBJECT=a.o -P check_level_symbols.cmake
-# Passes when every function the object shares with others (global or weak) has the level in its name, or is one that only
+# cmake -D NM=nm -D LEVEL=v3 -D "OBJECTS=a.o;b.o" -P check_level_symbols.cmake
+# Passes when every function the objects share with others (global or weak) has the level in its name, or is one that only
 # returns a constant.
 
 cmake_minimum_required(VERSION 3.25)
 set(constants "coldpress::Executor::piece_cost() const")
 string(LENGTH "${LEVEL}" letters)
 
-execute_process(COMMAND "${NM}" --demangle --defined-only --extern-only "${OBJECT}" OUTPUT_VARIABLE symbols
+execute_process(COMMAND "${NM}" --demangle --defined-only --extern-only ${OBJECTS} OUTPUT_VARIABLE symbols
   COMMAND_ERROR_IS_FATAL ANY)
 
 set(shared "")
@@ -26,6 +26,6 @@ endwhile()
 
 if(shared)
   message(NOTICE "compiled for ${LEVEL}, but without it in the name, so that another level or the whole program may run them:\n${shared}"
-    "Put them into the namespace of the level, or let kernels.cpp do without.")
+    "Put them into the namespace of the level, or let the kernels do without.")
   message(FATAL_ERROR "refused")
 endif()

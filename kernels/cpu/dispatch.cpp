@@ -1,25 +1,9 @@
-#include "dispatch.hpp"
+#include "levels.hpp"
 
 #include <array>
 #include <cstdlib>
 
 namespace coldpress::cpu {
-
-#if defined __x86_64__
-namespace v2 {
-Table const& table();
-}
-namespace v3 {
-Table const& table();
-}
-namespace v4 {
-Table const& table();
-}
-#else
-namespace native {
-Table const& table();
-}
-#endif
 
 namespace {
 

@@ -10,5 +10,7 @@ namespace coldpress::cpu {
 /// The table of a level ("v2", "v3", "v4" on x86-64, "native" elsewhere); empty: the best. Throws UnsupportedError,
 /// naming those this CPU can run.
 Table const& table_for(std::string const& level);
+/// That of the same level.
+TrainingTable const& training_table_of(Table const& table);
 
 }  // namespace coldpress::cpu

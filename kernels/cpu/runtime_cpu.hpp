@@ -1,6 +1,7 @@
 // The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
 #pragma once
 
+#include "dispatch.hpp"
 #include "tape.hpp"
 
 #include <coldpress/backend/layout.hpp>
@@ -13,8 +14,11 @@ struct RuntimeCpu : Layout, Context {
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
-  Tape* tape = nullptr;  // where there is one, what inference calls is taken down, not called
-  bool halves = false;   // the matrices of dense layers are of Bfloat16
+  TrainingTable const* training = nullptr;  // where it trains, which links more kernels
+  Tape* tape = nullptr;                     // where there is one, what inference calls is taken down, not called
+  bool halves = false;                      // the matrices of dense layers are of Bfloat16
+
+  void prepare_training() { training = &training_table_of(*table); }
 
   Index storage_size(Parameter const& parameter) const {
     return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
@@ -32,7 +36,7 @@ struct RuntimeCpu : Layout, Context {
            : take(affine_step(x, weight, bias, y, then));
   }
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
-    (halves ? table->product_halves : table->product)(dy, weight, dx, slope, *this);
+    training->product(dy, weight, dx, slope, *this);
   }
   // Where a layer wants nothing after it.
   void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
@@ -43,11 +47,11 @@ struct RuntimeCpu : Layout, Context {
   }
   template <class Sink>
   void weight_gradient(In x, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).weight_gradient(x, dy, sink, *this);
+    static_cast<SinkKernels<Sink> const&>(*training).weight_gradient(x, dy, sink, *this);
   }
   template <class Sink>
   void sum_rows(In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).sum_rows(dy, sink, *this);
+    static_cast<SinkKernels<Sink> const&>(*training).sum_rows(dy, sink, *this);
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows = {}) const {
@@ -57,12 +61,12 @@ struct RuntimeCpu : Layout, Context {
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Slope<ErasedChain, float> const& slope, Windows<float> const& windows = {}) const {
-    table->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
+    training->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
   }
   template <class Sink>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
                                     Windows<float> const& windows = {}) const {
-    SinkKernels<Sink> const& kernels = *table;
+    SinkKernels<Sink> const& kernels = *training;
     kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);
   }
   void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
@@ -70,20 +74,20 @@ struct RuntimeCpu : Layout, Context {
   }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
-    table->pool_gradient(g, dy, places, dx, slope, *this);
+    training->pool_gradient(g, dy, places, dx, slope, *this);
   }
   void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
   void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
   void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
   void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    table->map_gradient(dy, dx, slope, *this);
+    training->map_gradient(dy, dx, slope, *this);
   }
   void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    table->add_gradient(dy, dx, slope, *this);
+    training->add_gradient(dy, dx, slope, *this);
   }
   void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
-    table->normalize_gradient(kind, y, dy, dx, *this);
+    training->normalize_gradient(kind, y, dy, dx, *this);
   }
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
@@ -96,7 +100,7 @@ struct RuntimeCpu : Layout, Context {
   template <class L>
   void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
                      Slope<ErasedChain, float> const& slope) const {
-    static_cast<JoinKernels<L> const&>(*table).gradient(layer, second, dy, a, b, dx, slope, *this);
+    static_cast<JoinGradientKernels<L> const&>(*training).gradient(layer, second, dy, a, b, dx, slope, *this);
   }
   void recurrent(Recurrence<float> const& r, float const* weights) const {
     if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
@@ -104,26 +108,26 @@ struct RuntimeCpu : Layout, Context {
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
-    table->recurrent_gradient(r, weights, upper, truncation, *this);
+    training->recurrent_gradient(r, weights, upper, truncation, *this);
   }
   void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Out dx) const {
-    table->recurrent_input_gradient(r, weights, dx, *this);
+    training->recurrent_input_gradient(r, weights, dx, *this);
   }
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*table).recurrent_weight_gradient(r, sink, *this);
+    static_cast<SinkKernels<Sink> const&>(*training).recurrent_weight_gradient(r, sink, *this);
   }
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     call(table->copy, from, to, add);
   }
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    static_cast<HandOverKernels<Sink> const&>(*table).hand_over(gradient, size, sink, *this);
+    static_cast<HandOverKernels<Sink> const&>(*training).hand_over(gradient, size, sink, *this);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
-    for_units(parameter, weight, [&](Out units) { table->limit_columns(units, most); });
+    for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
   }
-  double squared_norm(float const* values, Index size) const { return table->squared_norm(values, size, *this); }
+  double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
   template <class L>
   ErasedOp erased() const {
     return static_cast<OpKernels<L> const&>(*table).op;

@@ -1,17 +1,15 @@
-// The primitives of the CPU backend as functions of run-time shapes: one table for each instruction set level. Each
-// takes what it may use last: threads and scratch.
+// The primitives of the CPU backend as functions of run-time shapes: two tables for each instruction set level, since a
+// program that never trains links the first alone. Each function takes what it may use last: threads and scratch.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/steps.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
 
 namespace coldpress::cpu {
-
-using In = Rows<float const>;
-using Out = Rows<float>;
 
 /// What a gradient that is already in memory needs, for one kind of sink.
 template <class Sink>
@@ -44,10 +42,13 @@ struct OpKernels {
   ErasedOp op;
 };
 
-/// The same of a layer that joins, and its gradients.
+/// The same of a layer that joins.
 template <class JoinLayer>
 struct JoinKernels {
   ErasedJoin join;
+};
+template <class JoinLayer>
+struct JoinGradientKernels {
   void (*gradient)(JoinLayer const& layer, bool second, In dy, In a, In b, Out dx,
                    Slope<ErasedChain, float> const& slope, Context const& context);
 };
@@ -61,51 +62,57 @@ struct StepKernels {
 struct CommonKernels {
   void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
                  Context const& context);
-  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
-  // The same where the matrix is of Bfloat16.
   void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
-                        Context const& context);
-  void (*product_halves)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
-                         Context const& context);
+                        Context const& context);  // the same where the matrix is of Bfloat16
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                    Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
                    Context const& context);
+  void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
+               Context const& context);
+  void (*map)(In x, Out y, Then<ErasedChain, float> const& then, Context const& context);
+  void (*normalize)(Normalization kind, In x, Out y, Context const& context);
+  void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
+  void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
+};
+struct CommonTrainingKernels {
+  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
   void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                   Slope<ErasedChain, float> const& slope, Windows<float> const& windows,
                                   Context const& context);
-  void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
-               Context const& context);
   void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,
                         Slope<ErasedChain, float> const& slope, Context const& context);
-  void (*map)(In x, Out y, Then<ErasedChain, float> const& then, Context const& context);
   void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
   void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
-  void (*normalize)(Normalization kind, In x, Out y, Context const& context);
   void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx, Context const& context);
   void (*limit_columns)(Out weights, float most);
   double (*squared_norm)(float const* values, Index size, Context const& context);
-  void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
   void (*recurrent_gradient)(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                              Index truncation, Context const& context);
   void (*recurrent_input_gradient)(Recurrence<float> const& r, float const* weights, Out dx, Context const& context);
-  void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
 };
 
-template <class Layers, class Losses, class Optimizers>
+template <class Layers, class Losses>
 struct BasicTable;
-template <class... Layers, class... Losses, class... Optimizers>
-struct BasicTable<TypeList<Layers...>, TypeList<Losses...>, TypeList<Optimizers...>>
-    : CommonKernels,
-      StepKernels<AffineStep<float>>,
-      StepKernels<AffineStep<Bfloat16>>,
-      StepKernels<ConvolutionStep<>>,
-      StepKernels<RecurrentStep>,
-      SinkKernels<GradientSink<float>>,
-      OptimizerKernels<Optimizers>...,
-      LossKernels<Losses>...,
-      OpKernels<Layers>...,
-      JoinKernels<Layers>... {};
+template <class... Layers, class... Losses>
+struct BasicTable<TypeList<Layers...>, TypeList<Losses...>> : CommonKernels,
+                                                              StepKernels<AffineStep<float>>,
+                                                              StepKernels<AffineStep<Bfloat16>>,
+                                                              StepKernels<ConvolutionStep<>>,
+                                                              StepKernels<RecurrentStep>,
+                                                              LossKernels<Losses>...,
+                                                              OpKernels<Layers>...,
+                                                              JoinKernels<Layers>... {};
+template <class Layers, class Optimizers>
+struct BasicTrainingTable;
+template <class... Layers, class... Optimizers>
+struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : CommonTrainingKernels,
+                                                                          SinkKernels<GradientSink<float>>,
+                                                                          OptimizerKernels<Optimizers>...,
+                                                                          JoinGradientKernels<Layers>... {};
 
-using Table = BasicTable<BuiltinLayers, BuiltinLosses, BuiltinOptimizers>;
+/// Forward passes and losses.
+using Table = BasicTable<BuiltinLayers, BuiltinLosses>;
+/// Backward passes and updates.
+using TrainingTable = BasicTrainingTable<BuiltinLayers, BuiltinOptimizers>;
 
 }  // namespace coldpress::cpu

@@ -1,7 +1,7 @@
 // The backends "cuda:0", "cuda:1", ... and "cuda:emulated" of dynamic networks.
 #include "any_backend.hpp"
 #include "device_border.hpp"
-#include "engine.hpp"
+#include "trainer.hpp"
 
 namespace coldpress::dynamic {
 namespace {
@@ -43,6 +43,7 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
 
 /// The linker keeps this file because coldpress::cuda asks for the name.
 extern "C" bool coldpress_cuda_backend;
-bool coldpress_cuda_backend = (cuda_backends() = make, true);
+bool coldpress_cuda_backend =
+    (trainer_maker<cuda::RuntimeCuda> = Trainer<cuda::RuntimeCuda>::make, cuda_backends() = make, true);
 
 }  // namespace coldpress::dynamic

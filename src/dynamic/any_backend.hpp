@@ -21,11 +21,11 @@ class AnyBackend {
 
 /// The kernels of a level; empty: of the best.
 std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
-std::unique_ptr<AnyBackend> reference_backend();
 
-/// Makes the backend of a name that begins with "cuda", where coldpress::cuda is linked; else null. Throws
-/// UnsupportedError where the device cannot be used.
+/// Backends that are components of their own are made by these, which are null where they are not linked. They throw
+/// UnsupportedError where this machine, or its device, has not what they need.
 using BackendMaker = std::unique_ptr<AnyBackend> (*)(std::string const& name, BackendOptions const& options);
-BackendMaker& cuda_backends();
+BackendMaker& cuda_backends();       // coldpress::cuda
+BackendMaker& reference_backends();  // coldpress::dynamic_reference
 
 }  // namespace coldpress::dynamic

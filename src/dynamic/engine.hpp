@@ -1,4 +1,5 @@
-// Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs.
+// Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs. Backward passes and training
+// steps are in trainer.hpp.
 #pragma once
 
 #include "outlet.hpp"
@@ -13,8 +14,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 namespace coldpress::dynamic {
+
+template <class Backend>
+class Engine;
+template <class Backend>
+class Trainer;
+
+/// Makes what trains an engine's network; null where the program has no such code. Set by link_training(), or by a
+/// backend that is linked with its trainer.
+template <class Backend>
+inline std::atomic<std::unique_ptr<Training> (*)(Engine<Backend>&)> trainer_maker = nullptr;
 
 template <class Backend>
 class Engine final : public Executable {
@@ -143,77 +155,6 @@ class Engine final : public Executable {
     border_.clear(carried_);
     streams_ = 0;
   }
-  std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) override {
-    check_trains();
-    Index const batch = kept_batch();
-    if (output_gradients.size() != output_shapes_.size())
-      refuse("backward: takes a gradient for each of ", output_shapes_.size(), " outputs, got ",
-             output_gradients.size());
-    for (std::size_t k = 0; k < output_gradients.size(); ++k)
-      check_values("backward: the gradient of an output", output_gradients[k].size(), batch, output_shapes_[k]);
-    auto const run = resume(output_shapes_.size());
-    for (std::size_t k = 0; k < output_gradients.size(); ++k)
-      seed_gradient(run, run.program.output(static_cast<int>(k)),
-                    border_.bring(output_gradients[k], input_shapes_.size() + 1 + k, home(homes, k)));
-    coldpress::backward(run, gradients(), Pass::inputs);
-    passed_back_ = true;
-    remember_input_gradients(run);
-    border_.submit();
-    return outlet_.input_gradients_there();
-  }
-  void backward_parameters() override {
-    require(passed_back_, "backward_parameters: comes after backward_input");
-    coldpress::backward(resume(SIZE_MAX), gradients(), Pass::parameters);
-    border_.submit();
-  }
-  void subtract_gradients() override {
-    subtract(backend_, parameters_.data(), base(gradient), inference_.program.slots(),
-             inference_.program.parameter_count(), frozen_.get());
-    border_.submit();
-  }
-
-  void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                       TrainingOptions const& options, Progress& progress, Homes homes) override {
-    check_trains();
-    prepare(objective);
-    Program const& program = trained_->program;
-    Index const batch = samples(program, inputs);
-    if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
-    check_labels(program, inputs, targets, homes);
-    auto run = start(*trained_, inputs, homes, step_ + 1);
-    run.sums = trained_sums_.data();
-    if (objective) run.inputs[inputs.size()] = border_.bring(targets, inputs.size(), home(homes, inputs.size()));
-    border_.start_losses();
-    losses_.clear(), settled_ = true;
-    auto const each_loss = [&](int g, float value) {
-      auto const node = static_cast<std::size_t>(program.group(g).loss);
-      losses_.emplace_back(node < graph_->names.size() ? graph_->names[node] : std::string{}, value);
-    };
-    std::visit(
-        [&](auto const& optimizer) {
-          using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
-          UpdateSink<Optimizer, float> sink{optimizer, 0, parameters_.data(), {}};
-          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-          Turn<Optimizer, float> const turn{
-              sink,     options,   options.minibatch_size,
-              progress, run.batch, border_.flags(frozen_.get(), program.parameter_count())};
-          bool const fused = turn.fuses() && !run.program.shares() && !graph_->has_strange_parameters() &&
-                             (fuses_update_of<Backend, Optimizer> || border_.fuses());
-          float* const gradients =
-              fused ? nullptr : base(gradient);  // which may find no memory: nothing has changed yet
-          bool taken = true;
-          if (!border_.step(trained_->passes, run, turn, gradients, each_loss)) {
-            float const loss = train_step(run, turn, gradients, each_loss);
-            taken = !knows_loss<Backend> || loss - loss == 0;
-          }
-          if (taken) progress = turn.after(), ++step_;
-        },
-        options.optimizer);
-    settled_ = false;
-    forget();
-    if (graph_->force_backward) remember_input_gradients(run);
-    remember(run);
-  }
   std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) override {
     if (!evaluation_)
       evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
@@ -262,6 +203,7 @@ class Engine final : public Executable {
   std::uint64_t seed() const override { return seed_; }
 
  private:
+  friend class Trainer<Backend>;
   struct Space {
     Program program;
     typename Border<Backend>::Memory memory;
@@ -373,16 +315,16 @@ class Engine final : public Executable {
                ", whole, so a sequence cannot come in parts");
     });
   }
+  Training& linked_training() override {
+    if (!trainer_) trainer_ = trainer_maker<Backend>.load(std::memory_order_relaxed)(*this);
+    return *trainer_;
+  }
   bool rounds() const {
     if constexpr (requires { backend_.halves; }) {
       return backend_.halves;
     } else {
       return false;
     }
-  }
-  void check_trains() const {
-    if (rounds())
-      throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
   }
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
@@ -405,17 +347,6 @@ class Engine final : public Executable {
       check_equally_many(samples, number, batch);
     }
     return batch;
-  }
-  /// Plans training for an objective, or for the network's own losses.
-  void prepare(std::optional<Objective> const& objective) {
-    if (trained_ && trained_for_ == objective) return;
-    if (!objective && !graph_->has_losses()) throw ConfigError{"the network has no loss, and there is no objective"};
-    PlanOptions const options{.training = true, .losses = true, .input_gradient = graph_->force_backward};
-    auto fresh = std::make_unique<Space>(border_, *graph_, backend_, options, seed_, objective ? &*objective : nullptr);
-    if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
-    if (trained_) border_.start(0), outlet_.drop(), border_.forget();  // whose memory and layers go
-    trained_ = std::move(fresh);
-    trained_for_ = objective;
   }
   static SharedTensor::Home* home(Homes homes, std::size_t k) { return homes ? homes[k] : nullptr; }
   /// By the host, to whom they are fetched.
@@ -489,13 +420,7 @@ class Engine final : public Executable {
     }
     return {workspace + scratch, scratch, workers};
   }
-  Index kept_batch() const {
-    require(!kept_.empty(), "backward: comes after forward in training mode");
-    return samples(training_->program, kept_);
-  }
-  EngineRun resume(std::size_t kept) { return start(*training_, kept_, nullptr, step_, kept); }
   void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
-  GradientSinks<float> gradients() { return {{base(gradient)}, training_->program.slots()}; }
   /// Where the outputs are; they are fetched where they are read.
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
@@ -510,16 +435,6 @@ class Engine final : public Executable {
     for (Shape const& shape : input_shapes_) largest = std::max(largest, shape.size());
     zeros_.reserve(program.plan().reaches_all ? 0 : batch * largest);
   }
-  /// Zeros for an input that no gradient reaches.
-  void remember_input_gradients(EngineRun const& run) {
-    reserve_zeros(run.program, run.batch);
-    for (std::size_t k = 0; k < input_shapes_.size(); ++k) {
-      Buffer const& dx = run.program.plan().input_gradients[k];
-      auto const size = static_cast<std::size_t>(run.batch * input_shapes_[k].size());
-      outlet_.put(output_shapes_.size() + k, {dx.used() ? run.at(dx) : zeros_.data(), size});
-    }
-  }
-
   std::unique_ptr<Graph> graph_;
   Backend backend_;
   mutable Border<Backend> border_;
@@ -538,13 +453,13 @@ class Engine final : public Executable {
   std::unique_ptr<bool[]> frozen_;                                // of each parameter
   typename Border<Backend>::Sums trained_sums_, evaluated_sums_;  // of losses and statistics
   std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
-  std::unique_ptr<Space> training_, trained_, evaluation_;        // where they are asked for
-  std::optional<Objective> trained_for_;
-  mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
-  mutable bool settled_ = true;                                // they are known
-  std::vector<Values> kept_;                                   // the inputs of a forward in training
+  std::unique_ptr<Space> training_, evaluation_;                  // where they are asked for
+  mutable std::vector<std::pair<std::string, float>> losses_;     // of the last step
+  mutable bool settled_ = true;                                   // they are known
+  std::vector<Values> kept_;                                      // the inputs of a forward in training
   mutable Outlet<Backend> outlet_;
   bool passed_back_ = false;  // backward_input has been here since the last forward
+  std::unique_ptr<Training> trainer_;
 };
 
 }  // namespace coldpress::dynamic

@@ -1,7 +1,7 @@
 #include <coldpress/dynamic/layer.hpp>
 
-#include "any_backend.hpp"
 #include "dispatch.hpp"
+#include "layer_parts.hpp"
 #include "objective.hpp"
 
 #include <coldpress/threads.hpp>
@@ -11,19 +11,6 @@ namespace {
 
 constexpr std::string_view reference_name = "cpu:reference";
 
-/// Those of a minibatch, without the heap.
-class Extents {
- public:
-  Extents(Index batch, Shape const& shape) : rank_(static_cast<std::size_t>(shape.rank()) + 1), extents_{batch} {
-    std::copy_n(shape.extents, rank_ - 1, extents_ + 1);
-  }
-  operator std::span<Index const>() const { return {extents_, rank_}; }
-
- private:
-  std::size_t rank_;
-  Index extents_[Shape::max_rank + 1];
-};
-
 /// "cpu:v3" -> "v3"; "cpu" -> "".
 std::string level_of(std::string const& backend) { return backend == "cpu" ? "" : backend.substr(4); }
 
@@ -31,8 +18,8 @@ bool is_cuda(std::string const& backend) { return backend == "cuda" || backend.r
 
 std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
   if (is_cuda(backend.name())) return cuda_backends()(backend.name(), backend.options());
-  return backend.name() == reference_name ? reference_backend()
-                                          : cpu_backend(level_of(backend.name()), backend.options());
+  if (backend.name() == reference_name) return reference_backends()(backend.name(), backend.options());
+  return cpu_backend(level_of(backend.name()), backend.options());
 }
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
@@ -55,6 +42,10 @@ BackendMaker& cuda_backends() {
   static BackendMaker maker = nullptr;
   return maker;
 }
+BackendMaker& reference_backends() {
+  static BackendMaker maker = nullptr;
+  return maker;
+}
 
 Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
   if (is_cuda(name_)) {
@@ -72,7 +63,11 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);
   if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
   if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
-  if (name_ == reference_name) return;
+  if (name_ == reference_name) {
+    if (!reference_backends())
+      throw UnsupportedError{"'" + name_ + "': this program was not linked with coldpress::dynamic_reference"};
+    return;
+  }
   if (name_ != "cpu" && (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty())) {
     throw UnsupportedError{"no backend '" + name_ +
                            "'; there are cpu, cpu:reference, and cpu:LEVEL for an instruction set level"};
@@ -88,18 +83,6 @@ std::unique_ptr<Executable> make_executable(std::string const& backend, std::vec
   return executable_of(Backend{backend}, {"network", container}, in, 0);
 }
 
-/// An objective as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradients of
-/// its sum.
-struct Layer::LossLayer {
-  SeparateObjective objective;
-  std::unique_ptr<AnyBackend> backend;
-
-  float forward(Values y, Shape shape, Values target, Index batch) {
-    objective.check(shape, target, batch);
-    return backend->loss(objective, y, shape, target, batch);
-  }
-};
-
 /// Where a weight's or a gradient's values are: in the executable's buffer.
 class Layer::WeightHome final : public SharedTensor::Home {
  public:
@@ -111,28 +94,6 @@ class Layer::WeightHome final : public SharedTensor::Home {
  private:
   Executable& executable_;
   int buffer_, weight_;
-};
-
-/// While it lasts, a pass makes these tensors anew: copies on a device that nobody else holds need not be kept for
-/// them.
-class Layer::Remaking {
- public:
-  Remaking(Tensors const& tensors, std::span<SharedTensor::Home* const> given, std::size_t first = SIZE_MAX)
-      : tensors_(tensors), first_(first) {
-    want(true);
-    for (auto* home : given) {
-      if (home) home->want(true);  // the pass reads it
-    }
-  }
-  Remaking(Remaking const&) = delete;
-  ~Remaking() { want(false); }
-
- private:
-  void want(bool makes_another) const {
-    for (std::size_t k = 0; k < std::min(first_, tensors_.now.size()); ++k) tensors_.now[k].want_copy(makes_another);
-  }
-  Tensors const& tensors_;
-  std::size_t first_;  // of them
 };
 
 Layer Layer::from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed) {
@@ -314,83 +275,6 @@ void Layer::keep(std::span<SharedTensor const> inputs) {
     }
   }
 }
-/// Backward reads the inputs again: they must still be where they were.
-void Layer::check_kept() const {
-  for (std::size_t k = 0; k < kept_inputs_.size() && k < kept_values_.size(); ++k) {
-    Values const now = kept_inputs_[k].read();
-    require(now.data() == kept_values_[k].data() && now.size() == kept_values_[k].size(),
-            "backward: an input has been resized since forward");
-  }
-}
-
-std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> output_gradients) {
-  backward_input(output_gradients);
-  if (!loss_) backward_parameters();
-  return input_gradients_.now;
-}
-
-std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
-  check_kept();
-  if (loss_) {
-    require(!loss_->objective.gradient().empty(), "backward: comes after forward");
-    hold(input_gradients_, 0, {loss_->objective.gradient()}, kept_inputs_[0].shape());
-    if (Values const to_targets = loss_->objective.target_gradient(); !to_targets.empty())
-      hold(input_gradients_, 1, {to_targets}, kept_inputs_[1].shape());
-    return input_gradients_.now;
-  }
-  auto const shapes = executable().output_shapes();
-  if (output_gradients.size() != shapes.size()) {
-    throw ShapeError{"backward: takes " + std::to_string(shapes.size()) +
-                     (shapes.size() == 1 ? " gradient" : " gradients") + ", got " +
-                     std::to_string(output_gradients.size())};
-  }
-  give(output_gradients, shapes);
-  Remaking const remaking{input_gradients_, given_.homes};
-  executable_->backward_input(given_.values, given_.homes.data());
-  hold_input_gradients();
-  return input_gradients_.now;
-}
-
-void Layer::hold_input_gradients() {
-  auto const shapes = executable_->input_shapes();
-  std::size_t const outputs = executable_->output_shapes().size();
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    auto const made = executable_->made(outputs + k);
-    auto const size = static_cast<Index>(made.values.size());
-    if (size == 0) return input_gradients_.now.clear();
-    if (kept_inputs_.empty() || kept_inputs_[k].size() != size) {
-      hold(input_gradients_, k, made, Extents{size / shapes[k].size(), shapes[k]});
-    } else {
-      hold(input_gradients_, k, made, kept_inputs_[k].shape());
-    }
-  }
-}
-
-void Layer::train(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
-                  TrainingOptions const& options, Progress& progress, Homes homes) {
-  send_weights();
-  Remaking const gradients{input_gradients_, {}},
-      output{outputs_, {homes, homes ? given_.homes.size() : 0}, homes ? 1u : 0u};
-  executable().train_minibatch(inputs, targets, objective, options, progress, homes);
-  weights_changed();
-  gradients_changed();
-  hold_input_gradients();
-  if (homes) hold_outputs(1);
-}
-
-void Layer::backward_parameters() {
-  check_kept();
-  executable().backward_parameters();
-  gradients_changed();
-}
-
-void Layer::update_weights() {
-  send_weights();
-  for (SharedTensor const& tensor : weights_gradients_) tensor.send_home();
-  executable().subtract_gradients();
-  weights_changed();
-}
-
 void Layer::clear_weights_gradients() {
   executable().clear(Executable::gradient);
   gradients_changed();

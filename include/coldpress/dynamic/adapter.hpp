@@ -13,7 +13,7 @@ namespace coldpress::dynamic {
 
 /// `Holder`: Net (owned) or Net& (borrowed).
 template <class Holder>
-class Adapted final : public Executable {
+class Adapted final : public Executable, private Training {
  public:
   using Net = std::remove_reference_t<Holder>;
   static_assert(!std::is_const_v<Net>, "adapt: the network must not be const, since the dynamic API can train it");
@@ -140,6 +140,7 @@ class Adapted final : public Executable {
   std::uint64_t seed() const override { return net_.seed(); }
 
  private:
+  Training& linked_training() override { return *this; }
   static constexpr std::size_t inputs_ = Net::input_count, outputs_ = Net::output_count;
   static constexpr auto shapes_of_outputs = [] {
     std::array<Shape, outputs_> shapes{};

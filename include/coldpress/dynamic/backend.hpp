@@ -33,9 +33,10 @@ struct BackendOptions {
 
 /// "cpu": fused kernels of the best instruction set this CPU has, or of COLDPRESS_CPU_LEVEL in the environment (v2, v3,
 /// v4); "cpu:v2", "cpu:v3", "cpu:v4": of that x86-64 level; "cpu:reference": plain xtensor and BLAS, on the calling
-/// thread. "cuda:0", "cuda:1", ...: a GPU, in programs that are linked with coldpress::cuda; "cuda" is the first.
-/// "cuda:emulated": the GPU's kernels as loops on the host, for tests without a GPU. Throws UnsupportedError for a name
-/// that it does not know or this machine cannot run, and for options that it cannot have.
+/// thread, in programs that are linked with coldpress::dynamic_reference. "cuda:0", "cuda:1", ...: a GPU, in programs
+/// that are linked with coldpress::cuda; "cuda" is the first. "cuda:emulated": the GPU's kernels as loops on the host,
+/// for tests without a GPU. Throws UnsupportedError for a name that it does not know or this machine cannot run, and
+/// for options that it cannot have.
 class Backend {
  public:
   Backend() : Backend("cpu") {}

@@ -44,6 +44,20 @@ struct TrainingOptions : SolverOptions {
   Index minibatch_size = 0;  // 0: the samples of each call
 };
 
+/// Gradients and what comes of them; see Executable.
+class Training {
+ public:
+  virtual ~Training() = default;
+  virtual std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) = 0;
+  virtual void backward_parameters() = 0;
+  virtual void subtract_gradients() = 0;
+  virtual void train_minibatch(std::span<Values const> inputs, Values targets,
+                               std::optional<Objective> const& objective, TrainingOptions const& options,
+                               Progress& progress, Homes homes) = 0;
+};
+/// Whoever calls it links the code that trains networks from configs; other programs are smaller without.
+void link_training();
+
 /// Inputs and outputs have an order. A returned span lives until the next call. Shapes are those of one sample.
 class Executable {
  public:
@@ -85,19 +99,22 @@ class Executable {
   virtual std::span<Values const> stream(std::span<Values const> inputs) = 0;
   virtual void reset() = 0;
   /// From the gradients of all outputs to those of all inputs.
-  virtual std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) = 0;
-  virtual void backward_parameters() = 0;
+  std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) {
+    return training().backward_input(output_gradients, homes);
+  }
+  void backward_parameters() { training().backward_parameters(); }
   /// parameters <- parameters - gradients, but for statistics
-  virtual void subtract_gradients() = 0;
+  void subtract_gradients() { training().subtract_gradients(); }
 
   /// One step for the losses in the network, and the objective of the first output where there is one; where the host
   /// finds their sum infinite or NaN, no step is taken and `progress` stays as it is. outputs() then
   /// has the network's outputs, losses() each loss before the step with its name, and where the update was not fused,
   /// the gradients are those of the minibatches that `progress` counts. A GPU may still be at it: what reads any of
   /// these waits, and brings it over once. `homes`: of the inputs and then of the targets.
-  virtual void train_minibatch(std::span<Values const> inputs, Values targets,
-                               std::optional<Objective> const& objective, TrainingOptions const& options,
-                               Progress& progress, Homes homes) = 0;
+  void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+                       TrainingOptions const& options, Progress& progress, Homes homes) {
+    training().train_minibatch(inputs, targets, objective, options, progress, homes);
+  }
   /// forward in inference that also looks at the network's losses and statistics.
   virtual std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) = 0;
   /// Each statistic of the network, and the mean of each of its losses, with its name: over the samples of training
@@ -147,8 +164,14 @@ class Executable {
 
  protected:
   explicit Executable(std::string device = {}) : device_(std::move(device)) {}
+  /// What trains this network. It is asked for after link_training().
+  virtual Training& linked_training() = 0;
 
  private:
+  Training& training() {
+    link_training();
+    return linked_training();
+  }
   std::string device_;
 };
 

@@ -1,4 +1,5 @@
-// Makes a layer of the user's own known to configs, files and everything else that is built at run time.
+// Makes a layer of the user's own known to configs, files and everything else that is built at run time. Needs
+// coldpress::reference, whose primitives the layer is compiled with, too.
 #pragma once
 
 #include <coldpress/backend/cpu.hpp>

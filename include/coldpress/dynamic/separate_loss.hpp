@@ -40,10 +40,14 @@ class SeparateObjective {
     float const mean = std::visit(
         [&](auto const& loss) { return value(loss_for(loss, compared), primitives, y, compared, target, batch); },
         objective_.loss);
-    if (!objective_.layers.empty()) gradient_ = before_->backward_input(gradient_);
+    passed_back_ = objective_.layers.empty();
     return mean;
   }
-  Values gradient() const { return gradient_; }
+  /// With respect to the outputs; empty before the first loss.
+  Values gradient() {
+    if (!passed_back_) gradient_ = before_->backward_input(gradient_), passed_back_ = true;
+    return gradient_;
+  }
   /// From now on the gradient with respect to the targets is made, too.
   void want_target_gradient() { wants_target_gradient_ = true; }
   /// Empty where the loss has none.
@@ -91,7 +95,7 @@ class SeparateObjective {
   std::unique_ptr<Executable> before_;
   HeapMemory<float> memory_, target_memory_;
   Values gradient_, target_gradient_;
-  bool wants_target_gradient_ = false;
+  bool wants_target_gradient_ = false, passed_back_ = true;  // through the layers before the loss
 };
 
 }  // namespace coldpress::dynamic

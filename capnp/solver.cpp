@@ -1,0 +1,113 @@
+// Solvers to checkpoints and back. Apart from network.cpp, since programs that never train need none of it.
+#include "weights.hpp"
+
+#include <algorithm>
+
+namespace coldpress::persist {
+namespace {
+
+/// Where in the checkpoint the values of each buffer are: the optimizer's states, and the gradients of samples that
+/// wait.
+std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
+                                                   std::vector<dynamic::Executable::Weight> const& weights, int states,
+                                                   bool accumulates) {
+  if (checkpoint.waiting > 0 && !accumulates)
+    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
+  if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
+  Tensors tensors{checkpoint.optimizer_state};
+  std::vector<std::vector<dynamic::Values>> buffers;
+  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
+    auto& values = buffers.emplace_back();
+    for (auto const& weight : weights) values.push_back(tensors.take(weight, buffer_name(b, states, weight.name), {}));
+  }
+  tensors.expect_empty();
+  return buffers;
+}
+
+/// The executable's buffer b of buffers_in_order.
+int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
+
+}  // namespace
+
+void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states) {
+  auto const has_state = [&](int state) {
+    std::string const end = buffer_name(state, state + 1, "");
+    return std::ranges::any_of(checkpoint.optimizer_state,
+                               [&](auto const& tensor) { return tensor.name.ends_with(end); });
+  };
+  int kept = 0;
+  while (has_state(kept)) ++kept;
+  auto const [name, its_states] = std::visit(
+      [](auto const& type) {
+        return std::pair{std::string{type.name}, std::remove_cvref_t<decltype(type)>::states};
+      },
+      checkpoint.solver.solver);
+  bool const told = checkpoint.solver != dynamic::SolverConfig{} && its_states == kept;
+  std::string const its = told ? "the checkpoint's optimizer is " + name
+                               : "the checkpoint's optimizer has " + std::to_string(kept) +
+                                     (kept == 1 ? " state" : " states") + " for each weight";
+  if (told && name != optimizer) throw MismatchError{its + ", the solver's is " + std::string{optimizer}};
+  if (kept != states)
+    throw MismatchError{its + ", the solver's " + std::string{optimizer} + " has " + std::to_string(states)};
+}
+
+std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
+                                                              bool accumulates) {
+  auto const weights = wanted(checkpoint.model);
+  std::vector<std::vector<std::vector<float>>> result;
+  for (auto const& buffer : in_order(checkpoint, weights, states, accumulates))
+    result.push_back(copies(buffer, weights));
+  return result;
+}
+
+Checkpoint checkpoint_of(dynamic::Solver const& solver) {
+  solver.check_finite();
+  dynamic::Layer const& layer = solver.network();
+  dynamic::Executable const& executable = layer.executable();
+  Checkpoint checkpoint{.model = model_of(layer),
+                        .loss = solver.config().objective,
+                        .solver = solver.config(),
+                        .random_state = {executable.seed()},
+                        .iteration = solver.iteration(),
+                        .waiting = static_cast<std::uint64_t>(solver.progress().waiting)};
+  if (executable.step() != solver.iteration()) checkpoint.random_state.push_back(executable.step());
+  checkpoint.solver.network.reset();
+  checkpoint.solver.objective.reset();
+  int const states = solver.state_count();
+  for (int b = 0; b < states + (checkpoint.waiting > 0); ++b) {
+    for (std::size_t i = 0; i < checkpoint.model.weights.size(); ++i) {
+      NamedTensor tensor = checkpoint.model.weights[i];
+      tensor.name = buffer_name(b, states, tensor.name);
+      executable.read(buffer_of(b, states), static_cast<int>(i), tensor.values);
+      checkpoint.optimizer_state.push_back(std::move(tensor));
+    }
+  }
+  return checkpoint;
+}
+
+dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
+  auto const& random = checkpoint.random_state;
+  std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
+  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, checkpoint.solver.solver);
+  dynamic::SolverConfig config = checkpoint.solver;
+  config.objective = checkpoint.loss;
+  int const states = std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);
+  bool const accumulates = config.accumulate > 1;
+  std::vector<std::vector<dynamic::Values>> buffers;
+  auto layer = dynamic::Layer::from_config(backend, checkpoint.model.config, input_of(checkpoint.model, {}), seed,
+                                           [&](auto const& weights) {
+                                             buffers = in_order(checkpoint, weights, states, accumulates);
+                                             return in_order(checkpoint.model, weights);
+                                           });
+  dynamic::Solver solver{std::move(layer), std::move(config)};
+  dynamic::Executable& executable = solver.network().executable();
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    for (std::size_t i = 0; i < buffers[b].size(); ++i)
+      executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
+  }
+  executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
+  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
+  return solver;
+}
+
+}  // namespace coldpress::persist

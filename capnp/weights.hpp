@@ -1,0 +1,127 @@
+// The weights that a network wants, found in a file by their names.
+#pragma once
+
+#include <coldpress/persist/network.hpp>
+
+#include <map>
+#include <span>
+#include <string_view>
+
+namespace coldpress::persist {
+
+inline std::vector<Index> without_leading_ones(std::vector<Index> shape) {
+  while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+  return shape;
+}
+inline std::vector<Index> extents_of(Shape const& shape) { return {shape.extents, shape.extents + shape.rank()}; }
+
+inline std::string text(std::vector<Index> const& shape) {
+  std::string s = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? ", " : "") + std::to_string(shape[i]);
+  return s + "]";
+}
+
+inline bool ends_with(std::string const& name, std::string const& end) {
+  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+[[noreturn]] inline void refuse(dynamic::Executable::Weight const& weight, std::string sentence) {
+  FormatError error{std::move(sentence)};
+  error.in_field("weight '" + weight.name + "'");
+  throw error;
+}
+
+/// f(config) for all layers of a network, containers opened.
+void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
+  if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
+    for (auto const& child : container->layers) for_each_layer(child, f);
+  } else {
+    f(config);
+  }
+}
+
+/// Tensors by their names.
+template <class Tensor>
+class ByName {
+ public:
+  explicit ByName(std::span<Tensor> tensors) {
+    for (Tensor& tensor : tensors) by_name_.emplace(tensor.name, &tensor);
+  }
+  /// Null where there is none.
+  Tensor* find(std::string_view name) const {
+    auto const found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+  /// The tensor of a layer's weight, by the name that the config gives the weight, or its own.
+  Tensor* find(dynamic::LayerConfig const& config, std::string const& suffix) const {
+    Tensor* const given = config.params.empty() ? nullptr : find(config.params[0].name + suffix.substr(2));
+    return given ? given : find(config.name + suffix);
+  }
+  void drop(Tensor const& tensor) { by_name_.erase(tensor.name); }
+  Tensor const* first() const { return by_name_.empty() ? nullptr : by_name_.begin()->second; }
+
+ private:
+  std::map<std::string_view, Tensor*> by_name_;
+};
+
+/// Hands out tensors by name for each weight in turn; whatever is left over at the end is an error.
+class Tensors {
+ public:
+  explicit Tensors(std::vector<NamedTensor> const& tensors) : left_(std::span{tensors}) {}
+  /// Biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that nobody
+  /// reads for a recurrent layer.
+  void drop_juice_biases(dynamic::LayerConfig const& network) {
+    for_each_layer(network, [&](auto const& config) {
+      auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
+      bool const recurrent = std::holds_alternative<Rnn>(config.layer_type);
+      if (!recurrent && (!convolution || convolution->has_bias)) return;
+      NamedTensor const* const bias = left_.find(config, "-0-bias");
+      if (bias && (recurrent || bias->shape.size() == 4)) left_.drop(*bias);
+    });
+  }
+  /// Nothing for a bias that is not there: Leaf had none, and it is zero.
+  dynamic::Values take(dynamic::Executable::Weight const& weight, std::string const& name,
+                       std::string const& other_name) {
+    NamedTensor const* tensor = left_.find(name);
+    if (!tensor && !other_name.empty()) tensor = left_.find(other_name);
+    if (!tensor) {
+      if (ends_with(name, "-bias")) return {};
+      refuse(weight, "is missing");
+    }
+    if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))
+      refuse(weight, "has shape " + text(tensor->shape) + ", the layer wants " + text(extents_of(weight.shape)));
+    if (static_cast<Index>(tensor->values.size()) != weight.shape.size())
+      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, its shape " + text(tensor->shape) +
+                         " asks for " + std::to_string(weight.shape.size()));
+    left_.drop(*tensor);
+    return tensor->values;
+  }
+  bool has(std::string const& name) const { return left_.find(name) != nullptr; }
+  void expect_empty() const {
+    if (left_.first()) throw FormatError{"weight '" + left_.first()->name + "' belongs to no layer"};
+  }
+
+ private:
+  ByName<NamedTensor const> left_;
+};
+
+/// The shape of a sample, where it is not the config that says it.
+std::optional<Shape> input_of(Model const& model, std::optional<Shape> input);
+inline std::vector<dynamic::Executable::Weight> wanted(Model const& model) {
+  return dynamic::weights_of(model.config, input_of(model, {}));
+}
+
+/// Where in the model the values of each weight are; nothing for those that are zero.
+std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights);
+/// The values themselves, with zeros where there are none.
+inline std::vector<std::vector<float>> copies(std::vector<dynamic::Values> const& all,
+                                              std::vector<dynamic::Executable::Weight> const& weights) {
+  std::vector<std::vector<float>> copied;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    copied.emplace_back(all[i].begin(), all[i].end());
+    copied.back().resize(static_cast<std::size_t>(weights[i].shape.size()));
+  }
+  return copied;
+}
+
+}  // namespace coldpress::persist

@@ -1,0 +1,16 @@
+# cmake -D STRIP=strip -D NM=nm -D PROGRAM=a.out -D COPY=b.out -D LIMIT=4000000 -D WITHOUT=REGEX -P check_size.cmake
+# Passes when the program, stripped, has at most LIMIT bytes, and no name in it matches WITHOUT.
+
+cmake_minimum_required(VERSION 3.25)
+execute_process(COMMAND "${NM}" --demangle "${PROGRAM}" OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+if(names MATCHES "[^\n]*(${WITHOUT})[^\n]*")
+  message(FATAL_ERROR "${PROGRAM} links what it does not use: ${CMAKE_MATCH_0}")
+endif()
+
+execute_process(COMMAND "${STRIP}" -o "${COPY}" "${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE "${COPY}" size)
+file(REMOVE "${COPY}")
+if(size GREATER LIMIT)
+  message(FATAL_ERROR "${PROGRAM} has ${size} bytes, stripped; the limit is ${LIMIT}")
+endif()
+message(STATUS "${size} bytes, stripped; the limit is ${LIMIT}")

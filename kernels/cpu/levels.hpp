@@ -1,0 +1,28 @@
+// The levels that there are kernels of.
+#pragma once
+
+#include "dispatch.hpp"
+
+namespace coldpress::cpu {
+
+#if defined __x86_64__
+namespace v2 {
+Table const& table();
+TrainingTable const& training_table();
+}  // namespace v2
+namespace v3 {
+Table const& table();
+TrainingTable const& training_table();
+}  // namespace v3
+namespace v4 {
+Table const& table();
+TrainingTable const& training_table();
+}  // namespace v4
+#else
+namespace native {
+Table const& table();
+TrainingTable const& training_table();
+}  // namespace native
+#endif
+
+}  // namespace coldpress::cpu

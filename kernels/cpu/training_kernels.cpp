@@ -1,0 +1,84 @@
+// One level's kernels of training.
+#include "level.hpp"
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+namespace {
+
+template <class Sink>
+constexpr HandOverKernels<Sink> hand_over_kernels() {
+  return {[](float const* gradient, Index size, Sink const& sink, Context const& context) {
+    with(context).hand_over(gradient, size, sink);
+  }};
+}
+template <class Sink>
+constexpr SinkKernels<Sink> sink_kernels() {
+  return {hand_over_kernels<Sink>(),
+          [](In x, In dy, Sink const& sink, Context const& context) { with(context).weight_gradient(x, dy, sink); },
+          [](In dy, Sink const& sink, Context const& context) { with(context).sum_rows(dy, sink); },
+          [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
+            with(context).recurrent_weight_gradient(r, sink);
+          },
+          [](ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
+             Windows<float> const& windows, Context const& context) {
+            with(context).convolve_parameter_gradients(g, x, dy, weights, biases, windows);
+          }};
+}
+template <class Optimizer>
+constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
+  using Sink = UpdateSink<Optimizer, float>;
+  if constexpr (Optimizer::heavy) {
+    return {hand_over_kernels<Sink>()};
+  } else {
+    return {sink_kernels<Sink>()};
+  }
+}
+template <class L>
+constexpr JoinGradientKernels<L> join_gradient_kernels() {
+  if constexpr (JoinLayer<L>) {
+    return {[](L const& layer, bool second, In dy, In a, In b, Out dx, Slope<ErasedChain, float> const& slope,
+               Context const& context) { with(context).join_gradient(layer, second, dy, a, b, dx, slope); }};
+  } else {
+    return {};
+  }
+}
+constexpr CommonTrainingKernels common_kernels() {
+  return {
+      [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).product(dy, weight, dx, slope);
+      },
+      [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
+         Windows<float> const& windows,
+         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, slope, windows); },
+      [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,
+         Context const& context) { with(context).pool_gradient(g, dy, places, dx, slope); },
+      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).map_gradient(dy, dx, slope);
+      },
+      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
+        with(context).add_gradient(dy, dx, slope);
+      },
+      [](Normalization kind, In y, In dy, Out dx, Context const& context) {
+        with(context).normalize_gradient(kind, y, dy, dx);
+      },
+      [](Out weights, float most) { Cpu{}.limit_columns(weights, most); },
+      [](float const* values, Index size, Context const& context) { return with(context).squared_norm(values, size); },
+      [](Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper, Index truncation,
+         Context const& context) { with(context).recurrent_gradient(r, weights, upper, truncation); },
+      [](Recurrence<float> const& r, float const* weights, Out dx, Context const& context) {
+        with(context).recurrent_input_gradient(r, weights, dx);
+      }};
+}
+template <class... Layers, class... Optimizers>
+constexpr TrainingTable make_table(TypeList<Layers...>, TypeList<Optimizers...>) {
+  return {common_kernels(), sink_kernels<GradientSink<float>>(), optimizer_kernels<Optimizers>()...,
+          join_gradient_kernels<Layers>()...};
+}
+
+}  // namespace
+
+TrainingTable const& training_table() {
+  static constexpr TrainingTable kernels = make_table(BuiltinLayers{}, BuiltinOptimizers{});
+  return kernels;
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

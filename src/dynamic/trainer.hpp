@@ -1,0 +1,135 @@
+// Trains an engine's network: backward passes and updates. Apart from engine.hpp, for programs that never do.
+#pragma once
+
+#include "engine.hpp"
+
+namespace coldpress::dynamic {
+
+template <class Backend>
+class Trainer final : public Training {
+ public:
+  explicit Trainer(Engine<Backend>& engine) : engine_(engine) {
+    if (engine_.rounds())
+      throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
+    if constexpr (requires(Backend & backend) { backend.prepare_training(); }) engine_.backend_.prepare_training();
+  }
+  static std::unique_ptr<Training> make(Engine<Backend>& engine) { return std::make_unique<Trainer>(engine); }
+
+  std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) override {
+    auto const& outputs = engine_.output_shapes_;
+    Index const batch = kept_batch();
+    if (output_gradients.size() != outputs.size())
+      refuse("backward: takes a gradient for each of ", outputs.size(), " outputs, got ", output_gradients.size());
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      check_values("backward: the gradient of an output", output_gradients[k].size(), batch, outputs[k]);
+    auto const run = resume(outputs.size());
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      auto const there =
+          engine_.border_.bring(output_gradients[k], engine_.input_shapes_.size() + 1 + k, engine_.home(homes, k));
+      seed_gradient(run, run.program.output(static_cast<int>(k)), there);
+    }
+    coldpress::backward(run, gradients(), Pass::inputs);
+    engine_.passed_back_ = true;
+    remember_input_gradients(run);
+    engine_.border_.submit();
+    return engine_.outlet_.input_gradients_there();
+  }
+  void backward_parameters() override {
+    require(engine_.passed_back_, "backward_parameters: comes after backward_input");
+    coldpress::backward(resume(SIZE_MAX), gradients(), Pass::parameters);
+    engine_.border_.submit();
+  }
+  void subtract_gradients() override {
+    Program const& program = engine_.inference_.program;
+    subtract(engine_.backend_, engine_.parameters_.data(), engine_.base(Executable::gradient), program.slots(),
+             program.parameter_count(), engine_.frozen_.get());
+    engine_.border_.submit();
+  }
+
+  void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
+                       TrainingOptions const& options, Progress& progress, Homes homes) override {
+    prepare(objective);
+    Graph const& graph = *engine_.graph_;
+    auto& border = engine_.border_;
+    auto& losses = engine_.losses_;
+    Program const& program = space_->program;
+    Index const batch = engine_.samples(program, inputs);
+    if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
+    engine_.check_labels(program, inputs, targets, homes);
+    auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1);
+    run.sums = engine_.trained_sums_.data();
+    if (objective) run.inputs[inputs.size()] = border.bring(targets, inputs.size(), engine_.home(homes, inputs.size()));
+    border.start_losses();
+    losses.clear(), engine_.settled_ = true;
+    auto const each_loss = [&](int g, float value) {
+      auto const node = static_cast<std::size_t>(program.group(g).loss);
+      losses.emplace_back(node < graph.names.size() ? graph.names[node] : std::string{}, value);
+    };
+    std::visit(
+        [&](auto const& optimizer) {
+          using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
+          UpdateSink<Optimizer, float> sink{optimizer, 0, engine_.parameters_.data(), {}};
+          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = engine_.base(Executable::state + s);
+          auto const* const frozen = border.flags(engine_.frozen_.get(), program.parameter_count());
+          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen};
+          bool const fused = turn.fuses() && !program.shares() && !graph.has_strange_parameters() &&
+                             (fuses_update_of<Backend, Optimizer> || border.fuses());
+          // Which may find no memory: nothing has changed yet.
+          float* const gradients = fused ? nullptr : engine_.base(Executable::gradient);
+          bool taken = true;
+          if (!border.step(space_->passes, run, turn, gradients, each_loss)) {
+            float const loss = train_step(run, turn, gradients, each_loss);
+            taken = !knows_loss<Backend> || loss - loss == 0;
+          }
+          if (taken) progress = turn.after(), ++engine_.step_;
+        },
+        options.optimizer);
+    engine_.settled_ = false;
+    engine_.forget();
+    if (graph.force_backward) remember_input_gradients(run);
+    engine_.remember(run);
+  }
+
+ private:
+  using Space = typename Engine<Backend>::Space;
+  using EngineRun = typename Engine<Backend>::EngineRun;
+
+  /// Plans training for an objective, or for the network's own losses.
+  void prepare(std::optional<Objective> const& objective) {
+    if (space_ && trained_for_ == objective) return;
+    Graph const& graph = *engine_.graph_;
+    if (!objective && !graph.has_losses()) throw ConfigError{"the network has no loss, and there is no objective"};
+    PlanOptions const options{.training = true, .losses = true, .input_gradient = graph.force_backward};
+    auto fresh = std::make_unique<Space>(engine_.border_, graph, engine_.backend_, options, engine_.seed_,
+                                         objective ? &*objective : nullptr);
+    if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
+    if (space_) engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget();  // its memory and layers go
+    space_ = std::move(fresh);
+    trained_for_ = objective;
+  }
+  Index kept_batch() const {
+    require(!engine_.kept_.empty(), "backward: comes after forward in training mode");
+    return engine_.samples(engine_.training_->program, engine_.kept_);
+  }
+  EngineRun resume(std::size_t kept) {
+    return engine_.start(*engine_.training_, engine_.kept_, nullptr, engine_.step_, kept);
+  }
+  GradientSinks<float> gradients() {
+    return {{engine_.base(Executable::gradient)}, engine_.training_->program.slots()};
+  }
+  /// Zeros for an input that no gradient reaches.
+  void remember_input_gradients(EngineRun const& run) {
+    engine_.reserve_zeros(run.program, run.batch);
+    for (std::size_t k = 0; k < engine_.input_shapes_.size(); ++k) {
+      Buffer const& dx = run.program.plan().input_gradients[k];
+      auto const size = static_cast<std::size_t>(run.batch * engine_.input_shapes_[k].size());
+      engine_.outlet_.put(engine_.output_shapes_.size() + k, {dx.used() ? run.at(dx) : engine_.zeros_.data(), size});
+    }
+  }
+
+  Engine<Backend>& engine_;
+  std::unique_ptr<Space> space_;  // for what the last step was for
+  std::optional<Objective> trained_for_;
+};
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,20 @@
+// The backend "cpu:reference" of dynamic networks.
+#include "host_backend.hpp"
+#include "runtime_reference.hpp"
+#include "trainer.hpp"
+
+namespace coldpress::dynamic {
+namespace {
+
+std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
+  return std::make_unique<HostBackend<RuntimeReference>>();
+}
+
+}  // namespace
+
+/// The linker keeps this file because coldpress::dynamic_reference asks for the name.
+extern "C" bool coldpress_reference_backend;
+bool coldpress_reference_backend =
+    (trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make, reference_backends() = make, true);
+
+}  // namespace coldpress::dynamic
