@@ -11,7 +11,7 @@ class Trainer final : public Training {
   explicit Trainer(Engine<Backend>& engine) : engine_(engine) {
     if (engine_.rounds())
       throw UnsupportedError{"network: its weights are in bfloat16, for inference alone; train one of floats"};
-    if constexpr (requires(Backend & backend) { backend.prepare_training(); }) engine_.backend_.prepare_training();
+    if constexpr (requires { engine.backend_.prepare_training(); }) engine.backend_.prepare_training();
   }
   static std::unique_ptr<Training> make(Engine<Backend>& engine) { return std::make_unique<Trainer>(engine); }
 
