@@ -8,7 +8,7 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 namespace {
 
-Cpu with(Context const& context) { return {{}, context}; }
+Cpu with(Context const& context) { return {{}, {context}}; }
 
 template <class L>
 constexpr OpKernels<L> op_kernels() {

@@ -11,6 +11,10 @@
 
 namespace coldpress::cpu {
 
+// What kernels read and write.
+using In = Rows<float const>;
+using Out = Rows<float>;
+
 /// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
 template <class Y>
 __attribute__((always_inline)) constexpr Index writable(Y y) {

@@ -8,9 +8,6 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-using In = Rows<float const>;
-using Out = Rows<float>;
-
 /// y = sum + bias, where a row is a channel.
 struct Channels {
   float const* bias;  // or null
