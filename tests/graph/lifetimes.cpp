@@ -15,7 +15,7 @@ namespace {
 struct Life {
   Buffer buffer;
   int first, last;
-  int over = -1;   // node: a value that is computed element by element may be where this one, which it reads, was,
+  int over = -1;   // node: the value may be where this one, which it is made of, was,
   int value = -1;  // node: and whose value this is
 };
 
@@ -68,26 +68,9 @@ class Lifetimes {
   int end() const { return 2 * count_ + 1; }
   int forward(int g) const { return p_.options.losses && p_.group(g).loss >= 0 ? count_ : g; }
   int backward(int g) const { return p_.group(g).loss >= 0 ? count_ : 2 * count_ - g; }
-  /// Members of group g, in order.
-  std::vector<int> members(int g) const {
-    std::vector<int> all;
-    for (int n = 0; n < static_cast<int>(p_.nodes.size()); ++n) {
-      auto const kind = p_.node(n).kind;
-      if (kind != Node::Kind::view && kind != Node::Kind::input && p_.maker(n) == g) all.push_back(n);
-    }
-    return all;
-  }
   bool kind_is(int n, Node::Kind kind) const { return p_.node(n).kind == kind; }
-  /// The first value that such members read, and may write over as they go; -1 where they compute otherwise. A
-  /// computation that works in place does so alone, or with the loss behind it.
-  int read_element_by_element(std::vector<int> const& inside) const {
-    Node const& first = p_.node(inside[0]);
-    bool const alone = inside.size() == 1 || kind_is(inside[1], Node::Kind::loss);
-    bool const may = first.kind == Node::Kind::compute ? first.in_place && alone : first.kind != Node::Kind::loss;
-    return may && first.input_count() > 0 ? source_of(p_.nodes, first.inputs[0]) : -1;
-  }
   void add(int g) {
-    auto const inside = members(g);
+    auto const inside = test::members(p_, g);
     Group const& group = p_.group(g);
     if (!at(used_, inside[0])) return;
     for (Edge const& edge : group.edges) {
@@ -113,8 +96,8 @@ class Lifetimes {
       Node const& reader = p_.node(n);
       int const other = p_.maker(n);
       if (reader.kind == Node::Kind::view || !at(used_, n) || other < 0 || other == g) continue;
-      bool const starts_chain = reader.kind == Node::Kind::pointwise && members(other)[0] == n;
-      bool const again = reader.reads_input || (starts_chain && members(other).size() > 1);
+      bool const starts_chain = reader.kind == Node::Kind::pointwise && test::members(p_, other)[0] == n;
+      bool const again = reader.reads_input || (starts_chain && test::members(p_, other).size() > 1);
       for (int k = 0; k < reader.input_count(); ++k) {
         if (source_of(p_.nodes, reader.inputs[k]) != made) continue;
         last = std::max(last, 2 * forward(other));
@@ -128,7 +111,7 @@ class Lifetimes {
     auto const in_chain = inside.end() - chain;
     if (gradient && in_chain > 0) last = std::max(last, last_arrival);
     if (gradient && computes && head.reads_output) last = std::max(last, keep);
-    lives_.push_back({group.value, 2 * forward(g), last, read_element_by_element(inside), made});
+    lives_.push_back({group.value, 2 * forward(g), last, test::may_write_over(p_, inside), made});
     if (computes && head.memory > 0) lives_.push_back({group.memory, 2 * forward(g), gradient ? keep : 2 * forward(g)});
     if (gradient && group.loss < 0) lives_.push_back({group.gradient, first_arrival, keep});
     // What a chain starts from, where its slope needs that and it is in registers else.
@@ -146,7 +129,7 @@ class Lifetimes {
 /// Whether one value is written exactly over another, with whose last element the last of it is made.
 bool replaces(Life const& now, Life const& before) {
   return now.over >= 0 && now.over == before.value && now.first == before.last &&
-         now.buffer.offset == before.buffer.offset && now.buffer.size == before.buffer.size;
+         test::in_one_place(now.buffer, before.buffer);
 }
 
 }  // namespace

@@ -65,6 +65,12 @@ class Tracer {
     for (Index i = 0; intact_ && i < b.size; ++i)
       demand(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
   }
+  /// The group whose value a group writes over as it reads it; -1: none.
+  int overwritten(int g) const {
+    int const operand = test::may_write_over(p_, test::members(p_, g));
+    int const from = operand < 0 ? -1 : p_.maker(operand);
+    return from >= 0 && test::in_one_place(p_.group(from).value, p_.group(g).value) ? from : -1;
+  }
   template <class F>
   void each_edge(int g, F f) {
     for (int k = 0; k < p_.group(g).edge_count; ++k) f(k, p_.group(g).edges[k]);
@@ -75,10 +81,9 @@ class Tracer {
       if (buffer(g, what).used()) write(g, what);
     }
     write(g, value);
-    // What is not computed element by element reads on.
-    bool const over = test::writes_over(p_, g);
-    each_edge(g, [&](int k, Edge const& edge) {
-      if (!over || (k > 0 && edge.from != p_.group(g).edges[0].from)) read(edge.from, value);
+    int const over = overwritten(g);  // all else is read to the end
+    each_edge(g, [&](int, Edge const& edge) {
+      if (over < 0 || edge.from != over) read(edge.from, value);
     });
   }
   void slope(int g) {  // what the slope of the group's chain is made of

@@ -165,13 +165,25 @@ inline Planned random_plan(Random& random, int number, int most) {
                .keep_gradients = number % 8 == 1});
 }
 
-/// Whether a group's value is where that of its first operand was, and may be.
-inline bool writes_over(Planned const& p, int g) {
-  Group const& group = p.group(g);
-  if (group.edge_count == 0 || group.edges[0].from < 0) return false;
-  bool const may = group.head < 0 || (p.node(group.head).in_place && group.chain_length == 0 && group.join < 0);
-  Buffer const &from = p.group(group.edges[0].from).value, &to = group.value;
-  return may && to.used() && from.offset == to.offset && from.size == to.size;
+/// The nodes that group g computes, in order.
+inline std::vector<int> members(Planned const& p, int g) {
+  std::vector<int> all;
+  for (int n = 0; n < static_cast<int>(p.nodes.size()); ++n) {
+    auto const kind = p.node(n).kind;
+    if (kind != Node::Kind::view && kind != Node::Kind::input && p.maker(n) == g) all.push_back(n);
+  }
+  return all;
 }
+/// The first value that the members of a group read, where they may write over it as they go; -1 where they compute
+/// otherwise. That follows from the layers, whatever the plan says: pointwise layers and joins go element by element,
+/// and another layer that works in place says so itself (Node::in_place). It does so alone, or with the loss behind it.
+inline int may_write_over(Planned const& p, std::vector<int> const& inside) {
+  Node const& first = p.node(inside[0]);
+  bool const alone = inside.size() == 1 || p.node(inside[1]).kind == Node::Kind::loss;
+  bool const may = first.kind == Node::Kind::compute ? first.in_place && alone : first.kind != Node::Kind::loss;
+  return may && first.input_count() > 0 ? source_of(p.nodes, first.inputs[0]) : -1;
+}
+/// Whether a value is exactly where another was.
+inline bool in_one_place(Buffer const& a, Buffer const& b) { return a.offset == b.offset && a.size == b.size; }
 
 }  // namespace coldpress::test
