@@ -58,7 +58,4 @@ inline void check_custom_name(std::string const& name) {
       throw ConfigError{"a custom layer must not be called '" + name + "', the name of another kind of layer"};
 }
 
-/// Whether a field stands beside the kind of a loss, since Juice's schema has losses without fields.
-constexpr bool stands_beside(std::string_view field) { return field.starts_with("loss_"); }
-
 }  // namespace coldpress::persist

@@ -138,7 +138,7 @@ std::string part() {
   std::string beside;  // of a loss whose kind has no fields in a file
   bool is_void = true;
   for_each_field(Layer{}, [&](std::string_view field, auto const& value) {
-    is_void = is_void && field.starts_with("loss_");
+    is_void = is_void && persist::stands_beside(field);
     beside.append(beside.empty() ? "`" : ", `").append(persist::camel_case(field)).append("`");
     auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
     auto const there = std::ranges::find(in_file, field, &Fields::value_type::first);

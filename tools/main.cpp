@@ -1,9 +1,7 @@
 // The command coldpress: networks and trainings in files, without a line of C++.
 
 #include "commands.hpp"
-
-#include <coldpress/core/error.hpp>
-#include <coldpress/persist/model.hpp>
+#include "print.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -49,6 +47,9 @@ int main(int argc, char** argv) {
   } catch (std::bad_alloc const&) {
     return fail("there is not enough memory");
   } catch (std::exception const& error) {
-    return fail(coldpress::persist::printable(error.what()).c_str());
+    std::fflush(stdout);
+    std::fputs("coldpress: ", stderr);
+    coldpress::command::show(error.what(), stderr, "  ");
+    return failed;
   }
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace coldpress::command {
 namespace {
@@ -190,10 +189,10 @@ Fields fields_of(dynamic::AnyOptimizer const& optimizer) {
   return std::visit([](auto const& type) { return fields(type); }, optimizer);
 }
 
-void show(std::string_view text) {
+void show(std::string_view text, std::FILE* stream, char const* indent) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t const end = std::min(text.find('\n', at), text.size());
-    std::puts(persist::printable(text.substr(at, end - at)).c_str());
+    std::fprintf(stream, "%s%s\n", at > 0 ? indent : "", persist::printable(text.substr(at, end - at)).c_str());
     at = end + 1;
   }
 }

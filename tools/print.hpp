@@ -3,6 +3,8 @@
 
 #include <coldpress/persist/model.hpp>
 
+#include <cstdio>
+
 namespace coldpress::command {
 
 /// The fewest digits that give the number back.
@@ -13,8 +15,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields fields_of(dynamic::LayerType const& layer);
 Fields fields_of(dynamic::AnyOptimizer const& optimizer);
 
-/// Prints it on standard output, with what a terminal would obey instead of showing it spelt out.
-void show(std::string_view text);
+/// Prints the text, with what a terminal would obey instead of showing it spelt out. Line ends stay; what follows one
+/// begins with `indent`.
+void show(std::string_view text, std::FILE* stream = stdout, char const* indent = "");
 
 /// A blank line, the title, and the text below it, indented.
 std::string section(std::string const& title, std::string const& text);

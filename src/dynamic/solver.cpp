@@ -181,7 +181,7 @@ Solver::Solver(Layer network, SolverConfig config)
 
 MeanLoss::operator float() const {
   float const loss = network_->loss();
-  if (!network_->device().empty() && !std::isfinite(loss)) diverged(*network_, step_, loss, true);
+  if (!network_->device().empty() && !std::isfinite(loss)) diverged(*network_, progress_->minibatches, loss, true);
   return loss;
 }
 
@@ -214,12 +214,12 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
   }
   if (options_.check_every > 0) check_samples(inputs, targets, homes);
   std::uint64_t const step = iteration() + 1;
-  network_.train(inputs, targets, objective_, options_, progress_, homes);
+  network_.train(inputs, targets, objective_, options_, *progress_, homes);
   Executable const& network = network_.executable();
   if (iteration() != step) diverged(network, step, network.loss(), false);
   bool const due = options_.check_every > 0 && step % static_cast<std::uint64_t>(options_.check_every) == 0;
   if (due && network.device().empty()) check_finite();
-  return {network, step};
+  return {network, *progress_};
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {

@@ -239,6 +239,21 @@ TEST_CASE("a loss that is read late is the step's, whatever was evaluated in bet
   CHECK(excess_of(run(device), run("cpu:reference"), 100) <= 1);
 }
 
+TEST_CASE("a loss that is read late and is not finite names the step that it is of") {
+  std::string const device = GENERATE(from_range(devices()));
+  Trainer solver{network_of(dense(), device), config_of()};
+  Floats const x = samples(12, 1), t = samples(6, 2), beyond(6, 1e30f);
+  dynamic::MeanLoss const early = solver.train_minibatch(x, t);
+  solver.train_minibatch(x, beyond);
+  Trainer const elsewhere = std::move(solver);
+  try {
+    float const loss = early;
+    FAIL("was read as " << loss);
+  } catch (DivergenceError const& error) {
+    CHECK((error.step == 2 && std::isinf(error.loss)));
+  }
+}
+
 TEST_CASE("a graph that is started again has the bits of one that is new") {
   std::string const device = GENERATE(from_range(devices()));
   LayerConfig const network = dense({{"tanh", TanH{}}, {"dropout", Dropout{.probability = 0.3f}}});

@@ -1,19 +1,16 @@
 #include <coldpress/data/batches.hpp>
 
 #include "data/files.hpp"
+#include "support/heap.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <new>
 #include <numeric>
 
 using namespace coldpress;
 using namespace coldpress::data;
 
 namespace {
-
-std::atomic<long> allocations{0};
 
 Dataset counting(Index size) {
   Dataset dataset{{{3}}, {{2}}, {}, {}};
@@ -31,16 +28,6 @@ std::vector<Index> order(Index size, std::uint64_t seed, std::uint64_t epoch) {
 }
 
 }  // namespace
-
-// Inlined, g++ takes the pair for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc{};
-}
-void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return std::malloc(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 TEST_CASE("shuffle gives permutations, others for another seed or epoch") {
   for (Index const size : {0, 1, 2, 7, 1000}) {
@@ -121,11 +108,11 @@ TEST_CASE("seek goes on as if it had never stopped, also with another batch size
 TEST_CASE("batches allocate nothing once they are made") {
   Dataset const dataset = counting(50);
   Batches batches{dataset, 7, 2};
-  long const before = allocations;
+  std::size_t const before = test::heap.calls;
   for (int i = 0; i < 40; ++i) batches.next();
   batches.seek({17, 3});
   batches.next();
-  CHECK(allocations == before);
+  CHECK(test::heap.calls == before);
 }
 
 TEST_CASE("batches refuse what cannot be batched") {

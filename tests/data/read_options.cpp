@@ -4,32 +4,25 @@
 #include <coldpress/data/npy.hpp>
 
 #include "data/files.hpp"
+#include "support/heap.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <zlib.h>
 
-namespace {
-std::size_t largest = 0;
-}
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  largest = std::max(largest, size);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc{};
-}
-void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return std::malloc(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
 using namespace coldpress;
 using namespace coldpress::data;
 
 namespace {
+
+std::size_t largest = 0;
+bool const watched = (test::heap.refuses = [](std::size_t size) {
+  largest = std::max(largest, size);
+  return false;
+});
 
 constexpr int many = 8000000;  // bytes of zeros, which gzip packs to a thousandth
 

@@ -1,58 +1,24 @@
 // What runs again and again does not touch the heap after its first time.
 #include "support/executors.hpp"
+#include "support/heap.hpp"
 #include "tensors.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <map>
-
-#if defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define COLDPRESS_SANITIZED 1
-#endif
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define COLDPRESS_SANITIZED 1
-#endif
-
-namespace {
-std::atomic<long> calls = 0;
-}
-
-#if defined COLDPRESS_SANITIZED  // their malloc tells whoever asks
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(void const volatile*, std::size_t),
-                                                         void (*)(void const volatile*));
-namespace {
-int const installed = __sanitizer_install_malloc_and_free_hooks([](void const volatile*, std::size_t) { ++calls; },
-                                                                [](void const volatile*) {});
-}
-#elif defined __GLIBC__
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t size) { return ++calls, __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) { return ++calls, __libc_calloc(count, size); }
-void* realloc(void* old, std::size_t size) { return ++calls, __libc_realloc(old, size); }
-void* aligned_alloc(std::size_t alignment, std::size_t size) { return ++calls, __libc_memalign(alignment, size); }
-}
-#else
-#error "this test counts the calls of malloc in the way of glibc or of a sanitizer"
-#endif
 
 namespace {
 
 using namespace coldpress;
 using namespace coldpress::test;
 
+std::atomic<std::size_t> const& calls = heap.calls;
+
 /// Heap calls after the first two times, of which the first has the largest batch.
 template <class Action>
-long steady(Action action) {
+std::size_t steady(Action action) {
   for (Index batch : {32, 7}) action(batch);
-  long const before = calls;
+  std::size_t const before = calls;
   for (Index batch : {32, 7, 1, 7, 32, 16}) action(batch);
   return calls - before;
 }
@@ -88,10 +54,7 @@ LayerConfig windows_and_steps() {
 }  // namespace
 
 TEST_CASE("the heap is counted") {
-#if defined COLDPRESS_SANITIZED
-  REQUIRE(installed > 0);
-#endif
-  long const before = calls;
+  std::size_t const before = calls;
   Floats const values(100);
   HeapMemory<float> const memory(100);
   CHECK(values.size() == static_cast<std::size_t>(memory.size()));
@@ -169,7 +132,7 @@ TEST_CASE("after reserve no call up to so many samples touches the heap, not eve
       Net net = make();
       net.set_mode(mode);
       net.reserve(50);
-      long before = calls;
+      std::size_t before = calls;
       for (auto const& [n, some] : data) net.predict(some.x.read());
       CHECK(calls == before);
       for (auto const& [n, some] : data) net.forward(some.x.read());
@@ -213,7 +176,7 @@ TEST_CASE("a stream stays off the heap") {
                                              Shape{3}));
   Floats const x(3, 0.5f);
   net.step(x);
-  long const before = calls;
+  std::size_t const before = calls;
   for (int t = 0; t < 20; ++t) net.step(x);
   net.reset();
   net.step(x);

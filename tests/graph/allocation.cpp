@@ -3,52 +3,9 @@
 
 #include "support/catch.hpp"
 #include "support/executors.hpp"
+#include "support/heap.hpp"
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
-
-namespace {
-std::atomic<std::size_t> calls = 0;
-}
-
-// Every way to the heap counts. A sanitizer has a malloc of its own, so there only the operators are seen.
-#if defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if !defined SANITIZED && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && defined __GLIBC__
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t size) noexcept { return ++calls, __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) noexcept { return ++calls, __libc_calloc(count, size); }
-void* realloc(void* p, std::size_t size) noexcept { return ++calls, __libc_realloc(p, size); }
-void* aligned_alloc(std::size_t align, std::size_t size) noexcept { return ++calls, __libc_memalign(align, size); }
-}
-#endif
-void* operator new(std::size_t size) {
-  ++calls;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc{};
-}
-void* operator new(std::size_t size, std::align_val_t align) {
-  ++calls;
-  auto const a = static_cast<std::size_t>(align);
-  if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
-  throw std::bad_alloc{};
-}
-#if defined __GNUC__ && !defined __clang__
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // it sees free, and not that our operator new is malloc
-#endif
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 using namespace coldpress;
 
@@ -64,9 +21,9 @@ constexpr Sgd sgd{.learning_rate = 0.01f, .momentum = 0.9f};
 
 template <class F>
 std::size_t calls_in(F f) {
-  std::size_t const before = calls;
+  std::size_t const before = test::heap.calls;
   f();
-  return calls - before;
+  return test::heap.calls - before;
 }
 
 }  // namespace

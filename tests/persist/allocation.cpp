@@ -3,103 +3,27 @@
 #include <coldpress/persist.hpp>
 
 #include "data/files.hpp"
+#include "support/heap.hpp"
 
 #include <coldpress/coldpress.hpp>
 
-#include <cstdlib>
-#include <new>
+using namespace coldpress;
 
 namespace {
 
-// While they are watched; threads take turns here. A sanitizer has a malloc of its own, so there only the operators are
-// seen.
-bool watched = false;
-long made = 0, fails_at = -1, living = 0;
+// Of those that are watched; threads take turns here.
+long made = 0, fails_at = -1;
 bool failed = false;
 std::size_t largest = 0, all = 0;
 
-bool fails(std::size_t size) {
-  if (!watched) return false;
+bool refuses(std::size_t size) {
   largest = std::max(largest, size), all += size;
   bool const now = made++ == fails_at;
   failed = failed || now;
   return now;
 }
-
-}  // namespace
-
-#if defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if !defined SANITIZED && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && defined __GLIBC__
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void __libc_free(void*);
-static void* counted(void* p) noexcept {
-  if (p) ++living;
-  if (!p) errno = ENOMEM;
-  return p;
-}
-void* malloc(std::size_t size) noexcept { return counted(fails(size) ? nullptr : __libc_malloc(size)); }
-void* calloc(std::size_t count, std::size_t size) noexcept {
-  return counted(fails(count * size) ? nullptr : __libc_calloc(count, size));
-}
-void* realloc(void* p, std::size_t size) noexcept {
-  if (fails(size)) return errno = ENOMEM, nullptr;
-  if (!p) ++living;
-  return __libc_realloc(p, size);
-}
-void* aligned_alloc(std::size_t align, std::size_t size) noexcept {
-  return counted(fails(size) ? nullptr : __libc_memalign(align, size));
-}
-void free(void* p) noexcept {
-  if (p) --living;
-  __libc_free(p);
-}
-}
-static void* allocate(std::size_t size) { return std::malloc(size); }
-static void* allocate(std::size_t align, std::size_t size) { return std::aligned_alloc(align, size); }
-static void release(void* p) { std::free(p); }
-#else
-static void* allocate(std::size_t size) {
-  if (fails(size)) return nullptr;
-  return ++living, std::malloc(size);
-}
-static void* allocate(std::size_t align, std::size_t size) {
-  if (fails(size)) return nullptr;
-  return ++living, std::aligned_alloc(align, size);
-}
-static void release(void* p) {
-  if (p) --living;
-  std::free(p);
-}
-#endif
-void* operator new(std::size_t size) {
-  if (void* p = allocate(size)) return p;
-  throw std::bad_alloc{};
-}
-void* operator new(std::size_t size, std::nothrow_t const&) noexcept { return allocate(size); }
-void* operator new(std::size_t size, std::align_val_t align) {
-  auto const a = static_cast<std::size_t>(align);
-  if (void* p = allocate(a, (size + a - 1) / a * a)) return p;
-  throw std::bad_alloc{};
-}
-#if defined __GNUC__ && !defined __clang__
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // it sees free, and not that our operator new is malloc
-#endif
-void operator delete(void* p) noexcept { release(p); }
-void operator delete(void* p, std::size_t) noexcept { release(p); }
-void operator delete(void* p, std::align_val_t) noexcept { release(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
-
-using namespace coldpress;
-
-namespace {
+void watch(bool now) { test::heap.refuses = now ? refuses : nullptr; }
+std::atomic<long> const& living = test::heap.living;
 
 std::vector<float> const x{1, -2, 3, 0.5f, 2, -1}, y{1, 0};
 std::string const no_memory = "there is not enough memory for it";
@@ -108,19 +32,19 @@ std::string const no_memory = "there is not enough memory for it";
 /// std::bad_alloc, or a MemoryError that names `file`.
 template <class Action>
 bool fail(long n, std::string const& file, Action action) {
-  made = 0, fails_at = n, failed = false, watched = true;
+  made = 0, fails_at = n, failed = false, watch(true);
   std::string named, wrong;
   bool typed = false;
   try {
     action();
-    watched = false;
+    watch(false);
   } catch (MemoryError const& error) {
-    watched = false, typed = true;
+    watch(false), typed = true;
     named = error.file();
   } catch (std::bad_alloc const&) {
-    watched = false;
+    watch(false);
   } catch (std::exception const& error) {
-    watched = false;
+    watch(false);
     wrong = error.what();
   }
   if (!wrong.empty()) FAIL_CHECK("allocation " << n << ": " << wrong);
@@ -192,7 +116,7 @@ TEST_CASE("loading where memory runs out throws, keeps nothing, and works the ne
 }
 
 TEST_CASE("reading a config where memory runs out says so, and not that the config is wrong") {
-#if defined SANITIZED || defined __SANITIZE_ADDRESS__
+#if defined COLDPRESS_ADDRESS_SANITIZER
   WARN("skipped: a sanitizer sees what Cap'n Proto loses here");
 #else
   TemporaryFolder const folder;
@@ -269,9 +193,9 @@ TEST_CASE("loading asks for the weights before the network takes memory") {
   dynamic::SequentialConfig layers;
   layers.add_input("x", Shape{32768}).add_layer({"a", Linear{32768}});
   persist::write_model(folder / "none.juice", {.name = "none", .config = {"none", layers}});
-  all = 0, fails_at = -1, watched = true;
+  all = 0, fails_at = -1, watch(true);
   auto const said = message<FormatError>([&] { dynamic::Layer::load(backend, folder / "none.juice"); });
-  watched = false;
+  watch(false);
   CHECK(contains(said, "weight 'a-0': is missing"));
   CHECK(all < (1 << 20));  // the network's are 4 GiB
 }
@@ -285,9 +209,9 @@ TEST_CASE("loading runs no filler, whose values would be overwritten") {
   save(net, file);
   constexpr std::size_t of_filler = n * n * sizeof(double);
   auto const largest_in = [](auto action) {
-    largest = 0, fails_at = -1, watched = true;
+    largest = 0, fails_at = -1, watch(true);
     action();
-    watched = false;
+    watch(false);
     return largest;
   };
   CHECK(largest_in([] { Wide const filled{3}; }) >= of_filler);

@@ -59,6 +59,14 @@ TEST_CASE("bad use is exit code 2, and says what is wrong") {
   CHECK(folder.names() == std::vector<std::string>{"config"});
 }
 
+TEST_CASE("an error of several lines is printed as such, and what a terminal would not show is spelt out") {
+  if (!has_command()) return;
+  auto const result = run({"inspect", "no\x1b[2Ksuch\nfile"});
+  CHECK(result.code == 1);
+  CHECK(result.err.starts_with("coldpress: no\\x1b[2Ksuch\n  file: "));
+  CHECK(std::ranges::count(result.err, '\n') == 2);
+}
+
 TEST_CASE("no file is written that is read, or written for another option") {
   if (!has_command()) return;
   namespace fs = std::filesystem;

@@ -101,7 +101,8 @@ class Layer {
   void reset() { executable().reset(); }
 
   /// Room for `batch` samples: up to so many nothing is allocated from now on in forward, predict and step, and in
-  /// training mode not in backward, but for tensors that take the place of some that the caller still holds.
+  /// training mode not in backward, but for tensors that take the place of some that the caller still holds. What the
+  /// last call returned by reference has that room from now on, and no longer the values it had.
   void reserve(Index batch);
 
   /// Dropout acts in training, which is the default.

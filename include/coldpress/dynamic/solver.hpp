@@ -6,15 +6,16 @@
 namespace coldpress::dynamic {
 
 /// The mean loss of a network's last training step, before its update. It is read where it becomes a number: a GPU need
-/// not be waited for in every step. Of a step on a GPU that throws DivergenceError where it is infinite or NaN.
+/// not be waited for in every step. Read after more steps, it is that of the last of them. Of a step on a GPU that
+/// throws DivergenceError where it is infinite or NaN.
 class MeanLoss {
  public:
-  MeanLoss(Executable const& network, std::uint64_t step) : network_(&network), step_(step) {}
+  MeanLoss(Executable const& network, Progress const& progress) : network_(&network), progress_(&progress) {}
   operator float() const;
 
  private:
   Executable const* network_;
-  std::uint64_t step_;
+  Progress const* progress_;
 };
 
 class Solver {
@@ -72,9 +73,9 @@ class Solver {
 
   /// Minibatches done. With the optimizer's states and, while samples wait for their update, the gradients, progress is
   /// what a checkpoint holds beside the weights.
-  std::uint64_t iteration() const { return progress_.minibatches; }
-  Progress progress() const { return progress_; }
-  void set_progress(Progress progress) { progress_ = progress; }
+  std::uint64_t iteration() const { return progress_->minibatches; }
+  Progress progress() const { return *progress_; }
+  void set_progress(Progress progress) { *progress_ = progress; }
   int state_count() const;
 
  private:
@@ -86,7 +87,8 @@ class Solver {
   SolverConfig config_;
   std::optional<Objective> objective_;
   TrainingOptions options_;
-  Progress progress_;
+  // On the heap, where a MeanLoss finds it, whoever has the solver.
+  std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
   Index target_size_ = 0;
   std::size_t optimizer_ = 0;  // the kind that the state is of
 };

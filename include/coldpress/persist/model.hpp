@@ -21,6 +21,9 @@ struct NamedTensor {
 /// How files spell a name: output_size as outputSize.
 std::string camel_case(std::string_view name);
 
+/// Whether a field stands beside the kind of a loss, since Juice's schema has losses without fields.
+constexpr bool stands_beside(std::string_view field) { return field.starts_with("loss_"); }
+
 /// The text with all that a terminal would not show as it is spelt out: \x1b for a control character of ASCII or a byte
 /// that is no UTF-8, \u{202e} for other controls and for those that change the direction of the writing.
 std::string printable(std::string_view text);

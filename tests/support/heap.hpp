@@ -1,0 +1,102 @@
+// Every way to the heap is counted, and can be refused. For the one file of a program.
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+namespace coldpress::test {
+
+struct Heap {
+  std::atomic<std::size_t> calls = 0;           // for memory
+  std::atomic<long> living = 0;                 // what they got and nobody has given back
+  bool (*refuses)(std::size_t size) = nullptr;  // whether a call fails; of a sanitizer's malloc the operators alone ask
+
+  bool gives(std::size_t size) const noexcept { return !refuses || !refuses(size); }
+  void* given(void* p) noexcept {
+    ++calls;
+    p ? void(++living) : void(errno = ENOMEM);
+    return p;
+  }
+  void taken_back(void const volatile* p) noexcept {
+    if (p) --living;
+  }
+};
+inline constinit Heap heap;
+
+}  // namespace coldpress::test
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define COLDPRESS_ADDRESS_SANITIZER
+#elif __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define COLDPRESS_OTHER_SANITIZER
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define COLDPRESS_ADDRESS_SANITIZER
+#elif defined __SANITIZE_THREAD__
+#define COLDPRESS_OTHER_SANITIZER
+#endif
+
+#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_OTHER_SANITIZER  // their malloc tells whoever asks
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(void const volatile*, std::size_t),
+                                                         void (*)(void const volatile*));
+namespace coldpress::test {
+inline bool const hooked =
+    __sanitizer_install_malloc_and_free_hooks([](void const volatile*, std::size_t) { ++heap.calls, ++heap.living; },
+                                              [](void const volatile* p) { heap.taken_back(p); }) > 0;
+}
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+  return coldpress::test::heap.gives(size) ? std::malloc(size) : nullptr;
+}
+void* operator new(std::size_t size) {
+  if (void* p = operator new(size, std::nothrow)) return p;
+  throw std::bad_alloc{};
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  auto const a = static_cast<std::size_t>(align);
+  void* const p = coldpress::test::heap.gives(size) ? std::aligned_alloc(a, (size + a - 1) / a * a) : nullptr;
+  if (p) return p;
+  throw std::bad_alloc{};
+}
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // it sees free, and not that our operator new is malloc
+#endif
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#elif defined __GLIBC__  // whose operators call these
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
+void* malloc(std::size_t size) noexcept {
+  using coldpress::test::heap;
+  return heap.given(heap.gives(size) ? __libc_malloc(size) : nullptr);
+}
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  using coldpress::test::heap;
+  return heap.given(heap.gives(count * size) ? __libc_calloc(count, size) : nullptr);
+}
+void* realloc(void* p, std::size_t size) noexcept {
+  using coldpress::test::heap;
+  void* const now = heap.given(heap.gives(size) ? __libc_realloc(p, size) : nullptr);
+  if (now) heap.taken_back(p);
+  return now;
+}
+void* aligned_alloc(std::size_t align, std::size_t size) noexcept {
+  using coldpress::test::heap;
+  return heap.given(heap.gives(size) ? __libc_memalign(align, size) : nullptr);
+}
+void free(void* p) noexcept {
+  coldpress::test::heap.taken_back(p);
+  __libc_free(p);
+}
+}
+#else
+#error "this counts the calls of malloc in the way of glibc or of a sanitizer"
+#endif
