@@ -57,8 +57,11 @@ void* operator new(std::size_t size) {
 void* operator new(std::size_t size, std::align_val_t align) {
   auto const a = static_cast<std::size_t>(align);
   void* const p = coldpress::test::heap.gives(size) ? std::aligned_alloc(a, (size + a - 1) / a * a) : nullptr;
-  if (p) return p;
-  throw std::bad_alloc{};
+  if (!p) throw std::bad_alloc{};
+#if !defined COLDPRESS_ADDRESS_SANITIZER
+  coldpress::test::heap.given(p);  // ThreadSanitizer tells of what is freed, and not of what aligned_alloc gives
+#endif
+  return p;
 }
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // it sees free, and not that our operator new is malloc
