@@ -55,6 +55,12 @@ constexpr CommonKernels common_kernels() {
          Context const& context) { with(context).affine(x, weight, bias, y, then); },
       [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
          Context const& context) { with(context).affine(x, HalfLayout::matrix(weight), bias, y, then); },
+      [](In dy, float const* weight, Out dx, Context const& context) {
+        with(context).product(dy, weight, dx, Slope<Chain<>, float>{});
+      },
+      [](In dy, float const* weight, Out dx, Context const& context) {
+        with(context).product(dy, HalfLayout::matrix(weight), dx, Slope<Chain<>, float>{});
+      },
       [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
          Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
          Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state, windows); },

@@ -43,7 +43,7 @@ struct RuntimeCpu : Layout, Context {
     affine(x, weight, bias, y, Then<ErasedChain, float>{});
   }
   void product(In dy, float const* weight, Out dx, Slope<Chain<>, float> const&) const {
-    product(dy, weight, dx, Slope<ErasedChain, float>{});
+    (halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
   }
   template <class Sink>
   void weight_gradient(In x, In dy, Sink const& sink) const {

@@ -64,6 +64,9 @@ struct CommonKernels {
                  Context const& context);
   void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
                         Context const& context);  // the same where the matrix is of Bfloat16
+  // dx without a slope: what a layer with the transpose of a matrix makes of x.
+  void (*plain_product)(In dy, float const* weight, Out dx, Context const& context);
+  void (*plain_product_halves)(In dy, float const* weight, Out dx, Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                    Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
                    Context const& context);

@@ -121,6 +121,7 @@ class Engine final : public Executable {
       if (taped_) reserve_tapes(batch);
     }
     if (mode == Mode::inference) return;
+    if (trainer_maker<Backend>.load(std::memory_order_relaxed) && !rounds()) linked_training();
     Space& space = training();
     Room const room = room_for(space, batch);
     if (room.values > space.memory.size()) forget();  // what grows loses what a backward pass would read

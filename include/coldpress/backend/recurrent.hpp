@@ -15,7 +15,7 @@ struct Sums {
 };
 
 /// Every sum begins with 2^-56, which is lost beside any number of use and keeps what comes out of silence from getting
-/// as small as denormal numbers, for which processors take longer.
+/// as small as denormal numbers, for which processors take longer; but not that of a ReLU, whose slope at 0 is 0.
 inline constexpr float smallest_sum = 0x1p-56f;
 
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
@@ -52,15 +52,16 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
 template <int gates, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
+  V const smallest = splat<V>(gates == 1 && s.type == RnnType::relu ? 0.f : smallest_sum);
   V sum[parts][h][count];
   for_constants<parts * h * count>(
-      [&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / (h * count)][n / count % h][n % count] = splat<V>(smallest_sum); });
+      [&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / (h * count)][n / count % h][n % count] = smallest; });
   float const* const matrix = s.matrix + column;
   auto const weight = [&](float const* at, auto q) COLDPRESS_INLINE_LAMBDA { return load<V>(at + q * s.units); };
   {
     float const* const bias = matrix + (s.inputs + s.hidden) * s.pitch;
     V b[count];
-    for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = splat<V>(smallest_sum); });
+    for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] = smallest; });
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[q] += weight(bias, q); });
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
     for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
