@@ -394,8 +394,10 @@ TEST_CASE("weights that are not finite end training at the next check, with the 
                             .objective = squares};
   auto const check = [](Trainer solver, std::string const& name) {
     solver.options().check_every = 2;
-    Floats const ruined(4 * 3, -std::numeric_limits<float>::infinity());  // which ReLU turns into 0
-    std::ranges::copy(ruined, solver.network().learnable_weights_data()[0].write_only().begin());
+    for (std::size_t i : {0u, 1u}) {
+      auto const weight = solver.network().learnable_weights_data()[i].write_only();
+      std::ranges::fill(weight, -std::numeric_limits<float>::infinity());  // which ReLU turns into 0
+    }
     SharedTensor const x = tensor({2, 3}, Floats(6, 1)), t = noise({2, 2}, 2);
     CHECK_NOTHROW(solver.train_minibatch(x, t));
     try {

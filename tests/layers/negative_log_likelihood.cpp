@@ -37,3 +37,6 @@ TEST_CASE("NegativeLogLikelihood after LogSoftmax: the gradient is softmax minus
 }
 
 static_assert(NegativeLogLikelihood{9}.target_shape({3, 3}) == Shape{1});
+TEST_CASE("NegativeLogLikelihood takes as many scores as there are classes") {
+  for (Index const scores : {1, 2, 4}) CHECK_THROWS_AS(NegativeLogLikelihood{3}.target_shape({scores}), ShapeError);
+}

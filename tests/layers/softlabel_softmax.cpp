@@ -55,6 +55,25 @@ TEST_CASE("Wasserstein's gradients are those of the cost less entropy, where mas
   check(a, da);
   check(b, db);
 }
+// From a program in Python that follows the formulas of layers/wasserstein.hpp.
+TEST_CASE("Wasserstein takes as many iterations as it is told, and the target's factors have the last word") {
+  std::vector<double> const a{0.5, 0.25, 0.25}, b{0.125, 0.125, 0.75};
+  auto const check = [&](Index iterations, double cost, std::vector<double> const& wanted_da,
+                         std::vector<double> const& wanted_db) {
+    INFO(iterations);
+    std::vector<double> da(3), db(3);
+    Wasserstein const loss{.lambda = 2, .iterations = iterations};
+    CHECK(loss.sample(Shape{3}, a.data(), b.data(), da.data(), db.data()) == Approx(cost).epsilon(1e-12));
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(da[i] == Approx(wanted_da[i]).epsilon(1e-12));
+      CHECK(db[i] == Approx(wanted_db[i]).epsilon(1e-12));
+    }
+  };
+  check(1, 0.39310249466439173, {-0.030559056749110938, -0.6168372942731348, -0.9312741145384368},
+        {-1.073017351857083, -0.8573759655979187, 0.32731974559295307});
+  check(3, 0.4567656925144602, {0.07116096512296505, -0.6635000332035669, -1.057356655806158},
+        {-1.1579940136053313, -0.8849674347852318, 0.3475205449451016});
+}
 TEST_CASE("Wasserstein of two places is the mass that has to move") {
   std::vector<float> const a{0.75f, 0.25f}, b{0.25f, 0.75f};
   std::vector<float> da(2);

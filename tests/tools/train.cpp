@@ -76,6 +76,26 @@ TEST_CASE("digits are learnt from the example's config") {
   CHECK(last(measured, "negative_log_likelihood ") == Approx(last(text, "  test loss ")).epsilon(1e-5));
 }
 
+TEST_CASE("loss and accuracy of an epoch are means over its samples, also where the last batch is smaller") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  // A rate of 0, so that each epoch, and the network at the end, give the same numbers.
+  std::string const config = folder.put("config", R"((network = (name = "net", layerType = (sequential = (layers = [
+    (name = "fc", layerType = (linear = (outputSize = 2))), (name = "scores", layerType = (logSoftmax = void))]))),
+    loss = (name = "loss", layerType = (negativeLogLikelihood = (numClasses = 2))),
+    solver = (baseLr = 0), epochs = 3, batch = 4, seed = 3))");
+  std::string const data = "csv:" + folder.put("data", sides(9)), save = folder / "net";
+  std::string const text = output({"train", "--config", config, "--data", data, "--save", save});
+  std::string const whole = output({"eval", "--model", save, "--data", data, "--batch", "9"});
+  INFO(text << whole);
+  for (std::string const epoch : {"epoch 1/3  ", "epoch 2/3  ", "epoch 3/3  "}) {
+    std::string const line = text.substr(text.find(epoch + "loss "));
+    CHECK(std::stod(line.substr(line.find("loss ") + 5)) ==
+          Approx(last(whole, "negative_log_likelihood ")).epsilon(1e-5));
+    CHECK(std::stod(line.substr(line.find("accuracy ") + 9)) == Approx(last(whole, "accuracy ")).margin(1e-4));
+  }
+}
+
 TEST_CASE("what goes into a pipe are whole lines") {
   if (!has_command()) return;
   TemporaryFolder folder;
