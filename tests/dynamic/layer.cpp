@@ -61,6 +61,8 @@ TEST_CASE("layers that only change the shape are networks too") {
   CHECK(values_of(layer.forward(x)) == values_of(x));
   CHECK(layer.forward(x).shape() == std::vector<Index>{2, 2, 2});
   CHECK(values_of(layer.backward(x)) == values_of(x));
+  for (SharedTensor const& other : {x, noise({2, 4}, 1), x})  // the output is the input, wherever that is
+    CHECK(copy_of<float>(layer.predict(other.read())) == values_of(other));
 }
 
 TEST_CASE("weights have Juice's names, order and shapes") {

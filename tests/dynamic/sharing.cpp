@@ -172,3 +172,19 @@ TEST_CASE("a factor of zero freezes a shared weight, and what no gradient reache
              }),
              "no gradient reaches"));
 }
+
+TEST_CASE("of shared statistics only the uses that a gradient reaches observe") {
+  LayerConfig last = named("b", BatchNormalization{}, {{.name = "n"}});
+  last.propagate_down = {false};
+  LayerConfig const config = sequential({named("a", BatchNormalization{}, {{.name = "n"}}), last}, Shape{3});
+  for (char const* backend : {"cpu", "cpu:reference"}) {
+    INFO(backend);
+    dynamic::Solver solver = dynamic::Solver::from_config(
+        Backend{backend}, {.network = config, .objective = LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0});
+    Floats const bias{1, -2, 3};  // the mean of what the first makes
+    std::ranges::copy(bias, solver.network().learnable_weights_data()[1].write_only().begin());
+    solver.train_minibatch(noise({6, 3}, 1, 2, 4), noise({6, 3}, 2));
+    Floats const mean = values_of(solver.network().learnable_weights_data()[2]);
+    for (std::size_t c = 0; c < 3; ++c) CHECK(mean[c] == Approx(0.1f * bias[c]).epsilon(1e-4));
+  }
+}

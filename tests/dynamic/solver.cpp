@@ -250,6 +250,21 @@ TEST_CASE("solvers move") {
   CHECK(hand.distance(values_of(weights)) < 1e-5);
 }
 
+TEST_CASE("a network goes on from one solver to another, whose loss it then learns from") {
+  SolverConfig const first = linear_config(0.05f, 0);
+  SolverConfig second = first;
+  second.objective = LayerConfig{"loss", SquareLoss{}};
+  SharedTensor const x = noise({4, 3}, 1), t = noise({4, 2}, 2);
+  Trainer solver = make(first);
+  solver.train_minibatch(x, t);
+  ByHand hand{weights_of(solver.network())};
+  Trainer other{std::move(solver.mut_network()), second};
+  other.train_minibatch(x, t);
+  hand.rate = 0.05 / 2;  // half of the gradients
+  hand.step(values_of(x), values_of(t));
+  CHECK(hand.distance(weights_of(other.network())) < 1e-6);
+}
+
 TEST_CASE("two solvers of one config and seed are the same, whatever the data were before") {
   SolverConfig const config{
       .network = sequential({{"a", Linear{9}}, {"d", Dropout{}}, {"b", Linear{3}}, {"s", LogSoftmax{}}}, Shape{4}),

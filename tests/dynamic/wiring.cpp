@@ -106,6 +106,8 @@ TEST_CASE("inputs and outputs have names and an order") {
   // As many as there are, and samples in step.
   error_of<ShapeError>([&] { net.forward(inputs[0]); });
   error_of<ShapeError>([&] { net.forward({inputs[0], noise({3, 5}, 2)}); });
+  dynamic::Values const first[] = {inputs[0].read(), {}};
+  error_of<ShapeError>([&] { net.executable().forward(first, Mode::inference); });
   net.forward(inputs);
   error_of<ShapeError>([&] { net.backward(inputs[0]); });
 }
@@ -231,15 +233,36 @@ TEST_CASE("propagate_down stops the gradient at that input, and what is before i
   LayerConfig view{"view", Flatten{}};
   view.propagate_down = {false};
   LayerConfig inner = sequential({linear("b", 3)}, Shape{5}, "inner");
-  inner.propagate_down = {false};
+  LayerConfig deep = inner;
+  deep.propagate_down = {true};
+  LayerConfig around = sequential({deep}, Shape{5}, "around");
+  inner.propagate_down = around.propagate_down = {false};
   for (LayerConfig const& config :
-       {sequential({linear("a", 5), view, linear("b", 3)}, Shape{4}), sequential({linear("a", 5), inner}, Shape{4})}) {
+       {sequential({linear("a", 5), view, linear("b", 3)}, Shape{4}), sequential({linear("a", 5), inner}, Shape{4}),
+        sequential({linear("a", 5), around}, Shape{4})}) {
     Net net = Net::from_config(Backend{}, config);
     net.forward(x);
     for (float const g : values_of(net.backward(dy[0]))) CHECK(g == 0);
     for (float const g : values_of(net.learnable_weights_gradients()[0])) CHECK(g == 0);
     CHECK(std::abs(values_of(net.learnable_weights_gradients()[2])[0]) > 0);
   }
+}
+
+TEST_CASE("inputs that no gradient reaches have zeros, as many as they have values") {
+  auto const stop = [](std::string name, std::string input) {
+    LayerConfig layer = wired({name, TanH{}}, {std::move(input)}, {name});
+    layer.propagate_down = {false};
+    return layer;
+  };
+  LayerConfig const config = container({stop("a", "large"), stop("b", "small"), wired(linear("c", 2), {"b"}, {"c"})},
+                                       {{"large", {4096}}, {"small", {3}}}, {"a", "c"});
+  Net net = Net::from_config(Backend{}, config);
+  Tensors const x{noise({64, 4096}, 1), noise({64, 3}, 2)}, dy{noise({64, 4096}, 3), noise({64, 2}, 4)};
+  net.forward(x);
+  auto const dx = net.backward(dy);
+  REQUIRE(dx.size() == 2);
+  CHECK(values_of(dx[0]) == Floats(64 * 4096));
+  CHECK(values_of(dx[1]) == Floats(64 * 3));
 }
 
 TEST_CASE("force_backward computes the input's gradient in a training step too") {

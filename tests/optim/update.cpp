@@ -55,6 +55,11 @@ TEMPLATE_TEST_CASE("lr_mult is a factor of the step, and 0 keeps every bit, fuse
   }
   auto const decayed = stepped<Mixed, decays>();
   for (std::size_t i = 0; i < in * out; ++i) CHECK(decayed[i] == before[i]);
+  // Of the whole step: what decays, too, goes in once.
+  auto const slow = stepped<One<TestType, Weight{.decay_mult = 3}>, decays>(),
+             fast = stepped<One<TestType, Weight{.lr_mult = 2, .decay_mult = 3}>, decays>();
+  for (std::size_t i = 0; i < in * out; ++i)
+    CHECK(fast[i] - before[i] == Approx(2 * (slow[i] - before[i])).epsilon(1e-5).margin(1e-6));
 }
 
 TEMPLATE_TEST_CASE("weight decay is L2 or L1, times decay_mult, after the division, fused or not", "", Cpu,
@@ -244,10 +249,11 @@ namespace {
 
 /// Three updates on 24 samples each, in so many minibatches.
 template <class Net, SolverOptions options>
-std::vector<double> accumulated() {
+std::vector<double> accumulated(Index minibatch_size = 0) {
   using T = typename Net::T;
   auto net = test::random_network<Net>(1);
   Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 0.125f, .momentum = 0.5f}, options> solver{net};
+  solver.minibatch_size = minibatch_size;
   test::Random random{7};
   constexpr Index batch = 24 / options.accumulate;
   for (int update = 0; update < 3; ++update) {
@@ -276,6 +282,10 @@ TEMPLATE_TEST_CASE("k minibatches accumulated are one of k times the size", "", 
   check_close(accumulated<Net, SolverOptions{.weight_decay = 0.125f, .accumulate = 4}>(), whole);
   auto const clipped = accumulated<Net, SolverOptions{.clip_gradients = 3}>();
   check_close(accumulated<Net, SolverOptions{.clip_gradients = 3, .accumulate = 4}>(), clipped);
+  auto const falling = accumulated<Net, SolverOptions{.lr_policy = lr::Exp{0.5f}}>();  // from update to update
+  check_close(accumulated<Net, SolverOptions{.accumulate = 4, .lr_policy = lr::Exp{0.5f}}>(), falling);
+  auto const given = accumulated<Net, SolverOptions{}>(40);  // minibatch_size is that of one of them
+  check_close(accumulated<Net, SolverOptions{.accumulate = 4}>(10), given);
 }
 
 TEST_CASE("minibatches of an update may differ in size: each sample counts the same") {

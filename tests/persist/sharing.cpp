@@ -37,6 +37,14 @@ TEST_CASE("a layer's own values for what it shares are refused") {
           "weight 'b-0' is shared with 'a-0', but has other values");
     CHECK_THROWS_AS(layer_of(dynamic::Backend{}, model), MismatchError);
   }
+  // A bias that is not there is zero.
+  Model leaf = shared_model();
+  leaf.weights[1].name = "b-0-bias";
+  leaf.weights[1].values.assign(4, 0);
+  CHECK(weights_in_order(leaf)[1] == std::vector<float>(4));
+  leaf.weights[1].values[3] = 1;
+  CHECK(message<MismatchError>([&] { weights_in_order(leaf); }) ==
+        "weight 'b-0-bias' is shared with 'a-0-bias', but has other values");
   Model model = shared_model();
   model.weights.push_back(tensor("b-0", {4, 3}));
   CHECK_THROWS_AS(weights_in_order(model), FormatError);
