@@ -44,6 +44,14 @@ TEST_CASE("layers may be listed in any order") {
     CHECK(same_bits(wanted, output_of(net(layers, {"z"}))));
 }
 
+TEST_CASE("a source waits for no layer, also where it is listed behind one that waits for it") {
+  LayerConfig const noise_layer = wired({"noise", RandomNormal{.shape = {4}}}, {}, {"noise"}),
+                    sum = wired({"sum", Add{}}, {"x", "noise"}, {"y"}), a = fc("a", "data", "x");
+  Floats const wanted = output_of(net({noise_layer, a, sum}, {"y"}));
+  for (auto const& layers : {std::vector{a, sum, noise_layer}, std::vector{sum, noise_layer, a}})
+    CHECK(same_bits(wanted, output_of(net(layers, {"y"}))));
+}
+
 TEST_CASE("what works in place comes before other readers, in the order of the list") {
   LayerConfig const ip1 = fc("ip1", "data", "x"), ip2 = fc("ip2", "x", "y");
   LayerConfig const tanh = wired({"tanh", TanH{}}, {"x"}, {"x"}), sigmoid = wired({"sigmoid", Sigmoid{}}, {"x"}, {"x"});

@@ -2,6 +2,7 @@
 #include <coldpress/persist/checkpoint.hpp>
 
 #include "persist/files.hpp"
+#include "support/guarded.hpp"
 
 #include <cstring>
 #include <random>
@@ -81,6 +82,18 @@ TEST_CASE("a file cut at any byte is refused, one with any bit flipped is refuse
   check_every_spoilt(packed, model);
   check_every_spoilt(plain(packed), model);
   check_every_spoilt(segments(packed), model);
+}
+
+TEST_CASE("nothing behind the bytes of a message is read, wherever it is cut", "[hostile]") {
+  Model model = small_model();
+  for (float& value : model.weights[2].values) value = value / 3 + 1;  // without a byte of 0, so that they do not pack
+  std::string const bytes = text_of(serialize(model));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    auto const all = bytes_of(bytes).first(size);
+    test::Guarded<std::byte> const cut{all.begin(), all.end()};
+    if (cut.capacity() != size) FAIL("the vector has room behind its bytes");
+    CHECK_THROWS_AS(parse_model(cut, "cut"), FormatError);
+  }
 }
 
 TEST_CASE("a checkpoint cut at any byte is refused, one with any bit flipped is refused or the same", "[hostile]") {

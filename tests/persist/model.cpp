@@ -385,6 +385,7 @@ TEST_CASE("the first extent of a shape is the batch, unless the weights know bet
         Case{sequential(input("[3]"), fc(2), weight(2, 1)), 3, {1}},
         Case{sequential(input("[2, 3]"), fc(2), weight(2, 6)), 1, {2, 3}},
         Case{sequential(input("[4, 6]"), reshape("[4, 2, 3]") + ", " + fc(1), weight(1, 6)), 4, {6}},
+        Case{sequential(input("[6]"), reshape("[4, 2, 3]") + ", " + fc(1), weight(1, 6)), 4, {6}},
         Case{sequential(input("[4, 6]"), reshape("[1, 2, 3]"), ""), 4, {6}}}) {
     INFO(text);
     Model const model = parse_described(text);
@@ -398,6 +399,8 @@ TEST_CASE("the first extent of a shape is the batch, unless the weights know bet
   CHECK(contains(refused(sequential(input("[4, 6]"), reshape("[4, 5]"))), "the samples that come have 6"));
   CHECK(contains(refused(sequential(input("[4, 6]"), reshape("[3, 6]"))), "has a batch of 3, others have 4"));
   CHECK(contains(refused(sequential(input("[]"), "")), "1 to 9 extents"));
+  CHECK(contains(refused(sequential(input("[5, 3]"), fc(2), weight(2, 3) + ", " + weight(2, 3))),
+                 "weightsData[1]: the name 'fc-0' is given twice"));
 
   // A reshape after layers that are not known, and a container inside one that has no inputs.
   std::string const unknown = R"((name = "own", layerType = (custom = (name = "own"))))";
