@@ -14,8 +14,9 @@ struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
 };
 
-/// Every sum begins with 2^-56, which is lost beside any number of use and keeps what comes out of silence from getting
-/// as small as denormal numbers, for which processors take longer; but not that of a ReLU, whose slope at 0 is 0.
+/// In inference every sum begins with 2^-56, which is lost beside any number of use and keeps what comes out of silence
+/// from getting as small as denormal numbers, for which processors take longer. Not so where a zero that is none would
+/// change a slope: in training, and in ReLU units.
 inline constexpr float smallest_sum = 0x1p-56f;
 
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
@@ -52,7 +53,7 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
 template <int gates, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
-  V const smallest = splat<V>(gates == 1 && s.type == RnnType::relu ? 0.f : smallest_sum);
+  V const smallest = splat<V>(s.keeps || (gates == 1 && s.type == RnnType::relu) ? 0.f : smallest_sum);
   V sum[parts][h][count];
   for_constants<parts * h * count>(
       [&](auto n) COLDPRESS_INLINE_LAMBDA { sum[n / (h * count)][n / count % h][n % count] = smallest; });
