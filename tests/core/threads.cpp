@@ -2,6 +2,7 @@
 #include <coldpress/threads.hpp>
 
 #include "support/catch.hpp"
+#include "support/sanitizer.hpp"
 
 #include <array>
 #include <stdexcept>
@@ -98,7 +99,7 @@ TEST_CASE("an exception reaches the caller, from any piece, and the pool goes on
   CHECK(does_all(pool, 40));
 }
 
-#if __has_include(<sys/wait.h>) && !defined __SANITIZE_THREAD__
+#if __has_include(<sys/wait.h>) && !defined COLDPRESS_THREAD_SANITIZER
 TEST_CASE("a fork computes alone, and ends") {
   ThreadPool pool{3};
   REQUIRE(does_all(pool, 10));

@@ -3,6 +3,7 @@
 #include <coldpress/persist.hpp>
 
 #include "data/files.hpp"
+#include "support/sanitizer.hpp"
 
 #include <functional>
 
@@ -42,7 +43,7 @@ void with_little_stack(std::function<void()> action) {
 }  // namespace
 
 TEST_CASE("256 KB of stack are enough to read, load, run, train and write the deepest legal files") {
-#if defined __SANITIZE_ADDRESS__ || !defined NDEBUG
+#if defined COLDPRESS_ADDRESS_SANITIZER || !defined NDEBUG
   WARN("skipped: frames are larger without optimisation, and under sanitizers");
 #else
   TemporaryFolder const folder;

@@ -1,6 +1,8 @@
 // Every way to the heap is counted, and can be refused. For the one file of a program.
 #pragma once
 
+#include "support/sanitizer.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -27,19 +29,7 @@ inline constinit Heap heap;
 
 }  // namespace coldpress::test
 
-#if defined __has_feature
-#if __has_feature(address_sanitizer)
-#define COLDPRESS_ADDRESS_SANITIZER
-#elif __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define COLDPRESS_OTHER_SANITIZER
-#endif
-#elif defined __SANITIZE_ADDRESS__
-#define COLDPRESS_ADDRESS_SANITIZER
-#elif defined __SANITIZE_THREAD__
-#define COLDPRESS_OTHER_SANITIZER
-#endif
-
-#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_OTHER_SANITIZER  // their malloc tells whoever asks
+#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_THREAD_SANITIZER  // their malloc tells whoever asks
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(void const volatile*, std::size_t),
                                                          void (*)(void const volatile*));
 namespace coldpress::test {

@@ -1,3 +1,4 @@
+#include "support/sanitizer.hpp"
 #include "tools/command.hpp"
 
 #include <coldpress/persist.hpp>
@@ -269,7 +270,7 @@ TEST_CASE("what could not be saved at the end is said at the start") {
 
 TEST_CASE("a network larger than the memory is a failure with a sentence") {
   if (!has_command()) return;
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_THREAD_SANITIZER
   WARN("skipped: sanitizers need more address space than this test leaves");
 #else
   TemporaryFolder folder;

@@ -1,0 +1,19 @@
+// Which sanitizer a test was compiled with. g++ defines a macro for each; clang has __has_feature, which xtl defines
+// for g++ too, as a macro that is always 0.
+#pragma once
+
+#if defined __clang__
+#if __has_feature(address_sanitizer)
+#define COLDPRESS_ADDRESS_SANITIZER
+#endif
+#if __has_feature(thread_sanitizer)
+#define COLDPRESS_THREAD_SANITIZER
+#endif
+#else
+#if defined __SANITIZE_ADDRESS__
+#define COLDPRESS_ADDRESS_SANITIZER
+#endif
+#if defined __SANITIZE_THREAD__
+#define COLDPRESS_THREAD_SANITIZER
+#endif
+#endif
