@@ -8,7 +8,7 @@ namespace {
 /// The shape of a sample that the first weight asks for, if it is a matrix, for a config that does not say it.
 std::optional<Shape> input_from_weights(Model const& model) {
   for (NamedTensor const& tensor : model.weights) {
-    if (ends_with(tensor.name, "-bias")) continue;
+    if (tensor.name.ends_with("-bias")) continue;
     return tensor.shape.size() == 2 ? std::optional{Shape{tensor.shape[1]}} : std::nullopt;
   }
   return {};

@@ -21,10 +21,6 @@ inline std::string text(std::vector<Index> const& shape) {
   return s + "]";
 }
 
-inline bool ends_with(std::string const& name, std::string const& end) {
-  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
 [[noreturn]] inline void refuse(dynamic::Executable::Weight const& weight, std::string sentence) {
   FormatError error{std::move(sentence)};
   error.in_field("weight '" + weight.name + "'");
@@ -85,7 +81,7 @@ class Tensors {
     NamedTensor const* tensor = left_.find(name);
     if (!tensor && !other_name.empty()) tensor = left_.find(other_name);
     if (!tensor) {
-      if (ends_with(name, "-bias")) return {};
+      if (name.ends_with("-bias")) return {};
       refuse(weight, "is missing");
     }
     if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))

@@ -42,8 +42,9 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
 }  // namespace
 
 /// The linker keeps this file because coldpress::cuda asks for the name.
-extern "C" bool coldpress_cuda_backend;
-bool coldpress_cuda_backend =
-    (trainer_maker<cuda::RuntimeCuda> = Trainer<cuda::RuntimeCuda>::make, cuda_backends() = make, true);
+extern "C" __attribute__((constructor(101))) void coldpress_cuda_backend() {
+  trainer_maker<cuda::RuntimeCuda> = Trainer<cuda::RuntimeCuda>::make;
+  cuda_backends() = make;
+}
 
 }  // namespace coldpress::dynamic

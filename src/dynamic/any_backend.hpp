@@ -22,8 +22,9 @@ class AnyBackend {
 /// The kernels of a level; empty: of the best.
 std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 
-/// Backends that are components of their own are made by these, which are null where they are not linked. They throw
-/// UnsupportedError where this machine, or its device, has not what they need.
+/// Backends that are components of their own are made by these, which are null where they are not linked, and set
+/// before the program's own objects are made, since a backend may be one of them. They throw UnsupportedError where
+/// this machine, or its device, has not what they need.
 using BackendMaker = std::unique_ptr<AnyBackend> (*)(std::string const& name, BackendOptions const& options);
 BackendMaker& cuda_backends();       // coldpress::cuda
 BackendMaker& reference_backends();  // coldpress::dynamic_reference

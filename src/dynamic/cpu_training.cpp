@@ -8,7 +8,8 @@ void link_training() {
 }
 
 namespace {
-bool const linked = (link_training(), true);  // so that reserve, which does not ask for it, finds it
-}
+/// So that reserve, which does not ask for it, finds it.
+__attribute__((constructor(101))) void link_before_all_else() { link_training(); }
+}  // namespace
 
 }  // namespace coldpress::dynamic

@@ -9,8 +9,9 @@
 #include <coldpress/core/finite.hpp>
 #include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
+#include <coldpress/graph/labels.hpp>
+#include <coldpress/graph/samples.hpp>
 #include <coldpress/optim/filler.hpp>
-#include <coldpress/optim/solver.hpp>
 
 #include <algorithm>
 #include <array>

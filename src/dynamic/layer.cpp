@@ -16,10 +16,20 @@ std::string level_of(std::string const& backend) { return backend == "cpu" ? "" 
 
 bool is_cuda(std::string const& backend) { return backend == "cuda" || backend.rfind("cuda:", 0) == 0; }
 
+/// What makes the backends of a component; throws UnsupportedError where it is not linked.
+BackendMaker linked(BackendMaker maker, std::string const& name, char const* component) {
+  if (!maker) throw UnsupportedError{"'" + name + "': this program was not linked with coldpress::" + component};
+  return maker;
+}
+BackendMaker cuda_of(std::string const& name) { return linked(cuda_backends(), name, "cuda"); }
+BackendMaker reference_of(std::string const& name) { return linked(reference_backends(), name, "dynamic_reference"); }
+
+/// A backend made in one shared library may be used in another, which has components of its own.
 std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
-  if (is_cuda(backend.name())) return cuda_backends()(backend.name(), backend.options());
-  if (backend.name() == reference_name) return reference_backends()(backend.name(), backend.options());
-  return cpu_backend(level_of(backend.name()), backend.options());
+  std::string const& name = backend.name();
+  if (is_cuda(name)) return cuda_of(name)(name, backend.options());
+  if (name == reference_name) return reference_of(name)(name, backend.options());
+  return cpu_backend(level_of(name), backend.options());
 }
 
 std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig const& config, std::optional<Shape> input,
@@ -49,8 +59,7 @@ BackendMaker& reference_backends() {
 
 Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
   if (is_cuda(name_)) {
-    if (!cuda_backends()) throw UnsupportedError{"'" + name_ + "': this program was not linked with coldpress::cuda"};
-    static_cast<void>(cuda_backends()(name_, options_));  // whether the device can be used
+    static_cast<void>(cuda_of(name_)(name_, options_));  // whether the device can be used
     return;
   }
   if (options_.precision != Precision::fp32)
@@ -64,8 +73,7 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
   if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
   if (name_ == reference_name) {
-    if (!reference_backends())
-      throw UnsupportedError{"'" + name_ + "': this program was not linked with coldpress::dynamic_reference"};
+    static_cast<void>(reference_of(name_));  // whether it is linked
     return;
   }
   if (name_ != "cpu" && (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty())) {

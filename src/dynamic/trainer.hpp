@@ -103,9 +103,10 @@ class Trainer final : public Training {
     auto fresh = std::make_unique<Space>(engine_.border_, graph, engine_.backend_, options, engine_.seed_,
                                          objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
+    auto fresh_objective = objective;  // which may find no memory, while nothing has changed
     if (space_) engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget();  // its memory and layers go
     space_ = std::move(fresh);
-    trained_for_ = objective;
+    trained_for_ = std::move(fresh_objective);
   }
   Index kept_batch() const {
     require(!engine_.kept_.empty(), "backward: comes after forward in training mode");

@@ -13,8 +13,9 @@ std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
 }  // namespace
 
 /// The linker keeps this file because coldpress::dynamic_reference asks for the name.
-extern "C" bool coldpress_reference_backend;
-bool coldpress_reference_backend =
-    (trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make, reference_backends() = make, true);
+extern "C" __attribute__((constructor(101))) void coldpress_reference_backend() {
+  trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make;
+  reference_backends() = make;
+}
 
 }  // namespace coldpress::dynamic

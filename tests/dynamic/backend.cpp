@@ -106,6 +106,18 @@ TEST_CASE("backends have names, and unknown ones say what there is") {
   }
 }
 
+/// Made before main, when no file of the program has had its turn.
+Backend const global{"cpu:reference"};
+
+TEST_CASE("a backend may be a global object, and one that was moved from is still one") {
+  CHECK(dynamic::Layer::from_config(global, {"linear", Linear{2}}, Shape{3}).predict(std::vector<float>(3)).size() ==
+        2);
+  Backend from{"cpu:v2"};
+  Backend const to = std::move(from);
+  CHECK(to.name() == "cpu:v2");
+  CHECK(dynamic::Layer::from_config(from, {"linear", Linear{2}}, Shape{3}).predict(std::vector<float>(3)).size() == 2);
+}
+
 TEST_CASE("the best level is the default, and like_static exists") {
   Variable const none{"COLDPRESS_CPU_LEVEL", nullptr};
   LayerConfig const config = small_network();

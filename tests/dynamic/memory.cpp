@@ -200,6 +200,34 @@ TEST_CASE("a loss layer stays off the heap") {
   CHECK(steady(step) == 0);
 }
 
+TEST_CASE("a step that finds no memory for another objective leaves training for the one before as it was") {
+  Net net = Net::from_config(Backend{}, sequential({{"a", Linear{33}}, {"t", TanH{}}, {"b", Linear{10}}}, Shape{20}));
+  Data const data{4};
+  dynamic::TrainingOptions options;
+  options.optimizer = Sgd{.learning_rate = 0};
+  Progress progress;
+  auto const loss = [&](dynamic::Objective const& objective) {
+    dynamic::Values const x = data.x.read();
+    net.executable().train_minibatch({&x, 1}, data.targets.read(), objective, options, progress, nullptr);
+    return net.executable().loss();
+  };
+  dynamic::Objective const one{.loss = MeanSquaredError{}}, other{.layers = {Sigmoid{}}, .loss = MeanSquaredError{}};
+  float const before = loss(one);
+  static int left;  // calls until one is refused
+  bool refused = true;
+  for (int calls = 0; refused; ++calls) {
+    left = calls, refused = false;
+    heap.refuses = [](std::size_t) { return left-- == 0; };
+    try {
+      loss(other);
+    } catch (std::bad_alloc const&) {
+      refused = true;
+    }
+    heap.refuses = nullptr;
+    CHECK(loss(one) == before);
+  }
+}
+
 TEST_CASE("building, training and dropping networks leaves nothing behind") {
   SharedTensor weight{{1}};
   for (int round = 0; round < 3; ++round) {

@@ -77,6 +77,7 @@ void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 void* realloc(void* p, std::size_t size) noexcept {
   using coldpress::test::heap;
+  if (p && size == 0) return free(p), nullptr;  // as glibc's does
   void* const now = heap.given(heap.gives(size) ? __libc_realloc(p, size) : nullptr);
   if (now) heap.taken_back(p);
   return now;
@@ -84,6 +85,11 @@ void* realloc(void* p, std::size_t size) noexcept {
 void* aligned_alloc(std::size_t align, std::size_t size) noexcept {
   using coldpress::test::heap;
   return heap.given(heap.gives(size) ? __libc_memalign(align, size) : nullptr);
+}
+void* memalign(std::size_t align, std::size_t size) noexcept { return aligned_alloc(align, size); }
+int posix_memalign(void** p, std::size_t align, std::size_t size) noexcept {
+  void* const got = aligned_alloc(align, size);
+  return got ? (*p = got, 0) : ENOMEM;
 }
 void free(void* p) noexcept {
   coldpress::test::heap.taken_back(p);

@@ -41,6 +41,8 @@ class Backend {
  public:
   Backend() : Backend("cpu") {}
   explicit Backend(std::string name, BackendOptions options = {});
+  Backend(Backend const&) = default;  // and no move, which would leave a backend without a name
+  Backend& operator=(Backend const&) = default;
   std::string const& name() const { return name_; }
   /// Its executor does the work of all `threads`; null: the calling thread alone.
   BackendOptions const& options() const { return options_; }

@@ -240,12 +240,11 @@ std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precis
 }  // namespace
 
 /// The linker keeps this file because coldpress::cuda_libs asks for the name.
-extern "C" bool coldpress_cuda_libraries;
-bool coldpress_cuda_libraries = [] {
+extern "C" __attribute__((constructor(101))) void coldpress_cuda_libraries() {
   // cuDNN's recurrent layers multiply by cuBLAS in several streams, which take what buffers are free: where all are of
   // one size the sums are always the same. Here, before there are threads; what the user has set stays.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0);
-  return libraries_maker() = make, true;
-}();
+  libraries_maker() = make;
+}
 
 }  // namespace coldpress::cuda
