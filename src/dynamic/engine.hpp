@@ -110,11 +110,11 @@ class Engine final : public Executable {
     return finite;
   }
   void set_frozen(int weight, bool frozen) override {
+    check(weight);
     frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
   }
 
   void reserve(Index batch, Mode mode) override {
-    if (batch < 1) refuse("reserve: needs at least 1 sample, got ", batch);
     border_.start(0);
     make(inference_, room_for(inference_, batch));
     if (streams_ == 0) carried_.reserve(inference_.program.plan().state * batch);
@@ -300,9 +300,12 @@ class Engine final : public Executable {
     return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
   }
   Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
-  void check(int weight, std::size_t values) const {
+  void check(int weight) const {
     if (weight < 0 || weight >= static_cast<int>(weights_.size()))
       refuse("network: no weight has number ", weight, "; there are ", weights_.size());
+  }
+  void check(int weight, std::size_t values) const {
+    check(weight);
     auto const& [name, shape, other, aliases, layers, factor] = weights_[static_cast<std::size_t>(weight)];
     if (static_cast<Index>(values) != shape.size())
       refuse("network: weight '", name, "' of shape ", shape, " has ", shape.size(), " values, got ", values);
@@ -331,6 +334,7 @@ class Engine final : public Executable {
   /// Gradients and states come to be when they are first written.
   float* base(int buffer) {
     if (buffer == data) return parameters_.data();
+    if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
     while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(border_.memory());
     auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
     memory.reserve(parameters_.size());

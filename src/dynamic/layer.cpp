@@ -6,6 +6,8 @@
 
 #include <coldpress/threads.hpp>
 
+#include <system_error>
+
 namespace coldpress::dynamic {
 namespace {
 
@@ -69,7 +71,14 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt are for a GPU"};
   if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};
   std::shared_ptr<Executor>& executor = options_.executor;
-  if (!executor && options_.threads != 1) executor = std::make_shared<ThreadPool>(options_.threads);
+  if (!executor && options_.threads != 1) {
+    try {
+      executor = std::make_shared<ThreadPool>(options_.threads);
+    } catch (std::system_error const& error) {
+      throw UnsupportedError{"'" + name_ + "': " + std::to_string(options_.threads) +
+                             " threads are more than the system gives: " + error.what()};
+    }
+  }
   if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
   if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
   if (name_ == reference_name) {
@@ -199,6 +208,7 @@ void Layer::hold(Tensors& tensors, std::size_t k, Executable::Made const& made, 
 }
 
 void Layer::reserve(Index batch) {
+  if (batch < 1) refuse("reserve: needs at least 1 sample, got ", batch);
   executable().reserve(batch, mode_);
   auto const inputs = executable_->input_shapes();
   given_.values.reserve(inputs.size()), given_.homes.reserve(inputs.size());

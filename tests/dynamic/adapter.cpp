@@ -85,6 +85,13 @@ TEST_CASE("it trains what it borrows") {
   CHECK_FALSE(same_bits(before, weights_of_static(net)));
 }
 
+TEST_CASE("it refuses what no network has") {
+  Net adapted = Net::adapt(Static{1});
+  error_of<ShapeError>([&] { adapted.reserve(0); });
+  error_of<ShapeError>([&] { adapted.executable().set_frozen(99, true); });
+  error_of<ShapeError>([&] { adapted.executable().clear(-1); });
+}
+
 TEST_CASE("it moves, and its tensors outlive it") {
   std::optional<Net> adapted = Net::adapt(Static{1});
   SharedTensor const x = noise({2, 4}, 1);

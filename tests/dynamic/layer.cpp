@@ -384,6 +384,19 @@ TEST_CASE("tensors outlive their layer") {
   weights[0].write_only()[0] = 1;
 }
 
+TEST_CASE("weights and their buffers have numbers, and others are refused") {
+  Net const net = make(small_network());
+  auto& network = net.executable();
+  int const weights = static_cast<int>(network.weights().size());
+  Floats value(1);
+  for (int const weight : {-1, weights}) {
+    error_of<ShapeError>([&] { network.set_frozen(weight, true); });
+    error_of<ShapeError>([&] { network.read(dynamic::Executable::data, weight, value); });
+  }
+  Floats first(static_cast<std::size_t>(network.weights()[0].shape.size()));
+  error_of<ShapeError>([&] { network.write(-1, 0, first); });
+}
+
 TEST_CASE("layers move, and what points to them stays right") {
   SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);
   Net reference = make(small_network());

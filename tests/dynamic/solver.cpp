@@ -244,6 +244,7 @@ TEST_CASE("solvers move") {
   auto const weights = solver.network().learnable_weights_data();
   step_both(solver, hand, 4, 1);
   Trainer moved = std::move(solver);
+  error_of<UnsupportedError>([&] { solver.iteration(); });
   step_both(moved, hand, 4, 2);
   solver = std::move(moved);
   step_both(solver, hand, 4, 3);

@@ -45,7 +45,11 @@ class Adapted final : public Executable, private Training {
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
   bool is_finite() const override { return first_not_finite<float>(net_.parameters()) < 0; }
-  void set_frozen(int weight, bool frozen) override { frozen_[Net::Graph::weights[weight]] = frozen; }
+  void set_frozen(int weight, bool frozen) override {
+    if (weight < 0 || weight >= Net::weight_count)
+      refuse("network: no weight has number ", weight, "; there are ", Net::weight_count);
+    frozen_[Net::Graph::weights[weight]] = frozen;
+  }
 
   void reserve(Index batch, Mode mode) override {
     inference_.reserve(batch), state_.reserve(batch);
@@ -218,6 +222,7 @@ class Adapted final : public Executable, private Training {
   float* base(int buffer) {
     if (buffer == data) return net_.parameters().data();
     if (buffer == gradient) return gradients_.data();
+    if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
     if (static_cast<int>(states_.size()) <= buffer - state)
       states_.resize(static_cast<std::size_t>(buffer - state) + 1);
     HeapMemory<float>& memory = states_[static_cast<std::size_t>(buffer - state)];

@@ -73,9 +73,9 @@ class Solver {
 
   /// Minibatches done. With the optimizer's states and, while samples wait for their update, the gradients, progress is
   /// what a checkpoint holds beside the weights.
-  std::uint64_t iteration() const { return progress_->minibatches; }
-  Progress progress() const { return *progress_; }
-  void set_progress(Progress progress) { *progress_ = progress; }
+  std::uint64_t iteration() const { return progress().minibatches; }
+  Progress progress() const { return network_.executable(), *progress_; }  // which throws where there is no network
+  void set_progress(Progress progress) { network_.executable(), *progress_ = progress; }
   int state_count() const;
 
  private:
