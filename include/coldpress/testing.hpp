@@ -315,10 +315,10 @@ void laws_at(std::uint64_t seed, Violations& violations) {
     if constexpr (is_by_sample(layer)) {
       if (batch > 1) sample_law<Inside, Shape{5}>(batch, seed, violations);
     }
-    shape_law<Inside, Shape{5}, Cpu>(batch, seed, violations);
+    shape_law<Inside, Shape{5}, DefaultBackend>(batch, seed, violations);
     fusion_law<layer, in>(batch, seed, violations);
-    backend_law<Inside, Shape{5}, Cpu>("", batch, seed, violations);
-    backend_law<Sequential<layer>, in, Cpu>("", batch, seed, violations);
+    backend_law<Inside, Shape{5}, DefaultBackend>("", batch, seed, violations);
+    backend_law<Sequential<layer>, in, DefaultBackend>("", batch, seed, violations);
     backend_law<Sequential<layer>, in, Reference<float>>("float reference's ", batch, seed, violations);
     training_law<Inside, Shape{5}, MeanSquaredError{}>(batch, seed, violations);
   }
@@ -345,8 +345,8 @@ void laws_between(std::uint64_t seed, Violations& violations) {
     if constexpr (is_by_sample(layer)) {
       if (batch > 1) sample_law<Net, Shape{5}>(batch, seed, violations);
     }
-    shape_law<Net, Shape{5}, Cpu>(batch, seed, violations);
-    backend_law<Net, Shape{5}, Cpu>("", batch, seed, violations);
+    shape_law<Net, Shape{5}, DefaultBackend>(batch, seed, violations);
+    backend_law<Net, Shape{5}, DefaultBackend>("", batch, seed, violations);
     backend_law<Net, Shape{5}, Reference<float>>("float reference's ", batch, seed, violations);
     training_law<Net, Shape{5}, MeanSquaredError{}>(batch, seed++, violations);
   }

@@ -42,4 +42,9 @@ Table const& table_for(std::string const& level) {
                          "' for this CPU; it runs " + known};
 }
 
+Table const& best_table() {
+  static Table const& best = table_for({});
+  return best;
+}
+
 }  // namespace coldpress::cpu

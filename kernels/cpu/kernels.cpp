@@ -12,20 +12,10 @@ constexpr OpKernels<L> op_kernels() {
     return {};
   }
 }
-template <class Op>
-void join_block(void const* op, float* x, float const* other, Index pitch, Index columns, ErasedOp::Block block) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      float* const p = x + i * block.pitch + j;
-      store(p, f.value(load(p), load_row(other + i * pitch + j, columns - j)));
-    }
-  }
-}
 template <class L>
 constexpr JoinKernels<L> join_kernels() {
   if constexpr (JoinLayer<L>) {
-    return {{nullptr, join_block<decltype(L{}.join())>}};
+    return {erased_join<decltype(L{}.join())>()};
   } else {
     return {};
   }

@@ -2,7 +2,7 @@
 // of that level in them.
 #pragma once
 
-#include "table.hpp"
+#include <coldpress/kernels/table.hpp>
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>

@@ -1,7 +1,7 @@
 // The levels that there are kernels of.
 #pragma once
 
-#include "dispatch.hpp"
+#include <coldpress/kernels/dispatch.hpp>
 
 namespace coldpress::cpu {
 

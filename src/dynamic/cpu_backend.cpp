@@ -1,6 +1,6 @@
-#include "dispatch.hpp"
+#include <coldpress/kernels/dispatch.hpp>
 #include "host_backend.hpp"
-#include "runtime_cpu.hpp"
+#include <coldpress/kernels/runtime_cpu.hpp>
 
 namespace coldpress::dynamic {
 

@@ -1,4 +1,4 @@
-#include "runtime_cpu.hpp"
+#include <coldpress/kernels/runtime_cpu.hpp>
 #include "trainer.hpp"
 
 namespace coldpress::dynamic {

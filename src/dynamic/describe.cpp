@@ -1,7 +1,7 @@
 #include <coldpress/dynamic/describe.hpp>
 
 #include "program.hpp"
-#include "runtime_cpu.hpp"
+#include <coldpress/kernels/runtime_cpu.hpp>
 
 #include <coldpress/graph/describe.hpp>
 

@@ -1,6 +1,6 @@
 #include <coldpress/dynamic/layer.hpp>
 
-#include "dispatch.hpp"
+#include <coldpress/kernels/dispatch.hpp>
 #include "layer_parts.hpp"
 #include "objective.hpp"
 

@@ -1,7 +1,7 @@
 // A pass of inference, taken down with its memory for the samples of one call.
 #pragma once
 
-#include "tape.hpp"
+#include <coldpress/kernels/tape.hpp>
 
 #include <coldpress/dynamic/executable.hpp>
 

@@ -44,6 +44,22 @@ constexpr ErasedOp erased_op() {
   return {nullptr, value_block<Op>, gradient_block<Op>, Op::needs_input};
 }
 
+template <class Op>
+void join_block(void const* op, float* x, float const* other, Index pitch, Index columns, ErasedOp::Block block) {
+  Op const& f = *static_cast<Op const*>(op);
+  for (Index i = 0; i < block.rows; ++i) {
+    for (Index j = 0; j < block.columns; j += lanes) {
+      float* const p = x + i * block.pitch + j;
+      Index const left = block.columns - j;
+      store_row(p, f.value(load_row(p, left), load_row(other + i * pitch + j, columns - j)), left);
+    }
+  }
+}
+template <class Op>
+constexpr ErasedJoin erased_join() {
+  return {nullptr, join_block<Op>};
+}
+
 }  // namespace cpu::inline COLDPRESS_ISA
 
 namespace detail {

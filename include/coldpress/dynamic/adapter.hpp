@@ -99,7 +99,7 @@ class Adapted final : public Executable, private Training {
     std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data());
   }
   void subtract_gradients() override {
-    subtract(typename Net::Backend{}, base(data), gradients_.data(), Net::Training::slots(),
+    subtract(ready<typename Net::Backend>(), base(data), gradients_.data(), Net::Training::slots(),
              Net::Graph::parameter_count, frozen_.data());
   }
 
@@ -176,7 +176,7 @@ class Adapted final : public Executable, private Training {
     all(inputs);
     objective_->check(Net::output_shape, targets, batch_);
     forward(inputs, Mode::training, nullptr);
-    float const mean = (*objective_)(typename Net::Backend{}, made_[0], Net::output_shape, targets, batch_);
+    float const mean = (*objective_)(ready<typename Net::Backend>(), made_[0], Net::output_shape, targets, batch_);
     std::array<Values, outputs_> gradients;
     gradients[0] = objective_->gradient();
     for (std::size_t k = 1; k < outputs_; ++k) gradients[k] = zeros(shapes_of_outputs[k]);
@@ -186,7 +186,7 @@ class Adapted final : public Executable, private Training {
   void run_losses(std::span<Values const> inputs) {
     if constexpr (Net::Graph::has_losses) {
       check_labels<typename Net::Graph>(all(inputs));
-      auto run = net_.start(OwnLossesProgram{}, all(inputs), own_, step_ + 1);
+      auto run = net_.template start<OwnLossesProgram>(all(inputs), own_, step_ + 1);
       run.sums = trained_.sums();
       losses_.clear();
       coldpress::forward(run);
@@ -209,7 +209,7 @@ class Adapted final : public Executable, private Training {
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
     for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
-    turn.finish(typename Net::Backend{}, sums, slots, Net::Graph::parameter_count);
+    turn.finish(ready<typename Net::Backend>(), sums, slots, Net::Graph::parameter_count);
     progress = turn.after();
   }
   static_assert(std::is_empty_v<typename Net::Storage>, "adapt: takes networks in the host's memory");
@@ -241,10 +241,10 @@ class Adapted final : public Executable, private Training {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
   };
   using FirstOutputProgram =
-      StaticProgram<FirstOutput, typename Net::Backend, PlanOptions{.training = true, .blocks = Net::blocks}>;
+      ProgramOf<FirstOutput, typename Net::Backend, PlanOptions{.training = true, .blocks = Net::blocks}>;
   using OwnLossesProgram =
-      StaticProgram<typename Net::Graph, typename Net::Backend,
-                    PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>;
+      ProgramOf<typename Net::Graph, typename Net::Backend,
+                PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;
   HeapMemory<float> gradients_, zeros_;
   std::optional<SeparateObjective> objective_;

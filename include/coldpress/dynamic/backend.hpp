@@ -47,10 +47,12 @@ class Backend {
   /// Its executor does the work of all `threads`; null: the calling thread alone.
   BackendOptions const& options() const { return options_; }
 
-  /// The level whose results equal, bit for bit, those of a static network compiled with the flags of this translation
-  /// unit.
+  /// The level whose results equal, bit for bit, those of a network type in this translation unit that names no backend:
+  /// the best one where it links kernels, else the one that it is compiled for.
   static Backend like_static(BackendOptions options = {}) {
-#if defined __AVX512F__ && defined __AVX512VL__
+#if defined COLDPRESS_LINKED_KERNELS
+    return Backend{"cpu", std::move(options)};
+#elif defined __AVX512F__ && defined __AVX512VL__
     return Backend{"cpu:v4", std::move(options)};
 #elif defined __AVX2__ && defined __FMA__
     return Backend{"cpu:v3", std::move(options)};

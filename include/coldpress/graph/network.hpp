@@ -5,9 +5,9 @@
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/labels.hpp>
+#include <coldpress/graph/linked_program.hpp>
 #include <coldpress/graph/passes.hpp>
 #include <coldpress/graph/samples.hpp>
-#include <coldpress/graph/static_program.hpp>
 #include <coldpress/graph/tally.hpp>
 #include <coldpress/optim/filler.hpp>
 
@@ -15,8 +15,25 @@
 namespace coldpress {
 struct Cpu;  // nvcc knows no vectors as g++ has them
 }
+#elif defined COLDPRESS_LINKED_KERNELS
+#include <coldpress/kernels/linked_cpu.hpp>
 #else
 #include <coldpress/backend/cpu.hpp>
+#endif
+
+// Where a network names no backend: Cpu, whose kernels are compiled into the program, or LinkedCpu in programs that
+// link coldpress::kernels. Files that choose differently may meet in one program, since their networks have different
+// names.
+#if defined COLDPRESS_LINKED_KERNELS && !defined __CUDACC__
+#define COLDPRESS_KERNELS kernels_linked
+namespace coldpress::inline kernels_linked {
+using DefaultBackend = LinkedCpu;
+}
+#else
+#define COLDPRESS_KERNELS kernels_compiled_in
+namespace coldpress::inline kernels_compiled_in {
+using DefaultBackend = Cpu;
+}
 #endif
 
 namespace coldpress {
@@ -33,10 +50,12 @@ constexpr bool makes_something(Shape const& in) {
 }
 }  // namespace detail
 
+inline namespace COLDPRESS_KERNELS {
+
 /// Net: Sequential<...>, or the Graph<...> of a function. `in`: shape of one sample, or Inputs{...} of several inputs.
 /// The batch is Batch<N> (everything inside the object) or known at run time. Throws ShapeError where an input is no
 /// whole number of samples.
-template <class Net, Inputs in, class BatchSize = AnyBatch, class BackendType = Cpu>
+template <class Net, Inputs in, class BatchSize = AnyBatch, class BackendType = DefaultBackend>
 class Network {
   static_assert(detail::makes_something<Net>(in[0]));           // first of all, for a short error: shapes are checked
   static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // here, and names and parameters here
@@ -70,11 +89,10 @@ class Network {
   static constexpr Index blocks = !keeps_blocks<Backend>     ? 0
                                   : BatchSize::capacity == 0 ? PTRDIFF_MAX
                                                              : BatchSize::capacity / block_size;
-  using Inference = StaticProgram<Graph, Backend, PlanOptions{.blocks = blocks}>;
-  using Training =
-      StaticProgram<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
+  using Inference = ProgramOf<Graph, Backend, PlanOptions{.blocks = blocks}>;
+  using Training = ProgramOf<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
 
-  using Evaluating = StaticProgram<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>;
+  using Evaluating = ProgramOf<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>;
 
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;
@@ -155,7 +173,7 @@ class Network {
     static_assert(reads_only<Inference, samples.count>(),
                   "step: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto run = start(Inference{}, samples.spans(), workspace, 0);
+    auto run = start<Inference>(samples.spans(), workspace, 0);
     run.state = state.at(run.batch);
     storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
@@ -179,7 +197,7 @@ class Network {
     require(samples.borrowed(),
             "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
     auto const spans = samples.spans();
-    auto const run = start(Training{}, spans, workspace, step);
+    auto const run = start<Training>(spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: takes a value for each input that outputs depend on, and no more");
     workspace.inputs_ = {};
@@ -196,7 +214,7 @@ class Network {
     static_assert(gradients.count == output_count, "backward: takes a gradient for each output");
     auto const spans = gradients.spans();
     require(workspace.step_ > 0, "backward: comes after forward_training");
-    auto const run = start(Training{}, workspace.inputs_, workspace, workspace.step_);
+    auto const run = start<Training>(workspace.inputs_, workspace, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
                    shape_of_output(k));
@@ -279,11 +297,10 @@ class Network {
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
-  /// A pass of `program` over the samples of each input, for whoever plans one of his own (the Solver does; the targets
+  /// A pass of a program over the samples of each input, for what plans one of its own (the Solver does; the targets
   /// may be one input more).
   template <class Program, std::size_t n, class Space>
-  auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
-             std::uint64_t step) const {
+  auto start(std::array<std::span<T const>, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
     constexpr Index size = in[0].size();
     Index const count = count_samples(samples[0].size(), size, in[0]);
@@ -293,13 +310,19 @@ class Network {
       check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, count);
     }
     check_not_moved();
-    auto const batch = Batch::count(count);
+    auto const batch = [&] {
+      if constexpr (is_linked<Backend>) {
+        return Index{Batch::count(count)};
+      } else {
+        return Batch::count(count);
+      }
+    }();
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
     if constexpr (requires { backend.executor; }) workspace.employ(backend);
     Program::lend_workers(backend);
-    static constexpr Program program{};
+    Program const& program = workspace.program(backend, seed_);
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
     for (std::size_t k = 0; k < freestanding::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
@@ -319,7 +342,7 @@ class Network {
     static_assert(reads_only<Inference, Inputs::count>(),
                   "forward: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto const run = start(Inference{}, samples.spans(), workspace, 0);
+    auto const run = start<Inference>(samples.spans(), workspace, 0);
     storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
@@ -327,7 +350,7 @@ class Network {
   coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
     static_assert(Inputs::count == input_count, "evaluate: takes a value for each input");
     check_labels<Graph>(samples.spans());
-    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
+    auto run = start<Evaluating>(samples.spans(), evaluation, 0);
     run.sums = evaluation.sums();
     storage_.play(EvaluationOf{}, run);
     return evaluation.remember(run);
@@ -432,6 +455,18 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       context.executor = executor_;
     }
   }
+  /// What its passes go through. A backend that links kernels finds them here.
+  Program const& program(Backend& backend, std::uint64_t seed) {
+    if constexpr (is_linked<Backend>) {
+      backend.template link<Program::trains>();
+      program_.prepare(backend, seed);
+      return program_;
+    } else {
+      static_cast<void>(backend), static_cast<void>(seed);
+      static constexpr Program constant{};
+      return constant;
+    }
+  }
   /// Where the outputs of a run are; returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
@@ -465,6 +500,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   std::array<Samples<T>, output_count> outputs_{};
   [[no_unique_address]] Border border_;
   Values values_;
+  [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;
   struct Nothing {};
   [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
@@ -502,4 +538,5 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
   std::uint64_t step_ = 0;
 };
 
+}  // namespace COLDPRESS_KERNELS
 }  // namespace coldpress

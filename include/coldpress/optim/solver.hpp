@@ -38,13 +38,14 @@ class Solver {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
-  using Program = StaticProgram<typename Net::Graph, typename Net::Backend,
-                                PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
+  using Program = ProgramOf<typename Net::Graph, typename Net::Backend,
+                            PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
   using Step = typename StepBy<typename Net::Backend, Program, typename Net::Batch::Count>::type;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
   /// Whether gradients go straight into the parameters.
-  static constexpr bool fused = fuses_update(options) && !Net::Graph::shares;
+  static constexpr bool fused =
+      fuses_update(options) && !Net::Graph::shares && fuses_update_of<typename Net::Backend, Optimizer>;
   static_assert(Net::trains, "Solver: this network's backend keeps its weights rounded, for inference alone");
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
@@ -165,7 +166,7 @@ class Solver {
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
     workspace_.run_on(net_.executor());
-    auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
+    auto run = net_.template start<Program>(inputs, workspace_, step() + 1);
     if constexpr (options.check_every > 0) {
       for (std::size_t k = 0; k < Net::inputs.count; ++k)
         coldpress::check_finite(inputs[k], Net::inputs[static_cast<int>(k)].size(), "input ", static_cast<int>(k));

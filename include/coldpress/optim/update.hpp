@@ -219,8 +219,15 @@ struct StepOf {
     Run const& run;
     T* losses;
     template <class G>
-    constexpr void operator()(G, T value) const {
-      constexpr int node = Run::ProgramType::group(G{}).loss;
+    constexpr void operator()(G g, T value) const {
+      int const node = [&] {
+        if constexpr (std::is_empty_v<G>) {  // not the group itself: a GPU has no table of them
+          constexpr int constant = Run::ProgramType::group(G{}).loss;
+          return constant;
+        } else {
+          return run.program.group(g).loss;
+        }
+      }();
       detail::once(run.backend, [&] { losses[node] = value; });
     }
   };

@@ -1,7 +1,7 @@
 // Calls of kernels, taken down once and played again: finding them anew takes longer than a small network.
 #pragma once
 
-#include "table.hpp"
+#include <coldpress/kernels/table.hpp>
 
 #include <memory>
 #include <span>

@@ -1,8 +1,8 @@
 // The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
 #pragma once
 
-#include "dispatch.hpp"
-#include "tape.hpp"
+#include <coldpress/kernels/dispatch.hpp>
+#include <coldpress/kernels/tape.hpp>
 
 #include <coldpress/backend/layout.hpp>
 

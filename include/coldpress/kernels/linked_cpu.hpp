@@ -1,0 +1,117 @@
+// The CPU backend of network types whose program links the ready-made kernels (coldpress::kernels): which instruction
+// set they are for is found when the program runs, and the program's own compiler flags matter little.
+#pragma once
+
+#include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/erased.hpp>
+#include <coldpress/kernels/runtime_cpu.hpp>
+
+namespace coldpress {
+
+namespace cpu {
+template <class Kernels, class Table>
+constexpr bool has = std::is_base_of_v<Kernels, Table>;
+}
+
+struct LinkedCpu : cpu::RuntimeCpu {
+  /// Its programs hand over numbers where those of Cpu have constants: see graph/linked_program.hpp.
+  static constexpr bool linked = true;
+  template <class Optimizer>
+  static constexpr bool fuses_update = RuntimeCpu::fuses_update<Optimizer>&&
+      cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
+
+  /// Finds the kernels; those of training are linked where it is called for it.
+  template <bool trains>
+  void link() {
+    table = &cpu::best_table();
+    if constexpr (trains) prepare_training();
+  }
+
+  static constexpr Index storage_size(Parameter const& parameter) { return Layout::storage_size(parameter); }
+  static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
+    return Layout::get(parameter, storage, element);
+  }
+  static constexpr void put(Parameter const& parameter, float* storage, Index element, float value) {
+    Layout::put(parameter, storage, element, value);
+  }
+
+  // For layers of the program's own: primitives that are followed by operations of theirs.
+  using RuntimeCpu::affine;
+  using RuntimeCpu::map;
+  using RuntimeCpu::map_gradient;
+  using RuntimeCpu::product;
+  template <class Chain, class Join>
+  void affine(cpu::In x, float const* weight, float const* bias, cpu::Out y,
+              Then<Chain, float, Join> const& then) const {
+    compiled_in().affine(x, weight, bias, y, then);
+  }
+  template <class Chain>
+  void product(cpu::In dy, float const* weight, cpu::Out dx, Slope<Chain, float> const& slope) const {
+    compiled_in().product(dy, weight, dx, slope);
+  }
+  template <class Chain, class Join>
+  void map(cpu::In x, cpu::Out y, Then<Chain, float, Join> const& then) const {
+    compiled_in().map(x, y, then);
+  }
+  template <class Chain>
+  void map_gradient(cpu::In dy, cpu::Out dx, Slope<Chain, float> const& slope) const {
+    compiled_in().map_gradient(dy, dx, slope);
+  }
+
+  // What is built in has kernels. What the program defines itself is compiled with the program, for its instruction
+  // set.
+  template <class LossType>
+  float loss(LossType const& loss, Normalization kind, cpu::In x, cpu::Out y, cpu::In target, cpu::Out dx) const {
+    if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
+      return RuntimeCpu::loss(loss, kind, x, y, target, dx);
+    } else {
+      return compiled_in().loss(loss, kind, x, y, target, dx);
+    }
+  }
+  template <class LossType>
+  void loss_target_gradient(LossType const& loss, cpu::In y, cpu::In target, cpu::Out dt) const {
+    if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
+      RuntimeCpu::loss_target_gradient(loss, y, target, dt);
+    } else {
+      compiled_in().loss_target_gradient(loss, y, target, dt);
+    }
+  }
+  template <class L>
+  void join_gradient(L const& layer, bool second, cpu::In dy, cpu::In a, cpu::In b, cpu::Out dx,
+                     Slope<ErasedChain, float> const& slope) const {
+    if constexpr (cpu::has<cpu::JoinGradientKernels<L>, cpu::TrainingTable>) {
+      RuntimeCpu::join_gradient(layer, second, dy, a, b, dx, slope);
+    } else {
+      compiled_in().join_gradient(layer, second, dy, a, b, dx, slope);
+    }
+  }
+  template <class Sink>
+  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+    if constexpr (cpu::has<cpu::HandOverKernels<Sink>, cpu::TrainingTable>) {
+      RuntimeCpu::hand_over(gradient, size, sink);
+    } else {
+      compiled_in().hand_over(gradient, size, sink);
+    }
+  }
+  template <class L>
+  ErasedOp erased() const {
+    if constexpr (cpu::has<cpu::OpKernels<L>, cpu::Table>) {
+      return RuntimeCpu::erased<L>();
+    } else {
+      return cpu::erased_op<decltype(L{}.op(0))>();
+    }
+  }
+  template <class L>
+  ErasedJoin erased_join() const {
+    if constexpr (cpu::has<cpu::JoinKernels<L>, cpu::Table>) {
+      return RuntimeCpu::erased_join<L>();
+    } else {
+      return cpu::erased_join<decltype(L{}.join())>();
+    }
+  }
+
+ private:
+  Cpu compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
+};
+
+}  // namespace coldpress
