@@ -12,6 +12,11 @@
 #include <string>
 #include <vector>
 
+/// Random shapes that gradients are looked at on, of a layer that takes every shape. More take longer to compile.
+#if !defined COLDPRESS_LAW_SHAPES
+#define COLDPRESS_LAW_SHAPES 6
+#endif
+
 namespace coldpress::testing {
 
 using Violations = std::vector<std::string>;
@@ -352,10 +357,10 @@ void laws_between(std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What the layer does wrong. Of one input: gradients over twenty random shapes (six, where it takes one value after
-/// another and so none tells it of shapes), all laws on two of them, of rank 1 and 3 and longer than a tile is wide;
-/// or, where it does not take every shape, all laws on each of those that are given. Of several inputs: all laws on
-/// inputs of the shapes that are given.
+/// What the layer does wrong. Of one input: gradients over COLDPRESS_LAW_SHAPES random shapes (at most six, where it
+/// takes one value after another and so none tells it of shapes), all laws on two of them, of rank 1 and 3 and longer
+/// than a tile is wide; or, where it does not take every shape, all laws on each of those that are given. Of several
+/// inputs: all laws on inputs of the shapes that are given.
 template <Layer auto layer, Shape... shapes>
 Violations violations() {
   Violations found;
@@ -365,7 +370,8 @@ Violations violations() {
     std::uint64_t seed = 300;
     (laws_at<layer, shapes>(seed += 50, found), ...);
   } else {
-    constexpr int count = PointwiseLayer<std::remove_cvref_t<decltype(layer)>> ? 6 : 20;
+    constexpr bool pointwise = PointwiseLayer<std::remove_cvref_t<decltype(layer)>>;
+    constexpr int count = pointwise && COLDPRESS_LAW_SHAPES > 6 ? 6 : COLDPRESS_LAW_SHAPES;
     [&]<int... n>(std::integer_sequence<int, n...>) {
       (gradient_law<Sequential<layer>, law_shape(n)>(1 + n % 4 * 2, n, found), ...);
     }

@@ -4,6 +4,7 @@
 #include "graph.hpp"
 
 #include <coldpress/dynamic/executable.hpp>
+#include <coldpress/graph/numbered_groups.hpp>
 #include <coldpress/graph/plan.hpp>
 #include <coldpress/graph/slots.hpp>
 
@@ -17,7 +18,7 @@ constexpr bool calls_primitives = fuses<L> || std::is_same_v<L, Rnn> || requires
   layer.normalization;
 };
 
-class Program {
+class Program : public NumberedGroups<Program> {
  public:
   /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
   template <class Backend>
@@ -105,27 +106,6 @@ class Program {
     static constexpr Group nothing{};
     return g < 0 ? nothing : groups_[static_cast<std::size_t>(g)];
   }
-  template <class F>
-  void for_each_group(F f) const {
-    for (int g = 0; g < plan_.groups; ++g) f(g);
-  }
-  template <class F>
-  void for_each_group_reversed(F f) const {
-    for (int g = plan_.groups - 1; g >= 0; --g) f(g);
-  }
-  template <class F>
-  void for_each_edge(int g, F f) const {
-    for (int k = 0; k < group(g).edge_count; ++k) f(k);
-  }
-  int input(int g, int k) const { return group(g).edges[k].from; }
-  int side(int g) const { return group(g).side; }
-  bool passes_gradient(int g, int k) const { return group(g).edges[k].passes_gradient; }
-  bool adds(int g, int k) const { return group(g).edges[k].adds; }
-  bool finishes(int g, int k) const { return group(g).edges[k].finishes; }
-  bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
-  bool carries(int) const { return true; }
-  bool seed_finishes(int g) const { return g < 0 || group(g).seed_finishes; }
-  bool blocked(int g) const { return group(g).blocked; }
   /// The group of output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
@@ -159,8 +139,6 @@ class Program {
     auto const node = static_cast<std::size_t>(group(g).pooling);
     return std::get<Pooling>(layers_[node]).geometry(inputs_of(node)[0]);
   }
-  bool pools(int) const { return true; }
-  bool pooled_last(int g) const { return group(g).pooled_last; }
   template <class Some, class None>
   void join(int g, Some some, None none) const {
     int const join = group(g).join;

@@ -3,6 +3,7 @@
 // the compiler next to nothing.
 #pragma once
 
+#include <coldpress/graph/numbered_groups.hpp>
 #include <coldpress/graph/static_program.hpp>
 
 namespace coldpress {
@@ -22,8 +23,10 @@ Backend ready() {
 }
 
 template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
-class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value> {
+class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
+                      public NumberedGroups<LinkedProgram<Graph, Backend, options, loss_value>> {
   using Constants = StaticProgram<Graph, Backend, options, loss_value>;
+  using Numbers = NumberedGroups<LinkedProgram>;
   using Types = typename Graph::Types;
   static constexpr int groups = Constants::planned.plan.groups;
 
@@ -42,27 +45,20 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value> 
 
   // What a Run asks for, with numbers for groups and edges.
   static constexpr Group const& group(int g) { return Constants::group(g); }
-  template <class F>
-  static constexpr void for_each_group(F f) {
-    for (int g = 0; g < groups; ++g) f(g);
-  }
-  template <class F>
-  static constexpr void for_each_group_reversed(F f) {
-    for (int g = groups - 1; g >= 0; --g) f(g);
-  }
-  template <class F>
-  static constexpr void for_each_edge(int g, F f) {
-    for (int k = 0; k < group(g).edge_count; ++k) f(k);
-  }
-  static constexpr int input(int g, int k) { return group(g).edges[k].from; }
-  static constexpr int side(int g) { return group(g).side; }
-  static constexpr bool passes_gradient(int g, int k) { return group(g).edges[k].passes_gradient; }
-  static constexpr bool adds(int g, int k) { return group(g).edges[k].adds; }
-  static constexpr bool finishes(int g, int k) { return group(g).edges[k].finishes; }
-  static constexpr bool applies(int g, int k) { return finishes(g, k) && !adds(g, k); }
-  static constexpr bool seed_finishes(int g) { return g < 0 || group(g).seed_finishes; }
-  static constexpr bool carries(int) { return Constants::plan().state > 0; }
-  static constexpr bool blocked(int g) { return group(g).blocked; }
+  using Numbers::adds;
+  using Numbers::applies;
+  using Numbers::blocked;
+  using Numbers::carries;
+  using Numbers::finishes;
+  using Numbers::for_each_edge;
+  using Numbers::for_each_group;
+  using Numbers::for_each_group_reversed;
+  using Numbers::input;
+  using Numbers::passes_gradient;
+  using Numbers::pooled_last;
+  using Numbers::pools;
+  using Numbers::seed_finishes;
+  using Numbers::side;
   static constexpr int output(int k = 0) { return Constants::planned.group_of[at(Graph::outputs[at(k)])]; }
   static constexpr Index columns(int g) { return columns_of[at(g + Constants::inputs_capacity)]; }
   static constexpr Slots slots(int g) {
@@ -94,8 +90,6 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value> 
     if (g < 0) return {nullptr, 0};
     return {chains_.data() + first_op[at(g)], group(g).chain_length};
   }
-  static constexpr bool pools(int) { return true; }
-  static constexpr bool pooled_last(int g) { return group(g).pooled_last; }
   static constexpr PoolingGeometry windows(int g) { return windows_of[at(g)]; }
   static constexpr Shapes head_inputs(int g) { return inputs_of(group(g).head); }
   static constexpr std::uint64_t head_key(int g, std::uint64_t seed) {

@@ -1,0 +1,50 @@
+#include "support/forms.hpp"
+
+#include <coldpress/graph/operations.hpp>
+
+#include <tuple>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+TEST_CASE("functions with losses of their own over linked kernels have the bits of those that are compiled in") {
+  static constexpr auto function = graph([](auto x, auto label) {
+    auto a = x | Linear{16} | TanH{};
+    auto b = a | Linear{16} | Sigmoid{};
+    auto y = ((a * b) + a) | Linear{3} | LogSoftmax{} | name("y");
+    apply(NegativeLogLikelihood{3}, y, label) | name("loss");
+    apply(Accuracy{}, y, label) | name("accuracy");
+    return y;
+  });
+  if (!same_level()) return;
+  using Compiled = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, AnyBatch, Cpu>;
+  using Linked = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, AnyBatch, LinkedCpu>;
+  Compiled compiled{3};
+  Linked linked{3};
+  Solver<Compiled, OwnLosses{}, AdamW{.learning_rate = 0.01f}> first{compiled};
+  Solver<Linked, OwnLosses{}, AdamW{.learning_rate = 0.01f}> second{linked};
+  Random random{5};
+  for (int step = 0; step < 5; ++step) {
+    auto const x = random.values<float>(8 * 5);
+    std::vector<float> const labels{0, 1, 2, 0, 1, 2, 1, 1};
+    CHECK(first.train_minibatch(std::tie(x, labels)) == second.train_minibatch(std::tie(x, labels)));
+    CHECK(same_bits(compiled.evaluate(x, labels), linked.evaluate(x, labels)));
+  }
+  CHECK(first.template loss_value<"loss">() == second.template loss_value<"loss">());
+  CHECK(compiled.template statistic<"accuracy">() == linked.template statistic<"accuracy">());
+  CHECK(canonical(compiled) == canonical(linked));
+}
+
+namespace {
+constexpr auto operations = graph([](auto x) {
+  auto const a = x | Linear{9}, b = x | Linear{9} | Sigmoid{};
+  auto const ratio = (a * a) / (b + 1.0f), difference = ratio - a;
+  auto const rows = concat(a, b, difference, ratio) | Linear{6} | Reshape{{2, 3}};
+  auto const columns = rows | Permute{.axes = {1, 0}} | Split{};
+  auto const product = apply(Product{}, rows, columns);
+  auto const noise = source(RandomNormal{.shape = {2, 2}, .seed = 3}, x);
+  auto const code = (product + noise) | Linear{5};
+  return code | tied(code) | Linear{3};
+});
+}  // namespace
+TEST_CASE("and so have functions that join, multiply, reorder and draw") { check_forms<Graph<operations>, Shape{6}>(); }

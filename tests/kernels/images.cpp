@@ -1,0 +1,20 @@
+#include "support/forms.hpp"
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+TEST_CASE("networks of images over linked kernels have the bits of those that are compiled in") {
+  check_forms<Sequential<Convolution{.num_output = 5, .filter_shape = 3, .padding = 1}, BatchNormalization{}, ReLU{},
+                         Pooling{.filter_shape = 2, .stride = 2}, Convolution{.num_output = 3, .filter_shape = {3, 2}},
+                         Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 1}, Flatten{}, Linear{4}>,
+              Shape{2, 12, 11}, MeanSquaredError{}, Sgd{.learning_rate = 0.01f}, SolverOptions{.clip_gradients = 1}>();
+}
+TEST_CASE("and so have those with normalisations between and over channels, crops and means") {
+  check_forms<
+      Sequential<Linear{6 * 5 * 7}, Reshape{Shape{6, 5, 7}}, LRN{.size = 3}, TanH{},
+                 ChannelPooling{.filter_size = 3, .stride = 2, .padding = {1, 0}},
+                 LRN{.size = 3, .power = 0.6f, .mode = LRNMode::within},
+                 Crop{.size = {3, 4}, .random_crop = true, .random_mirror = true, .seed = 7},
+                 ChannelPooling{.mode = PoolingMode::average, .filter_size = 2, .axis = -1}, GlobalAveragePooling{}>,
+      Shape{3}, MeanSquaredError{}, Adagrad{.learning_rate = 0.01f}>();
+}
