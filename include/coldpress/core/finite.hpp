@@ -12,19 +12,17 @@ namespace coldpress {
 /// finite only where all values are, and a vector of them costs one addition.
 template <class T>
 __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
-  constexpr Index parts = 32;
-  auto const count = static_cast<Index>(values.size());
-  T const* const x = values.data();
+  constexpr std::size_t parts = 32;
+  std::size_t const whole = values.size() - values.size() % parts;
   T sums[parts] = {}, total{};
-  Index i = 0;
-  for (; i + parts <= count; i += parts) {
-    for (Index k = 0; k < parts; ++k) sums[k] += x[i + k];
+  for (std::size_t i = 0; i < whole; i += parts) {
+    for (std::size_t k = 0; k < parts; ++k) sums[k] += values[i + k];
   }
-  for (; i < count; ++i) total += x[i];
+  for (T const value : values.subspan(whole)) total += value;
   for (T const sum : sums) total += sum;
   if (total - total == 0) return -1;
-  for (i = 0; i < count; ++i) {
-    if (x[i] - x[i] != 0) return i;
+  for (T const& value : values) {
+    if (value - value != 0) return &value - values.data();
   }
   return -1;  // finite values with a sum beyond the largest number
 }
