@@ -18,7 +18,7 @@ constexpr auto function = graph([](auto point, auto label) {
   auto x = point | Linear{16} | TanH{};
   for (int i = 0; i < 3; ++i) x = block(x);
   auto scores = x | Linear{2} | LogSoftmax{} | name("scores");
-  apply(NegativeLogLikelihood{2}, scores, label) | name("loss");  // several may be: they add up
+  apply(NegativeLogLikelihood{2}, scores, label) | name("loss");  // there may be several; they are summed
   return scores;
 });
 

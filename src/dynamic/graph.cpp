@@ -343,7 +343,7 @@ class Builder {
                        wish.decay_mult.value_or(own.decay_mult) != own.decay_mult ||
                        (wish.regularizer != Regularizer::own && wish.regularizer != own.regularizer) ||
                        wish.max_norm.value_or(own.max_norm) != own.max_norm;
-    if (other) throw ConfigError{"weight '" + name + "' is shared: all but its name is said by the first layer"};
+    if (other) throw ConfigError{"weight '" + name + "' is shared: all but its name is set by the first layer"};
     return named->second;
   }
   /// A container sees a value in the shape that it declares.

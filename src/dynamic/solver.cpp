@@ -96,11 +96,11 @@ void check_optimizer(SolverConfig const& config) {
     std::string const name{own.name};
     bool has_momentum = false;
     check(optimizer.learning_rate == own.learning_rate || optimizer.learning_rate == config.base_lr, "solver",
-          "the learning rate of " + name + " is said by base_lr");
+          "the learning rate of " + name + " is set by base_lr");
     if constexpr (requires { optimizer.momentum; }) {
       has_momentum = true;
       check(optimizer.momentum == own.momentum || optimizer.momentum == config.momentum, "solver",
-            "the momentum of " + name + " is said by momentum");
+            "the momentum of " + name + " is set by momentum");
     }
     check(has_momentum || config.momentum == 0, "momentum", name + " has none");
     for_each_field(optimizer, [](std::string_view field, float value) { check_number(std::string{field}, value); });

@@ -237,6 +237,8 @@ TEST_CASE("read_file reads whole files up to its limit") {
 
   // Files of no stated size are read to their end, and no further than the limit.
   CHECK_FALSE(read_file("/proc/self/status", 1 << 20).empty());
+  CHECK(message<FileError>([] { read_file("/proc/self/status", 99); }) ==
+        "/proc/self/status: is more than 99 bytes, the most read here is 99");
 }
 
 TEST_CASE("read_file opens regular files alone") {

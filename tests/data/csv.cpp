@@ -65,6 +65,12 @@ TEST_CASE("read_csv names line and column of what is wrong") {
   CHECK(refusal("1,2\n+-1,3\n") == "line 2, column 1: '+-1' is not a number");
   CHECK(refusal("1;2\n3;4\n") == "line 2, column 1: '3;4' is not a number");
   CHECK(refusal("1,2\n\n3,4\n") == "line 2 is empty");
+  CHECK(refusal("1,2\n\n \n3,4\n") == "line 2 is empty");
+  CHECK(refusal("nan,b\n1,2\n") == "line 1, column 1: 'nan' is not a finite float");
+  CHECK(refusal("1,2\n\xef\xbb\xbf"
+                "3,4\n") ==
+        "line 2, column 1: '\xef\xbb\xbf"
+        "3' is not a number");
   CHECK(refusal("1,2\n\"3,4\n") == "line 2, column 1: the closing quote is missing");
   CHECK(refusal("1,2\n\"3\"4,4\n") == "line 2, column 1: there is text after the closing quote");
   CHECK(refusal("a,b\n") == "has no row of numbers");
@@ -83,6 +89,13 @@ TEST_CASE("read_csv does not unpack a line without end") {
   std::string bomb;
   for (int i = 0; i < 400; ++i) bomb += member;
   CHECK(refusal(bomb) == "line 1 is longer than 16777216 bytes");
+}
+
+TEST_CASE("a line may have 2^24 bytes and no more") {
+  std::string line(std::size_t{1} << 24, ' ');
+  line[0] = '1', line[1] = ',', line.back() = '2';
+  CHECK(read(line).values == Values{1, 2});
+  CHECK(refusal(" " + line) == "line 1 is longer than 16777216 bytes");
 }
 
 TEST_CASE("read_csv survives spoilt files") {

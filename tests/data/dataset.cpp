@@ -99,6 +99,8 @@ TEST_CASE("npy: takes samples and targets of any shape") {
   CHECK(contains(message<FormatError>([&] { open(spec); }), y + ": holds 3 targets for the 4 samples of " + x));
   write({}, {1});
   CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": has 0 extents"));
+  write({1, 1, 1, 1, 1, 1, 1, 1, 2}, {1});
+  CHECK(open(spec).sample_shape == Shape{1, 1, 1, 1, 1, 1, 1, 2});
   write({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1});
   CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": has 10 extents"));
   write({0, 2}, {0});
@@ -123,6 +125,9 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK(from_folder("f", "csv:a") == "csv:f/a");
   CHECK(from_folder("f", "npy:a,/b") == "npy:f/a,/b");
   CHECK(from_folder("", "mnist:d") == "mnist:d");
+  CHECK(from_folder("e,f", "csv:a") == "csv:e,f/a");  // one file may have a comma in its name
+  CHECK(from_folder("e,f", "mnist:d") == "mnist:e,f/d");
+  CHECK(contains(message<ConfigError>([] { from_folder("e,f", "npy:a,b"); }), "has a comma in its name"));
   CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
   CHECK_THROWS_AS(from_folder("f", "npy:x"), ConfigError);
 }

@@ -40,8 +40,13 @@ TEST_CASE("read_idx reads plain and compressed files") {
 
 TEST_CASE("read_idx says what is wrong") {
   CHECK(contains(refusal("P5 28 28", 1), "is not an IDX file"));
+  CHECK(contains(refusal(unhex("000108010000000107"), 1), "is not an IDX file"));
   CHECK(contains(refusal(unhex("00000d010000000000"), 1), "IDX type 13, wanted 8"));
   CHECK(contains(refusal(plain, 3), "has 1 extents, wanted 3"));
+  CHECK(contains(refusal(unhex("0000080200000001"
+                               "0000000107"),
+                         1),
+                 "has 2 extents, wanted 1"));
   CHECK(contains(refusal(plain + "x", 1), "goes on after the values"));
   CHECK(contains(refusal(compressed + "x", 1), "the compressed data"));
   CHECK(contains(refusal(compressed + compressed, 1), "goes on after the values"));

@@ -59,6 +59,7 @@ TEST_CASE("parameters that mean nothing are refused by name") {
   CHECK(contains(refusal({.gamma = -50}), "leaves the range of numbers"));
   CHECK_THROWS_AS(series({}, -1), ConfigError);
   CHECK(series({}, 0).empty());
+  CHECK(series({.tau = 0.25, .step = 0.25}, 10).size() == 10);  // a delay of one step is one
 }
 
 TEST_CASE("windows pairs the last values with the one that comes some steps later") {

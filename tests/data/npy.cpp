@@ -66,6 +66,9 @@ TEST_CASE("read_npy takes the header in any order and spelling that Python would
 TEST_CASE("read_npy says what is wrong") {
   CHECK(contains(refusal("PK\3\4 zipped"), "is not a .npy file"));
   CHECK(contains(refusal(npy(header("<f4", "(1,)"), "abcd", 4)), "version 4.0, wanted 1.0, 2.0 or 3.0"));
+  std::string minor = npy(header("<f4", "(1,)"), "abcd");
+  minor[7] = 1;
+  CHECK(contains(refusal(minor), "version 1.1, wanted 1.0, 2.0 or 3.0"));
   CHECK(contains(refusal(npy(header(">f4", "(1,)"), "abcd")), "type '>f4', wanted <f4, <f8, |u1, <i4 or <i8"));
   CHECK(contains(refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "abcd")),
                  "is in Fortran order"));
@@ -170,6 +173,18 @@ TEST_CASE("a header of more than 255 bytes is written and read") {
   CHECK(content(path).size() > 256 + 10);
   CHECK(content(path).size() % 64 == 0);
   CHECK(read_npy(path).extents == extents);
+}
+
+TEST_CASE("a header of 65535 bytes is read, and no longer one") {
+  auto const with_header = [](std::size_t length) {
+    std::string bytes = "\x93NUMPY" + std::string{"\2\0", 2};
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(length >> shift);
+    std::string text = header("|u1", "(1,)");
+    text.resize(length - 1, ' ');
+    return bytes + text + "\n\7";
+  };
+  CHECK(read(with_header(65535)).values == Values{7});
+  CHECK(contains(refusal(with_header(65536)), "has a header of 65536 bytes, the most is 65535"));
 }
 
 TEST_CASE("read_npy survives spoilt files") {

@@ -61,6 +61,9 @@ TEST_CASE("times and speeds are written shortly") {
   CHECK(contains(line(1, 864001, 1), "10 days left"));
   CHECK(contains(line(1, Index{1} << 60, 1), "ages left"));
   CHECK(contains(line(31234, 100000, 1), "31.2k samples/s"));
+  CHECK(contains(line(9994, 100000, 10), "999 samples/s"));
+  CHECK(contains(line(9997, 100000, 10), "1k samples/s"));
+  CHECK(contains(line(9997000, 100000000, 10), "1M samples/s"));
   CHECK(contains(line(1250000, 9000000, 1), "1.25M samples/s"));
 }
 
@@ -77,7 +80,8 @@ TEST_CASE("a pipe gets plain lines, one in five seconds and one at the end") {
     progress.update("epoch 1/1", 1000, 0.5);
     progress.finish();
     progress.finish();
-    progress.update("epoch 1/1", 1000, 0.5);
+    now += 60;
+    progress.update("epoch 1/1", 1000, 0.5);  // after the end nothing is said
   }
   CHECK(written(stream.file) ==
         "epoch 1/1   40%  loss 2.5  80 samples/s  0:08 left\n"

@@ -114,26 +114,56 @@ TEST_CASE("compressed arrays come whole, in however many pieces") {
   CHECK(same);
 }
 
-TEST_CASE("a pipe may give compressed data a byte at a time") {
+TEST_CASE("a compressed file that ends within its last values is refused") {
   TemporaryFolder const folder;
-  pack(folder / "table.csv.gz", "t,a\n1,2\n3,4\n");
-  std::string const bytes = content(folder / "table.csv.gz");
+  for (int const promised : {10, 4096 + 10}) {  // 4096 are read at a time
+    pack(folder / "array.npy", npy_header("|u1", promised) + noise(static_cast<std::size_t>(promised) - 3));
+    CHECK(contains(message<FormatError>([&] { read_npy(folder / "array.npy"); }),
+                   "ends before the " + std::to_string(promised) + " values"));
+    pack(folder / "array.idx.gz",
+         idx_header(static_cast<std::uint32_t>(promised)) + noise(static_cast<std::size_t>(promised) - 3));
+    CHECK(contains(message<FormatError>([&] { read_idx(folder / "array.idx.gz", 1); }),
+                   "ends before the " + std::to_string(promised) + " values"));
+  }
+}
+
+namespace {
+/// What read_csv makes of bytes that come through a pipe, `at_once` at most at a time.
+CsvTable read_from_pipe(std::string const& bytes, std::size_t at_once) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   int const input = ::dup(0);
   REQUIRE(::dup2(ends[0], 0) == 0);
   std::thread writer{[&] {
-    for (char const byte : bytes) {
-      int waiting = ::write(ends[1], &byte, 1) == 1;
-      while (waiting > 0 && ::ioctl(ends[1], FIONREAD, &waiting) == 0) std::this_thread::yield();
+    for (std::size_t done = 0; done < bytes.size();) {
+      auto const written = ::write(ends[1], bytes.data() + done, std::min(at_once, bytes.size() - done));
+      if (written < 1) break;
+      done += static_cast<std::size_t>(written);
+      for (int waiting = 1; waiting > 0 && ::ioctl(ends[1], FIONREAD, &waiting) == 0;) std::this_thread::yield();
     }
     ::close(ends[1]);
   }};
   CsvTable table;
   CHECK_NOTHROW(table = read_csv("/dev/stdin"));
-  for (char rest; ::read(ends[0], &rest, 1) == 1;) continue;  // where it was refused, the writer ends too
+  for (char rest[4096]; ::read(ends[0], rest, sizeof rest) > 0;) continue;  // where it was refused, the writer ends too
   writer.join();
   input < 0 ? ::close(0) : ::dup2(input, 0);
   ::close(ends[0]), ::close(input);
-  CHECK(table.values == std::vector<float>{1, 2, 3, 4});
+  return table;
+}
+}  // namespace
+
+TEST_CASE("a pipe may give compressed data a byte at a time") {
+  TemporaryFolder const folder;
+  pack(folder / "table.csv.gz", "t,a\n1,2\n3,4\n");
+  CHECK(read_from_pipe(content(folder / "table.csv.gz"), 1).values == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("what a pipe's compressed data may unpack to counts from what has come of it") {
+  TemporaryFolder const folder;
+  std::string table;
+  for (unsigned char const byte : noise(1000000))
+    table += std::to_string(byte) + "\n";  // more than the 1 MiB always allowed
+  pack(folder / "table.csv.gz", table);
+  CHECK(read_from_pipe(content(folder / "table.csv.gz"), 4096).rows() == 1000000);
 }
