@@ -125,9 +125,9 @@ TEST_CASE("so has training, with every optimizer, fused or not") {
   check_all(training<Network<Steps<RnnType::lstm>, Shape{5, 6}>, MeanSquaredError{}, Adam{}>);
 }
 
-TEST_CASE("work is cut, also where the compiler knows the batch, unless that is too little") {
+TEST_CASE("work is cut, also where the compiler knows the batch, unless it knows that it is too little") {
   test::Shuffled executor;
-  using Large = Network<Sequential<Linear{512}, Linear{10}>, Shape{300}, Batch<64>>;
+  using Large = Network<Sequential<Linear{512}, Linear{10}>, Shape{300}, Batch<64>, Cpu>;
   auto const large = std::make_unique<Large>(1);
   std::vector<float> const x(64 * 300, 0.5f);
   Floats const alone = test::copy_of<float>(large->forward(x));
@@ -138,7 +138,7 @@ TEST_CASE("work is cut, also where the compiler knows the batch, unless that is 
   large->run_on(nullptr);
   large->forward(x);
   CHECK(executor.runs == 1);
-  Network<Sequential<Linear{8}>, Shape{8}, Batch<4>> small;
+  Network<Sequential<Linear{8}>, Shape{8}, Batch<4>, Cpu> small;
   small.run_on(&executor);
   small.forward(std::span{x.data(), 32});
   CHECK(executor.runs == 1);
