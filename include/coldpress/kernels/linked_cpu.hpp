@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
+#include <coldpress/kernels/repeated_calls.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress {
@@ -11,17 +12,20 @@ namespace coldpress {
 namespace cpu {
 template <class Kernels, class Table>
 constexpr bool has = std::is_base_of_v<Kernels, Table>;
-/// Calls that are made at once.
+/// Calls that are made at once, and kept where there is a list for them.
 struct DirectCalls {
   static constexpr bool halves = false;
+  CallList* calls = nullptr;
 
  protected:
   template <class... Parameters, class... Args>
-  static void make(void (*kernel)(Parameters...), Args const&... args) {
+  void make(void (*kernel)(Parameters...), Args const&... args) const {
+    if (calls) calls->add([=] { kernel(args...); });
     kernel(args...);
   }
   template <class Step>
-  static void make(Kernel kernel, Step const& step) {
+  void make(Kernel kernel, Step const& step) const {
+    if (calls) calls->add(kernel, step);
     kernel(&step);
   }
 };
@@ -40,6 +44,19 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
     table = &cpu::best_table();
     if constexpr (trains) prepare_training();
   }
+
+  /// How many calls of kernels a layer's forward pass is, at most; 0: it may compute by itself.
+  template <class L>
+  static constexpr Index calls_of(L const& layer) {
+    if constexpr (std::is_same_v<L, Rnn>) {
+      return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
+    } else {
+      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; } ? 2 : 0;
+    }
+  }
+
+  template <Index input, Index calls>
+  using RepeatedCalls = cpu::RepeatedCalls<input, static_cast<std::size_t>(calls) * 640>;
 
   // For layers of the program's own: primitives that are followed by operations of theirs.
   using TableCpu::affine;
