@@ -7,12 +7,6 @@
 
 namespace coldpress {
 
-/// Whether a backend's kernels take their shapes and operations as numbers.
-template <class Backend>
-constexpr bool is_linked = requires {
-  requires Backend::linked;
-};
-
 /// A backend that computes, outside of a network's passes.
 template <class Backend>
 Backend ready() {

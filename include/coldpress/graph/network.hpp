@@ -354,13 +354,13 @@ class Network {
         calls.make();
         return workspace.output(0);
       }
-      calls.keep(parameters_.data(), state, seed_, [&](auto* list) {
+      auto const make = [&](decltype(Backend::calls) list) {
         auto run = start<Inference>(samples, workspace, 0);
-        run.state = state;
-        if (!workspace.executor()) run.backend.calls = list;
+        run.state = state, run.backend.calls = list;
         storage_.play(ForwardOf{}, run);
         workspace.note(run);
-      });
+      };
+      workspace.executor() ? make(nullptr) : calls.keep(parameters_.data(), state, seed_, make);
       return workspace.output(0);
     } else {
       auto run = start<Inference>(samples, workspace, 0);
@@ -390,8 +390,8 @@ class Network {
   }
   template <class Program>
   static constexpr Index kept_calls = [] {
-    if constexpr (is_linked<Backend> && std::is_same_v<Program, Inference> && Batch::capacity == 1 && input_count == 1 &&
-                  in[0].size() <= 256) {
+    if constexpr (is_linked<Backend> && std::is_same_v<Program, Inference> && Batch::capacity == 1 &&
+                  input_count == 1 && in[0].size() <= 256) {
       return Program::calls;
     } else {
       return Index{0};

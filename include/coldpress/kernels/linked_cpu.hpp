@@ -35,8 +35,8 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
   /// Its programs hand over numbers where those of Cpu have constants: see graph/linked_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
-  static constexpr bool fuses_update = TableCpu::fuses_update<Optimizer>&&
-      cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
+  static constexpr bool fuses_update =
+      TableCpu::fuses_update<Optimizer>&& cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
 
   /// Finds the kernels; those of training are linked where it is called for it.
   template <bool trains>
@@ -51,7 +51,8 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
     if constexpr (std::is_same_v<L, Rnn>) {
       return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
     } else {
-      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; } ? 2 : 0;
+      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; }
+      ? 2 : 0;
     }
   }
 

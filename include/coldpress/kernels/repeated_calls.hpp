@@ -74,7 +74,7 @@ class RepeatedCalls {
     return end_ && parameters == parameters_ && state == state_ && seed == seed_;
   }
   __attribute__((always_inline)) void make() const { CallList::make(memory_, end_); }
-  /// pass(list) makes the calls, and adds them to the list unless it is null.
+  /// pass(list) makes the calls, and adds all of them to the list unless it is null.
   template <class Pass>
   void keep(float const* parameters, float const* state, std::uint64_t seed, Pass pass) {
     bool const again = parameters == parameters_ && state == state_ && seed == seed_ && !too_long_;
