@@ -1,8 +1,9 @@
-// coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic|fused|libraries] [--backend NAME]: times
-// a workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
-// with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
-// coldpress-bench-libraries. A workload it does not know prints nothing. --together N: passes that a GPU starts at
-// once. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine can do.
+// coldpress-bench --workload ID --threads N --seconds S [--path static|linked|dynamic|fused|libraries] [--backend
+// NAME]: times a workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; linked is
+// the same network types over the ready-made kernels, compiled with -O2 alone; fused is the dynamic path with passes
+// that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in coldpress-bench-libraries. A
+// workload it does not know prints nothing. --together N: passes that a GPU starts at once. --latency CALLS: the
+// distribution of single calls instead. --limits: what one core of this machine can do.
 // --denormals: what steps of streams take while their inputs or states decay.
 #include "denormals.hpp"
 #include "limits.hpp"
@@ -41,11 +42,12 @@ int main(int argc, char** argv) try {
     } else if (known && key == "--backend") {
       options.backend = argv[i + 1];
     } else {
-      std::fprintf(stderr,
-                   "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused|libraries] "
-                   "[--backend NAME] [--together N] [--latency CALLS]\n"
-                   "       %s --limits | --denormals\n",
-                   argv[0], argv[0]);
+      std::fprintf(
+          stderr,
+          "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|linked|dynamic|fused|libraries] "
+          "[--backend NAME] [--together N] [--latency CALLS]\n"
+          "       %s --limits | --denormals\n",
+          argv[0], argv[0]);
       return 2;
     }
   }
@@ -53,6 +55,8 @@ int main(int argc, char** argv) try {
     bench::run_static<bench::Dense, coldpress::Cpu>(options);
     bench::run_static<bench::Images, coldpress::Cpu>(options);
     bench::run_static<bench::Sequences, coldpress::Cpu>(options);
+  } else if (options.path == "linked" && options.backend == "cpu") {
+    bench::run_linked(options);
 #if defined COLDPRESS_HAS_CUDA
   } else if (options.path == "static") {
     bench::run_static_cuda(options);

@@ -1,4 +1,4 @@
-// The two ways to run a workload.
+// The ways to run a workload.
 #pragma once
 
 #include "timing.hpp"
@@ -8,6 +8,8 @@ namespace bench {
 /// The workloads of a list as network types; a source each, since each has the compiler work out its networks.
 template <class Workloads, class Backend>
 void run_static(Options const& options);
+/// All of them as network types over the ready-made kernels.
+void run_linked(Options const& options);
 /// All of them on a GPU.
 void run_static_cuda(Options const& options);
 /// All workloads as configs, through the dynamic API.

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Prints what coldpress costs to compile: CPU seconds (best of three or five), and bytes of stripped programs and code.
 # Usage: benchmarks/compile_time/measure.sh [--check | --accept] [COMPILER]     default: c++
+#        benchmarks/compile_time/measure.sh --networks [COMPILER ...]           default: g++, clang++-14 and clang++-16, where they are
+#   --networks the programs t1, gru, wavenet, transformer, resnet and residual, each with kernels that are compiled in and over
+#              ready-made ones: CPU seconds (median of three), memory, bytes of code and data in the object, at -O2
 #   --check    only what is the same on every machine, beside its limits in limits.txt: bytes of programs, functions in object
 #              files, and memory of compilations. Fails where a figure is more than 10 % above its limit. Exits with 77 where
 #              the limits are another compiler's
@@ -12,7 +15,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 task=table
-case "${1-}" in --check | --accept) task=${1#--} && shift ;; esac
+case "${1-}" in --check | --accept | --networks) task=${1#--} && shift ;; esac
+compilers=("$@")
 compiler=${1:-c++}
 limits=benchmarks/compile_time/limits.txt
 folder=$(mktemp -d)
@@ -27,6 +31,7 @@ header() { compile "$@" -fsyntax-only "$folder/header.cpp"; }
 t1() { compile "${v3[@]}" "${@:--O2}" $sources/t1.cpp -o "$folder/t1"; }
 t1_object() { compile "${v3[@]}" -O2 "$@" -c $sources/t1.cpp -o "$folder/t1.o"; }
 residual() { compile "${v3[@]}" -O2 -D CONVOLUTIONS="$1" "${@:2}" -c $sources/residual.cpp -o "$folder/residual$1.o"; }
+linked() { compile -O2 -D COLDPRESS_LINKED_KERNELS "${@:2}" -c "$sources/$1.cpp" -o "$folder/linked_$1.o"; }
 plan() { compile -O2 -D NODES="$1" -c $sources/plan.cpp -o "$folder/plan.o"; }
 
 seconds() {  # RUNS COMMAND...: CPU seconds of the quickest
@@ -61,9 +66,16 @@ figures() {  # name value
   echo "header_peak_kilobytes $(peak_kilobytes header)"
   echo "t1_handed_out_kilobytes $(handed_out_kilobytes t1_object)"
   echo "t1_peak_kilobytes $(peak_kilobytes t1_object)"
+  echo "t1_code_bytes $(text_size "$folder/t1.o")"
   echo "t1_functions $(functions "$folder/t1.o")"
   t1
   echo "t1_stripped_bytes $(stripped_size)"
+  for program in t1 resnet; do
+    linked $program
+    echo "linked_${program}_handed_out_kilobytes $(handed_out_kilobytes linked $program)"
+    echo "linked_${program}_peak_kilobytes $(peak_kilobytes linked $program)"
+    echo "linked_${program}_code_bytes $(text_size "$folder/linked_$program.o")"
+  done
   echo "residual_handed_out_kilobytes $(handed_out_kilobytes residual 11)"
   echo "residual_peak_kilobytes $(peak_kilobytes residual 11)"
   echo "residual_functions $(functions "$folder/residual11.o")"
@@ -72,6 +84,32 @@ figures() {  # name value
 compiler_of_limits="$("$compiler" --version | head -n 1 | sed 's/^[^ ]* //') $(uname -m)"  # distributions have flags of their own
 
 skip() { echo "skipped: $1" && exit 77; }
+if [ "$task" = networks ]; then
+  time=$(type -P time) || { echo "GNU time is missing, Debian's package 'time'" >&2 && exit 1; }
+  if [ ${#compilers[@]} = 0 ]; then
+    for each in g++ clang++-14 clang++-16; do ! command -v $each >/dev/null || compilers+=($each); done
+  fi
+  printf '%-12s %-12s %-12s %9s %10s %10s\n' compiler network kernels seconds kilobytes bytes
+  for compiler in "${compilers[@]}"; do
+    for program in t1 gru wavenet transformer resnet residual; do
+      for form in compiled_in ready_made; do
+        case $form in
+          compiled_in) form_flags=(-march=native) ;;
+          ready_made) form_flags=(-D COLDPRESS_LINKED_KERNELS) ;;
+        esac
+        for _ in 1 2 3; do
+          "$time" -a -o "$folder/times" -f '%U %S %M' "$compiler" "${flags[@]}" -O2 "${form_flags[@]}" -D CONVOLUTIONS=51 \
+            -c "$sources/$program.cpp" -o "$folder/network.o"
+        done
+        sort -n "$folder/times" | awk -v head="$(printf '%-12s %-12s %-12s' "$compiler" $program $form)" -v size="$(text_size "$folder/network.o")" \
+          'NR == 2 { printf "%s %9.2f %10d %10d\n", head, $1 + $2, $3, size }'
+        rm "$folder/times"
+      done
+    done
+  done
+  exit
+fi
+
 if [ "$task" != table ]; then
   time=$(type -P time) || skip "peaks of memory need GNU time, Debian's package 'time'"
 fi

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints how many instructions a step or a call of each workload executes, from a type and from a config, by valgrind.
+# Prints how many instructions a step or a call of each workload executes, from a type, compiled in and linked, and from a
+# config, by valgrind.
 # Usage: benchmarks/instructions/count.sh [--check | --accept] PROGRAM COMPILER     PROGRAM: coldpress-instructions
 #   --check    beside the numbers of limits.txt; fails where one is more than 3 % above. Exits with 77 where valgrind is
 #              missing, or the numbers are another compiler's
@@ -29,7 +30,7 @@ count() {  # PATH WORKLOAD
 }
 figures() {
   local path workload number
-  for path in static dynamic; do
+  for path in static linked dynamic; do
     for workload in $workloads; do
       number=$(count $path "$workload")
       echo "${path}_$workload $number"

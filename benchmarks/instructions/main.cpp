@@ -1,7 +1,9 @@
-// coldpress-instructions static|dynamic ID CALLS: a workload after three calls more, for a tool that counts what
-// bench::counted executes. Code for x86-64-v3 in either path: valgrind knows no AVX-512.
+// coldpress-instructions static|linked|dynamic ID CALLS: a workload after three calls more, for a tool that counts what
+// bench::counted executes. Code for x86-64-v3 in every path: valgrind knows no AVX-512.
 #include "../dynamic_path.hpp"
 #include "../static_path.hpp"
+
+#include <coldpress/kernels/linked_cpu.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -9,7 +11,7 @@
 
 int main(int argc, char** argv) try {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: %s static|dynamic ID CALLS\n", argv[0]);
+    std::fprintf(stderr, "usage: %s static|linked|dynamic ID CALLS\n", argv[0]);
     return 2;
   }
   using Counted =
@@ -18,6 +20,8 @@ int main(int argc, char** argv) try {
   options.path = argv[1], options.workload = argv[2], options.counted = std::atol(argv[3]);
   if (options.path == "static") {
     bench::run_static<Counted, coldpress::Cpu>(options);
+  } else if (options.path == "linked") {
+    bench::run_static<Counted, coldpress::LinkedCpu>(options);
   } else {
     options.backend = "cpu:v3";
     bench::run_configs(options, Counted{});

@@ -20,6 +20,12 @@ constexpr bool takes_layers = requires {
   requires std::remove_cvref_t<Backend>::takes_layers;
 };
 
+/// Whether a backend's kernels take their shapes and operations as numbers.
+template <class Backend>
+constexpr bool is_linked = requires {
+  requires std::remove_cvref_t<Backend>::linked;
+};
+
 /// The second operand of a join: op joins what is computed with the value at the same place of `other`.
 template <class Op, class T>
 struct With {

@@ -36,6 +36,12 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   }
 }
 
+/// A layer's forward pass where nothing of it is a constant: compiled once for all programs.
+template <class Backend, class L, class Pass>
+__attribute__((noinline)) void forward_of_any(Backend const& backend, L const& layer, Pass const& pass) {
+  layer.forward(backend, pass);
+}
+
 /// Through edge k of a group that joins.
 template <class Run, class L, class G, class K>
 constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
@@ -121,6 +127,8 @@ __attribute__((always_inline)) constexpr void forward(Run const& run) {
           auto const pass = run.template forward_pass<L>(g, y, then);
           if constexpr (takes_layers<decltype(run.backend)>) {
             run.backend.forward(layer, pass);
+          } else if constexpr (is_linked<decltype(run.backend)>) {
+            detail::forward_of_any(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);
           }

@@ -8,12 +8,6 @@
 
 namespace coldpress {
 
-/// Whether a backend's kernels take their shapes and operations as numbers.
-template <class Backend>
-constexpr bool is_linked = requires {
-  requires Backend::linked;
-};
-
 /// A backend that computes, outside of a network's passes.
 template <class Backend>
 Backend ready() {
@@ -118,6 +112,23 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
       if constexpr (Statistic<std::remove_cvref_t<decltype(layer)>>) f(layer, inputs_of(group(g).statistic));
     });
   }
+
+  /// Calls of kernels that a pass over one sample is, at most; 0: not all of it is such calls.
+  static constexpr Index calls = [] {
+    Index sum = 0;
+    for (int k = 0; k < static_cast<int>(Graph::outputs.size()); ++k) {
+      if (output(k) < 0) return Index{0};  // an input
+    }
+    for (int g = 0; g < groups; ++g) {
+      if (!group(g).needed) continue;
+      Index some = 1;
+      head(
+          g, [&](auto const& layer) { some = Backend::calls_of(layer); }, [] {});
+      if (some == 0) return Index{0};
+      sum += some;
+    }
+    return sum;
+  }();
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -227,6 +238,16 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   std::array<ErasedJoin, at(groups)> joins_{};
   LinkedProgram const* prepared_by_ = nullptr;  // operations are addresses in a program, which may have moved
   std::uint64_t seed_ = 0;
+};
+
+/// What a workspace keeps of a pass over one sample of `input` values, which is `calls` calls of kernels.
+template <class Backend, Index input, Index calls>
+struct KeptCalls {
+  using type = typename Backend::template RepeatedCalls<input, calls>;
+};
+template <class Backend, Index input>
+struct KeptCalls<Backend, input, 0> {
+  struct type {};
 };
 
 /// The program of a network type on a backend.

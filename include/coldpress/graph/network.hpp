@@ -174,10 +174,7 @@ class Network {
     static_assert(reads_only<Inference, samples.count>(),
                   "step: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto run = start<Inference>(samples.template spans<Given>(), workspace, 0);
-    run.state = state.at(run.batch);
-    storage_.play(ForwardOf{}, run);
-    return workspace.remember(run);
+    return pass(samples.template spans<Given>(), workspace, [&](Index batch) { return state.at(batch); });
   }
   /// The next step starts a new sequence.
   void reset() { state_.reset(); }
@@ -350,9 +347,35 @@ class Network {
     static_assert(reads_only<Inference, Inputs::count>(),
                   "forward: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto const run = start<Inference>(samples.template spans<Given>(), workspace, 0);
-    storage_.play(ForwardOf{}, run);
-    return workspace.remember(run);
+    return pass(samples.template spans<Given>(), workspace, [](Index) -> T* { return nullptr; });
+  }
+  /// Forward. carried(batch): what layers remember.
+  template <std::size_t n, class Carried>
+  __attribute__((always_inline)) coldpress::Samples<T> pass(std::array<Given, n> samples, Workspace& workspace,
+                                                            Carried carried) const {
+    if constexpr (Workspace::repeats) {
+      Batch::count(count_samples(samples[0].size(), in[0].size(), in[0]));
+      auto& calls = workspace.calls_;
+      T* const state = carried(1);
+      samples[0] = calls.take(samples[0]);
+      if (calls.are_of(parameters_.data(), state, seed_)) {
+        calls.make();
+        return workspace.output(0);
+      }
+      auto const make = [&](decltype(Backend::calls) list) {
+        auto run = start<Inference>(samples, workspace, 0);
+        run.state = state, run.backend.calls = list;
+        storage_.play(ForwardOf{}, run);
+        workspace.note(run);
+      };
+      workspace.executor() ? make(nullptr) : calls.keep(parameters_.data(), state, seed_, make);
+      return workspace.output(0);
+    } else {
+      auto run = start<Inference>(samples, workspace, 0);
+      run.state = carried(run.batch);
+      storage_.play(ForwardOf{}, run);
+      return workspace.remember(run);
+    }
   }
   template <class Inputs>
   coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
@@ -374,6 +397,15 @@ class Network {
     }();
     require(!passes_through || samples.borrowed(), "forward: a network of views needs an array, not an expression");
   }
+  template <class Program>
+  static constexpr Index kept_calls = [] {
+    if constexpr (is_linked<Backend> && std::is_same_v<Program, Inference> && Batch::capacity == 1 &&
+                  input_count == 1 && in[0].size() <= 256) {
+      return Program::calls;
+    } else {
+      return Index{0};
+    }
+  }();
   /// Whether a program reads no more than the first inputs.
   template <class Program, int given>
   static constexpr bool reads_only() {
@@ -449,13 +481,19 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   BasicWorkspace() requires std::is_empty_v<Storage> : BasicWorkspace(Storage{}) {}
   /// On a GPU: net.storage().
   explicit BasicWorkspace(Storage const& storage) : border_(storage), values_(storage.template memory<Values>()) {}
+  /// Whether it keeps the calls of kernels of a pass, which is then made again without being worked out: where they are
+  /// all that a pass over one small sample is.
+  static constexpr bool repeats = kept_calls<Program> > 0;
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
   /// Who does its passes; null: the calling thread alone. Borrowed, and several workspaces may have the same. Scratch
   /// of its workers, where layers need some, is on the heap.
-  void run_on(Executor* executor) { executor_ = executor; }
+  void run_on(Executor* executor) {
+    executor_ = executor;
+    if constexpr (repeats) calls_.forget();
+  }
   Executor* executor() const { return executor_; }
   void employ(Context& context) {
     if constexpr (Program::memory.worker_scratch > 0) {
@@ -513,6 +551,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   Executor* executor_ = nullptr;
   struct Nothing {};
   [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
+  [[no_unique_address]] typename KeptCalls<Backend, in[0].size(), kept_calls<Program>>::type calls_;
 };
 
 template <class Net, Inputs in, class BatchSize, class BackendType>

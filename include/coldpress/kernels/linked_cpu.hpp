@@ -4,21 +4,39 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
-#include <coldpress/kernels/runtime_cpu.hpp>
+#include <coldpress/kernels/repeated_calls.hpp>
+#include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress {
 
 namespace cpu {
 template <class Kernels, class Table>
 constexpr bool has = std::is_base_of_v<Kernels, Table>;
-}
+/// Calls that are made at once, and kept where there is a list for them.
+struct DirectCalls {
+  static constexpr bool halves = false;
+  CallList* calls = nullptr;
 
-struct LinkedCpu : cpu::RuntimeCpu {
+ protected:
+  template <class... Parameters, class... Args>
+  void make(void (*kernel)(Parameters...), Args const&... args) const {
+    if (calls) calls->add([=] { kernel(args...); });
+    kernel(args...);
+  }
+  template <class Step>
+  void make(Kernel kernel, Step const& step) const {
+    if (calls) calls->add(kernel, step);
+    kernel(&step);
+  }
+};
+}  // namespace cpu
+
+struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
   /// Its programs hand over numbers where those of Cpu have constants: see graph/linked_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
-  static constexpr bool fuses_update = RuntimeCpu::fuses_update<Optimizer>&&
-      cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
+  static constexpr bool fuses_update =
+      TableCpu::fuses_update<Optimizer>&& cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
 
   /// Finds the kernels; those of training are linked where it is called for it.
   template <bool trains>
@@ -27,19 +45,25 @@ struct LinkedCpu : cpu::RuntimeCpu {
     if constexpr (trains) prepare_training();
   }
 
-  static constexpr Index storage_size(Parameter const& parameter) { return Layout::storage_size(parameter); }
-  static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
-    return Layout::get(parameter, storage, element);
-  }
-  static constexpr void put(Parameter const& parameter, float* storage, Index element, float value) {
-    Layout::put(parameter, storage, element, value);
+  /// How many calls of kernels a layer's forward pass is, at most; 0: it may compute by itself.
+  template <class L>
+  static constexpr Index calls_of(L const& layer) {
+    if constexpr (std::is_same_v<L, Rnn>) {
+      return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
+    } else {
+      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; }
+      ? 2 : 0;
+    }
   }
 
+  template <Index input, Index calls>
+  using RepeatedCalls = cpu::RepeatedCalls<input, static_cast<std::size_t>(calls) * 640>;
+
   // For layers of the program's own: primitives that are followed by operations of theirs.
-  using RuntimeCpu::affine;
-  using RuntimeCpu::map;
-  using RuntimeCpu::map_gradient;
-  using RuntimeCpu::product;
+  using TableCpu::affine;
+  using TableCpu::map;
+  using TableCpu::map_gradient;
+  using TableCpu::product;
   template <class Chain, class Join>
   void affine(cpu::In x, float const* weight, float const* bias, cpu::Out y,
               Then<Chain, float, Join> const& then) const {
@@ -63,7 +87,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, cpu::In x, cpu::Out y, cpu::In target, cpu::Out dx) const {
     if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
-      return RuntimeCpu::loss(loss, kind, x, y, target, dx);
+      return TableCpu::loss(loss, kind, x, y, target, dx);
     } else {
       return compiled_in().loss(loss, kind, x, y, target, dx);
     }
@@ -71,7 +95,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   template <class LossType>
   void loss_target_gradient(LossType const& loss, cpu::In y, cpu::In target, cpu::Out dt) const {
     if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {
-      RuntimeCpu::loss_target_gradient(loss, y, target, dt);
+      TableCpu::loss_target_gradient(loss, y, target, dt);
     } else {
       compiled_in().loss_target_gradient(loss, y, target, dt);
     }
@@ -80,7 +104,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   void join_gradient(L const& layer, bool second, cpu::In dy, cpu::In a, cpu::In b, cpu::Out dx,
                      Slope<ErasedChain, float> const& slope) const {
     if constexpr (cpu::has<cpu::JoinGradientKernels<L>, cpu::TrainingTable>) {
-      RuntimeCpu::join_gradient(layer, second, dy, a, b, dx, slope);
+      TableCpu::join_gradient(layer, second, dy, a, b, dx, slope);
     } else {
       compiled_in().join_gradient(layer, second, dy, a, b, dx, slope);
     }
@@ -88,7 +112,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
     if constexpr (cpu::has<cpu::HandOverKernels<Sink>, cpu::TrainingTable>) {
-      RuntimeCpu::hand_over(gradient, size, sink);
+      TableCpu::hand_over(gradient, size, sink);
     } else {
       compiled_in().hand_over(gradient, size, sink);
     }
@@ -96,7 +120,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   template <class L>
   ErasedOp erased() const {
     if constexpr (cpu::has<cpu::OpKernels<L>, cpu::Table>) {
-      return RuntimeCpu::erased<L>();
+      return TableCpu::erased<L>();
     } else {
       return cpu::erased_op<decltype(L{}.op(0))>();
     }
@@ -104,7 +128,7 @@ struct LinkedCpu : cpu::RuntimeCpu {
   template <class L>
   ErasedJoin erased_join() const {
     if constexpr (cpu::has<cpu::JoinKernels<L>, cpu::Table>) {
-      return RuntimeCpu::erased_join<L>();
+      return TableCpu::erased_join<L>();
     } else {
       return cpu::erased_join<decltype(L{}.join())>();
     }

@@ -1,25 +1,28 @@
-// The CPU backend of networks that are known only at run time: every primitive is one call into a level's table.
+// The CPU backend of networks that are known only at run time.
 #pragma once
 
-#include <coldpress/kernels/dispatch.hpp>
+#include <coldpress/kernels/table_cpu.hpp>
 #include <coldpress/kernels/tape.hpp>
-
-#include <coldpress/backend/layout.hpp>
 
 namespace coldpress::cpu {
 
-struct RuntimeCpu : Layout, Context {
-  /// Whether a gradient's tile can end in the optimizer's step.
-  template <class Optimizer>
-  static constexpr bool fuses_update = !Optimizer::heavy;
+/// Calls that a tape takes down where there is one.
+struct TapedCalls {
+  Tape* tape = nullptr;
+  bool halves = false;  // the matrices of dense layers are of Bfloat16
 
-  Table const* table = nullptr;
-  TrainingTable const* training = nullptr;  // where it trains, which links more kernels
-  Tape* tape = nullptr;                     // where there is one, what inference calls is taken down, not called
-  bool halves = false;                      // the matrices of dense layers are of Bfloat16
+ protected:
+  template <class... Parameters, class... Args>
+  void make(void (*kernel)(Parameters...), Args const&... args) const {
+    tape ? tape->record(kernel, args...) : kernel(args...);
+  }
+  template <class Step>
+  void make(Kernel kernel, Step const& step) const {
+    tape ? tape->record(kernel, step) : kernel(&step);
+  }
+};
 
-  void prepare_training() { training = &training_table_of(*table); }
-
+struct RuntimeCpu : TableCpu<TapedCalls> {
   Index storage_size(Parameter const& parameter) const {
     return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
   }
@@ -28,137 +31,6 @@ struct RuntimeCpu : Layout, Context {
   }
   void put(Parameter const& parameter, float* storage, Index element, float value) const {
     halves ? HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
-  }
-
-  void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    if (x.rows > 1) return call(halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
-    halves ? take(affine_step(x, HalfLayout::matrix(weight), bias, y, then))
-           : take(affine_step(x, weight, bias, y, then));
-  }
-  void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->product(dy, weight, dx, slope, *this);
-  }
-  // Where a layer wants nothing after it.
-  void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
-    affine(x, weight, bias, y, Then<ErasedChain, float>{});
-  }
-  void product(In dy, float const* weight, Out dx, Slope<Chain<>, float> const&) const {
-    (halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
-  }
-  template <class Sink>
-  void weight_gradient(In x, In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*training).weight_gradient(x, dy, sink, *this);
-  }
-  template <class Sink>
-  void sum_rows(In dy, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*training).sum_rows(dy, sink, *this);
-  }
-  void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows = {}) const {
-    if (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)
-      return take(convolution_step(g, x, weight, bias, y, then, state));
-    call(table->convolve, g, x, weight, bias, y, then, state, windows);
-  }
-  void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                               Slope<ErasedChain, float> const& slope, Windows<float> const& windows = {}) const {
-    training->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
-  }
-  template <class Sink>
-  void convolve_parameter_gradients(ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
-                                    Windows<float> const& windows = {}) const {
-    SinkKernels<Sink> const& kernels = *training;
-    kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);
-  }
-  void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
-    call(table->pool, g, x, y, then, places);
-  }
-  void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
-    training->pool_gradient(g, dy, places, dx, slope, *this);
-  }
-  void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
-  void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
-  void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
-  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->map_gradient(dy, dx, slope, *this);
-  }
-  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->add_gradient(dy, dx, slope, *this);
-  }
-  void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
-  void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
-    training->normalize_gradient(kind, y, dy, dx, *this);
-  }
-  template <class LossType>
-  float loss(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
-    return static_cast<LossKernels<LossType> const&>(*table).loss(loss, kind, x, y, target, dx, *this);
-  }
-  template <class LossType>
-  void loss_target_gradient(LossType const& loss, In y, In target, Out dt) const {
-    static_cast<LossKernels<LossType> const&>(*table).target_gradient(loss, y, target, dt, *this);
-  }
-  template <class L>
-  void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
-    static_cast<JoinGradientKernels<L> const&>(*training).gradient(layer, second, dy, a, b, dx, slope, *this);
-  }
-  void recurrent(Recurrence<float> const& r, float const* weights) const {
-    if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
-    take(first_step(r, weights));
-  }
-  void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
-                          Index truncation) const {
-    training->recurrent_gradient(r, weights, upper, truncation, *this);
-  }
-  void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Out dx) const {
-    training->recurrent_input_gradient(r, weights, dx, *this);
-  }
-  template <class Sink>
-  void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
-    static_cast<SinkKernels<Sink> const&>(*training).recurrent_weight_gradient(r, sink, *this);
-  }
-  void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
-    call(table->copy, from, to, add);
-  }
-  template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    static_cast<HandOverKernels<Sink> const&>(*training).hand_over(gradient, size, sink, *this);
-  }
-  void constrain(Parameter const& parameter, float* weight, float most) const {
-    for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
-  }
-  double squared_norm(float const* values, Index size) const { return training->squared_norm(values, size, *this); }
-  template <class L>
-  ErasedOp erased() const {
-    return static_cast<OpKernels<L> const&>(*table).op;
-  }
-  template <class L>
-  ErasedJoin erased_join() const {
-    return static_cast<JoinKernels<L> const&>(*table).join;
-  }
-
- private:
-  /// Most kernels take what they may use of threads and scratch, too.
-  template <class... Parameters, class... Args>
-  void call(void (*kernel)(Parameters...), Args const&... args) const {
-    if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
-      call(kernel, args..., static_cast<Context const&>(*this));
-    } else {
-      tape ? tape->record(kernel, args...) : kernel(args...);
-    }
-  }
-  /// A step that is worked out.
-  template <class Step>
-  void take(Step const& step) const {
-    Kernel const kernel = static_cast<StepKernels<Step> const&>(*table).kernel_of(step);
-    tape ? tape->record(kernel, step) : kernel(&step);
-  }
-  /// What layer L does, with an operation that the compiler knows.
-  template <class L, class Op>
-  void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
-    ErasedOp op = erased<L>();
-    op.op = &then.chain.op;
-    table->map(x, y, {{&op, 1}, then.step}, *this);
   }
 };
 

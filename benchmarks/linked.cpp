@@ -1,0 +1,11 @@
+// The workloads as network types over the ready-made kernels. CMake compiles this source as a program compiles by
+// default: -O2, for any CPU of the architecture.
+#include "static_path.hpp"
+
+#include <coldpress/kernels/linked_cpu.hpp>
+
+void bench::run_linked(Options const& options) {
+  run_static<Dense, coldpress::LinkedCpu>(options);
+  run_static<Images, coldpress::LinkedCpu>(options);
+  run_static<Sequences, coldpress::LinkedCpu>(options);
+}
