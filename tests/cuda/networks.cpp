@@ -9,6 +9,9 @@ using namespace coldpress::test;
 
 TEST_CASE("random networks are within the bound of the reference") { check_random_networks(backends()); }
 
+TEST_CASE("large minibatches are within the bound of the reference") { check_large_minibatches(backends()); }
+TEST_CASE("networks of common sizes learn what the reference learns") { check_whole_networks(backends()); }
+
 TEST_CASE("a small network has every kind of kernel") {
   LayerConfig const config = sequential({{"conv", Convolution{.num_output = 5, .filter_shape = 3}},
                                          {"relu", ReLU{}},

@@ -45,6 +45,83 @@ inline void check_random_networks(std::vector<Backend> const& all) {
   }
   CHECK(worst > 0);
 }
+/// Minibatches that many blocks share: up to 512 samples on a GPU, of few networks where a host is in its place.
+inline void check_large_minibatches(std::vector<Backend> const& all) {
+  constexpr Index batches[] = {64, 257, 512, 100, 128, 33};
+  Random random{2027};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = batches[seed % std::size(batches)];
+    for (Backend const& backend : all) {
+      if (backend.name() == "cuda:emulated" && seed >= 4) continue;
+      Trace const exact{"cpu:reference", network, seed, batch}, tried{backend, network, seed, batch};
+      INFO("network " << seed << ", batch " << batch << " on " << backend.name() << '\n'
+                      << dynamic::describe(network.config()));
+      CHECK(distance(tried, exact, network, batch) <= 1);
+    }
+  }
+}
+/// Networks of the size that people train: some steps each. A host in a GPU's place computes the smallest alone. They
+/// are smooth: a rounding decides of no unit or window which way its gradient goes.
+inline void check_whole_networks(std::vector<Backend> const& all) {
+  struct Whole {
+    LayerConfig network;
+    Shape in;
+    Index batch, longest, layers;  // terms of its longest sum
+  };
+  auto const dense = [](std::vector<Index> sizes, Index in) {
+    std::vector<LayerConfig> layers;
+    for (Index size : sizes) {
+      std::string const number = std::to_string(layers.size());
+      layers.emplace_back("linear" + number, Linear{size}), layers.emplace_back("tanh" + number, TanH{});
+    }
+    layers.emplace_back("last", Linear{10}), layers.emplace_back("scores", LogSoftmax{});
+    return sequential(std::move(layers), Shape{in});
+  };
+  std::vector<LayerConfig> const lenet = {
+      {"conv1", Convolution{.num_output = 20, .filter_shape = 5}},
+      {"pool1", Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 2}},
+      {"conv2", Convolution{.num_output = 50, .filter_shape = 5}},
+      {"pool2", Pooling{.mode = PoolingMode::average, .filter_shape = 2, .stride = 2}},
+      {"dense", Linear{500}},
+      {"tanh", TanH{}},
+      {"last", Linear{10}},
+      {"scores", LogSoftmax{}}};
+  std::vector<LayerConfig> const recurrent = {
+      {"lstm", Rnn{.hidden_size = 64, .output = RnnOutput::last_step}}, {"last", Linear{10}}, {"scores", LogSoftmax{}}};
+  Whole const networks[] = {{dense({128}, 784), Shape{784}, 64, 784, 2},
+                            {dense({512, 512}, 784), Shape{784}, 128, 784, 3},
+                            {dense({1024, 300}, 500), Shape{500}, 512, 1024, 3},
+                            {sequential(lenet, Shape{1, 28, 28}), Shape{1, 28, 28}, 64, 64 * 576, 6},
+                            {sequential(recurrent, Shape{12, 5}), Shape{12, 5}, 256, 256 * 12, 12}};
+  for (Whole const& whole : networks) {
+    auto const learned = [&](Backend const& backend) {
+      SolverConfig config{.base_lr = 0.01f, .momentum = 0.9f};
+      config.objective = LayerConfig{"loss", NegativeLogLikelihood{10}};
+      Trainer solver{Net::from_config(backend, whole.network, {}, 11), config};
+      std::vector<Floats> made;
+      Random random{3};
+      for (std::uint64_t step = 0; step < 3; ++step) {
+        Floats labels;
+        for (Index i = 0; i < whole.batch; ++i) labels.push_back(static_cast<float>(random.integer(0, 9)));
+        made.push_back(values_of(
+            solver.train_minibatch(noise({whole.batch, whole.in.size()}, step), tensor({whole.batch}, labels))));
+        made.push_back({solver.loss()});
+      }
+      made.push_back(weights_of(solver.network()));
+      return made;
+    };
+    std::vector<Floats> exact;
+    for (Backend const& backend : all) {
+      if (backend.name() == "cuda:emulated" && &whole != networks) continue;
+      if (exact.empty()) exact = learned(Backend{"cpu:reference"});
+      auto const made = learned(backend);
+      INFO("batch " << whole.batch << " on " << backend.name() << '\n' << dynamic::describe(whole.network));
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        CHECK(distance(made[i], exact[i], whole.longest) <= static_cast<double>(whole.layers));
+    }
+  }
+}
 /// With branches and joins, in passes and in training.
 inline void check_random_graphs(std::vector<Backend> const& all) {
   for (Backend const& backend : all) {
