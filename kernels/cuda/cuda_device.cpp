@@ -50,7 +50,9 @@ class Runtime {
 std::size_t shared_bytes(Call const& call) { return static_cast<std::size_t>(call.shared) * sizeof(float); }
 constexpr int portable_cluster = 8;  // blocks of a cluster that each GPU with clusters has
 
-/// Blocks that wait for each other are there at the same time: as a cluster, or as all that there are.
+/// Whether the blocks of a kernel wait for each other, and so have to be there at the same time.
+bool waits(Call const& call) { return call.in_cluster || (call.blocks > 1 && call.barriers > 0); }
+/// How they are: as a cluster, or all at once.
 cudaLaunchAttribute together(Call const& call) {
   cudaLaunchAttribute how{};
   if (call.in_cluster) {
@@ -58,12 +60,45 @@ cudaLaunchAttribute together(Call const& call) {
     how.val.clusterDim.x = static_cast<unsigned>(call.blocks), how.val.clusterDim.y = how.val.clusterDim.z = 1;
   } else {
     how.id = cudaLaunchAttributeCooperative;
-    how.val.cooperative = call.blocks > 1 && call.barriers > 0;
+    how.val.cooperative = 1;
   }
   return how;
 }
+/// The addresses of a kernel's two arguments, as CUDA takes them.
+struct Addresses {
+  Addresses(Pass const& pass, Call const& call) {
+    auto* const first = const_cast<std::byte*>(pass.arguments(call));
+    both[0] = first, both[1] = first + call.body;
+  }
+  void* both[2];
+};
 
-/// Kernels one after another.
+/// A pass of one kernel. It needs no graph, and each start says anew how its blocks are started.
+class CudaKernel final : public TakenDown {
+ public:
+  CudaKernel(Runtime const& runtime, cudaStream_t stream, Pass const& from)
+      : TakenDown(from), runtime_(runtime), stream_(stream) {}
+  void change(std::size_t) override {}  // each start reads the arguments
+  void start() override {
+    runtime_.use();
+    Call const& call = pass.calls()[0];
+    cudaLaunchAttribute how = waits(call) ? together(call) : cudaLaunchAttribute{};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(call.blocks)), config.blockDim = dim3(grid::threads);
+    config.dynamicSmemBytes = shared_bytes(call), config.stream = stream_;
+    config.attrs = &how, config.numAttrs = waits(call);
+    runtime_.check(cudaLaunchKernelExC(&config, call.kernel, Addresses{pass, call}.both), "starting a kernel");
+  }
+
+ private:
+  Runtime const& runtime_;
+  cudaStream_t stream_;
+};
+
+/// Kernels and libraries' calls one after another. CUDA does not say whether cudaGraphExecKernelNodeSetParams, which is
+/// given none, leaves a node its attributes; a kernel whose blocks wait for each other would hang without. So of a
+/// kernel that has some, arguments and attributes are set in the graph, from which what is executed is updated as a
+/// whole.
 class CudaGraph final : public TakenDown {
  public:
   CudaGraph(Runtime const& runtime, cudaStream_t stream, Pass const& from)
@@ -81,11 +116,10 @@ class CudaGraph final : public TakenDown {
         runtime_.check(cudaGraphAddKernelNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(),
                                               nodes_.empty() ? 0 : 1, &node.parameters),
                        "taking down a kernel");
-        cudaLaunchAttribute const how = together(call);
-        runtime_.check(cudaGraphKernelNodeSetAttribute(made, how.id, &how.val), "taking down how a kernel is started");
         nodes_.push_back(made);
+        if (waits(call)) some_wait_ = true, set_together(nodes_.size() - 1);
       }
-      runtime_.check(cudaGraphInstantiate(&executable_, graph_, 0), "making a graph of kernels");
+      instantiate();
     } catch (...) {
       close();
       throw;
@@ -94,32 +128,57 @@ class CudaGraph final : public TakenDown {
   ~CudaGraph() override { close(); }
   void change(std::size_t number) override {
     runtime_.use();
-    Node const node{pass, pass.calls()[number]};
-    runtime_.check(cudaGraphExecKernelNodeSetParams(executable_, nodes_[number], &node.parameters),
-                   "changing a kernel's arguments");
+    changed_.push_back(number);
+    if (!some_wait_) return;  // the graph itself is not read again
+    Call const& call = pass.calls()[number];
+    Node const node{pass, call};
+    runtime_.check(cudaGraphKernelNodeSetParams(nodes_[number], &node.parameters), "changing a kernel's arguments");
+    if (waits(call)) set_together(number), update_ = true;
   }
   void start() override {
     runtime_.use();
+    if (update_) {
+      update();
+    } else {
+      for (std::size_t number : changed_) {
+        Node const node{pass, pass.calls()[number]};
+        runtime_.check(cudaGraphExecKernelNodeSetParams(executable_, nodes_[number], &node.parameters),
+                       "changing a kernel's arguments");
+      }
+    }
+    changed_.clear(), update_ = false;
     runtime_.check(cudaGraphLaunch(executable_, stream_), "starting kernels");
   }
 
  private:
   struct Node {
-    Node(Pass const& pass, Call const& call) {
-      auto* const first = const_cast<std::byte*>(pass.arguments(call));
-      arguments[0] = first, arguments[1] = first + call.body;
+    Node(Pass const& pass, Call const& call) : arguments(pass, call) {
       parameters.func = const_cast<void*>(call.kernel);
       parameters.gridDim = dim3(static_cast<unsigned>(call.blocks));
       parameters.blockDim = dim3(grid::threads);
       parameters.sharedMemBytes = static_cast<unsigned>(shared_bytes(call));
-      parameters.kernelParams = arguments;
+      parameters.kernelParams = arguments.both;
     }
     Node(Node const&) = delete;
-    void* arguments[2];
+    Addresses arguments;
     cudaKernelNodeParams parameters{};
   };
-  /// What a library puts into the stream, as a graph in this one. It may load its kernels now, which other ways to
-  /// capture do not allow.
+  void set_together(std::size_t number) {
+    cudaLaunchAttribute const how = together(pass.calls()[number]);
+    runtime_.check(cudaGraphKernelNodeSetAttribute(nodes_[number], how.id, &how.val),
+                   "taking down how a kernel is started");
+  }
+  void instantiate() { runtime_.check(cudaGraphInstantiate(&executable_, graph_, 0), "making a graph of kernels"); }
+  /// What CUDA does not update, it makes anew.
+  void update() {
+    cudaGraphExecUpdateResultInfo info{};
+    if (cudaGraphExecUpdate(executable_, graph_, &info) == cudaSuccess) return;
+    cudaGetLastError();                                         // so that later calls do not report it again
+    cudaGraphExecDestroy(std::exchange(executable_, nullptr));  // once it has run
+    instantiate();
+  }
+  /// What a library puts into the stream, as a graph in this one. It has been called before (Device::call_once); should
+  /// it load kernels all the same, other ways to capture would not allow that.
   cudaGraphNode_t captured(Call const& call) {
     runtime_.check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "listening to a library");
     cudaGraph_t heard = nullptr;
@@ -154,6 +213,9 @@ class CudaGraph final : public TakenDown {
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
+  std::vector<std::size_t> changed_;  // kernels whose arguments are others than at the last start
+  bool some_wait_ = false;            // kernels with attributes
+  bool update_ = false;               // one of these has changed
 };
 
 class CudaDevice final : public Device {
@@ -212,6 +274,12 @@ class CudaDevice final : public Device {
     cudaKernel_t kernel = nullptr;
     check(cudaLibraryGetKernel(&kernel, library, "pass"), "loading a kernel");
     return {.kernel = kernel};
+  }
+  void* stream() const override { return stream_; }
+  void call_once(LibraryCall const& library, LibraryCall::Operands const& operands) override {
+    runtime_.use();
+    library.put(stream_, operands);
+    check(cudaStreamSynchronize(stream_), "calling a library");
   }
   void release_pinned(void* memory) noexcept override {
     runtime_.use();
@@ -323,6 +391,8 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<TakenDown> take_down(Pass const& pass) override {
     runtime_.use();
+    bool const one_kernel = pass.calls().size() == 1 && !pass.calls()[0].library;
+    if (one_kernel) return std::make_unique<CudaKernel>(runtime_, stream_, pass);
     return std::make_unique<CudaGraph>(runtime_, stream_, pass);
   }
   void mark(int turn) override {

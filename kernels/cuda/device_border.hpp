@@ -88,13 +88,27 @@ class Border<cuda::RuntimeCuda> {
   float const* bring(Values values, std::size_t place, SharedTensor::Home* home) {
     if (values.empty()) return nullptr;
     while (brought_.size() <= place) brought_.emplace_back(device_);
-    if (!home) return brought_[place].bring(values);
-    auto const& copy = static_cast<DeviceCopy const&>(*home);  // as its device's name says
-    return brought_[place].bring(copy.owner(), copy.on_device());
+    auto& [inlet, uploaded] = brought_[place];
+    uploaded = {};
+    if (!home) return inlet.bring(values);
+    auto const& there = static_cast<DeviceHome const&>(*home);  // as its device's name says
+    // A library's call has its operands' addresses for good: other minibatches are copied to the same.
+    if (auto const* const stays = dynamic_cast<UploadedHome const*>(home);
+        stays && &there.owner() == device_.get() && !libraries_) {
+      uploaded = stays->values();
+      return uploaded.address();
+    }
+    return inlet.bring(there.owner(), there.on_device());
   }
   float const* brought(Values, std::size_t place) const {
+    if (place >= brought_.size()) return nullptr;
+    auto const& [inlet, uploaded] = brought_[place];
+    if (uploaded) return uploaded.address();
     device_->read_again();
-    return place < brought_.size() ? brought_[place].last() : nullptr;
+    return inlet.last();
+  }
+  std::shared_ptr<SharedTensor::Home> upload(Values values) const {
+    return std::make_shared<UploadedHome>(device_, values);
   }
   bool const* flags(bool const* flags, Index count) {
     if (flags_.size() != count || !std::equal(flags, flags + count, held_flags_.begin())) {
@@ -163,7 +177,12 @@ class Border<cuda::RuntimeCuda> {
   std::shared_ptr<cuda::Device> device_;
   std::shared_ptr<cuda::Libraries> libraries_;  // or null
   std::shared_ptr<cuda::Results> results_;
-  std::deque<cuda::Inlet> brought_;
+  struct Brought {
+    explicit Brought(std::shared_ptr<cuda::Device> const& device) : inlet(device) {}
+    cuda::Inlet inlet;
+    cuda::DeviceValues<float> uploaded;  // in the inlet's place
+  };
+  std::deque<Brought> brought_;
   cuda::DeviceMemory<bool> flags_;
   bool fuses_;
   std::vector<bool> held_flags_;

@@ -1,7 +1,7 @@
-// What a pass has made, as a tensor's copy on a device.
+// A tensor's copy on a device: what a pass has made, or what was brought there to stay.
 #pragma once
 
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/backend/cuda/device_values.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
 
 #include <algorithm>
@@ -9,18 +9,45 @@
 
 namespace coldpress::dynamic {
 
+/// All homes on a device are such.
+class DeviceHome : public SharedTensor::Home {
+ public:
+  explicit DeviceHome(std::shared_ptr<cuda::Device> device) : device_(std::move(device)) {}
+  cuda::Device& owner() const { return *device_; }
+  std::string_view device() const override { return device_->name(); }
+  void push(std::span<float const>) override {}  // a tensor that is written lets go of it
+
+ protected:
+  std::shared_ptr<cuda::Device> device_;
+};
+
+/// Values that no pass writes to.
+class UploadedHome final : public DeviceHome {
+ public:
+  UploadedHome(std::shared_ptr<cuda::Device> const& device, std::span<float const> values)
+      : DeviceHome(device), values_(device, values) {}
+  cuda::DeviceValues<float> const& values() const { return values_; }
+  void pull(std::span<float> values) const override {
+    device_->download(values.data(), values_.address(), values.size_bytes());
+  }
+  std::span<float const> on_device() const override { return {values_.address(), values_.size()}; }
+  ValueFacts const* facts() const override { return &values_.facts(); }
+
+ private:
+  cuda::DeviceValues<float> values_;
+};
+
 /// At first it is where the pass has left it. When its network goes on, or goes away, it gets memory of its own.
-class DeviceCopy final : public SharedTensor::Home {
+class DeviceCopy final : public DeviceHome {
  public:
   /// Memory that other copies have had.
   using Spares = std::list<cuda::DeviceMemory<float>>;
 
   DeviceCopy(std::shared_ptr<cuda::Device> device, std::shared_ptr<Spares> spares)
-      : device_(std::move(device)), spares_(std::move(spares)) {}
+      : DeviceHome(std::move(device)), spares_(std::move(spares)) {}
   ~DeviceCopy() override {
     if (spares_->size() < most_spares) spares_->splice(spares_->end(), own_);
   }
-  cuda::Device& owner() const { return *device_; }
   void lend(std::span<float const> values) {
     values_ = values, lent_ = wanted_ = true;
     made_by_ = device_->next_start();
@@ -50,8 +77,6 @@ class DeviceCopy final : public SharedTensor::Home {
       throw DeviceError{"'" + device_->name() + "': a pass that failed took what was not yet read"};
     device_->download(values.data(), values_.data(), values_.size_bytes());
   }
-  void push(std::span<float const>) override {}  // a tensor that is written lets go of it
-  std::string_view device() const override { return device_->name(); }
   std::span<float const> on_device() const override { return values_; }
   void want(bool wanted) override { wanted_ = wanted; }
 
@@ -68,7 +93,6 @@ class DeviceCopy final : public SharedTensor::Home {
     device_->copy(own_.front().data(), *device_, values_.data(), values_.size_bytes());
     values_ = {own_.front().data(), values_.size()};
   }
-  std::shared_ptr<cuda::Device> device_;
   std::shared_ptr<Spares> spares_;
   Spares own_;  // one, where it has any
   std::span<float const> values_;

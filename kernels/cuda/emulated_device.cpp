@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 
 namespace coldpress::cuda {
@@ -96,6 +97,12 @@ class EmulatedDevice final : public Device {
     return {.loops = host_compiler()(source)};
   }
   void release_pinned(void* memory) noexcept override { ::operator delete(memory); }
+  void call_once(LibraryCall const& library, LibraryCall::Operands const& operands) override {
+    play(started_.size());
+    Open const open{*this};
+    library.play(operands);
+    called_.insert(&library);
+  }
 
  private:
   /// While it lasts the memory is open.
@@ -150,7 +157,13 @@ class EmulatedDevice final : public Device {
   }
   int most_blocks(Call const&) override { return std::numeric_limits<int>::max(); }
   bool has_cluster(Call const&, int) override { return true; }
-  std::unique_ptr<TakenDown> take_down(Pass const& pass) override { return std::make_unique<Tape>(*this, pass); }
+  std::unique_ptr<TakenDown> take_down(Pass const& pass) override {
+    for (Call const& call : pass.calls()) {
+      if (call.library && called_.count(call.library) == 0)
+        throw DeviceError{"'cuda:emulated': a library's call is captured that was never made before"};
+    }
+    return std::make_unique<Tape>(*this, pass);
+  }
   void mark(int turn) override { marks_[turn] = played_ + started_.size(); }
   void wait(int turn) override {
     if (marks_[turn] > played_) play(marks_[turn] - played_);
@@ -175,6 +188,7 @@ class EmulatedDevice final : public Device {
     for (auto const& [memory, bytes] : areas_) ::mprotect(memory, bytes, allowed);
   }
   std::map<void*, std::size_t> areas_;
+  std::set<LibraryCall const*> called_;
   std::deque<Pass> started_;
   std::size_t played_ = 0, marks_[2] = {};
 };

@@ -36,6 +36,8 @@ class Border {
   /// place; and those brought last.
   float const* bring(Values values, std::size_t, SharedTensor::Home*) { return values.data(); }
   float const* brought(Values values, std::size_t) const { return values.data(); }
+  /// Values that stay where the backend computes; null: it reads the host's.
+  std::shared_ptr<SharedTensor::Home> upload(Values) const { return nullptr; }
   /// Flags, for the backend to read until there are others.
   bool const* flags(bool const* flags, Index) { return flags; }
   /// Begins and ends what a call has the backend do. What was lent from this place on is overwritten: who still wants

@@ -260,6 +260,14 @@ std::span<SharedTensor const> Layer::evaluate(std::span<SharedTensor const> inpu
   return hold_outputs(executable_->output_shapes().size());
 }
 
+SharedTensor Layer::upload(SharedTensor const& tensor) const {
+  auto home = executable().upload(tensor.read());
+  if (!home) return tensor;
+  auto there = SharedTensor::without_values(tensor.shape());
+  there.move_in(std::move(home));
+  return there;
+}
+
 /// What the next call is given, where its device has it, or else the host.
 void Layer::give(SharedTensor const& tensor, Index sample) {
   tensor.check_samples(sample);

@@ -3,6 +3,7 @@
 #include "objective.hpp"
 
 #include <coldpress/core/finite.hpp>
+#include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -194,7 +195,12 @@ void Solver::check_finite() const {
 void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes homes) const {
   auto const shapes = network_.input_shapes();
   auto const check_one = [&](std::size_t k, Values values, Index size, auto... what) {
-    if (!homes || !homes[k]) coldpress::check_finite(values, size, what...);
+    if (!homes || !homes[k]) return coldpress::check_finite(values, size, what...);
+    auto const* const facts = homes[k]->facts();
+    if (!facts || facts->finite) return;
+    std::vector<float> fetched(values.size());
+    homes[k]->pull(fetched);
+    coldpress::check_finite(Values{fetched}, size, what...);
   };
   for (std::size_t k = 0; k < inputs.size() && k < shapes.size(); ++k)
     check_one(k, inputs[k], shapes[k].size(), "input ", static_cast<int>(k));

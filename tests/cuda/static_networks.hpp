@@ -41,6 +41,9 @@ std::array<std::span<T const>, n> spans_of(std::array<std::vector<T>, n> const& 
   return spans;
 }
 
+template <class Net>
+inline constexpr int in_count = Net::inputs.count;
+
 /// Trains for some steps, with a loss from outside on targets that are labels or values.
 template <class Net, auto loss, auto optimizer = Sgd{.learning_rate = 0.05f, .momentum = 0.9f},
           SolverOptions options = SolverOptions{}>
@@ -56,7 +59,13 @@ Story trained(std::string name, Index batch, typename Net::Storage const& storag
       std::vector<T> y;
       for (float v : random.values<float>(batch * solver.target_shape.size()))
         y.push_back(static_cast<T>(labels > 0 ? static_cast<float>(random.integer(0, labels - 1)) : v));
-      story.tell(std::array{static_cast<T>(solver.train_minibatch(spans_of(x), y))});
+      if constexpr (in_count<Net> == 1 && requires { net.upload(y); }) {
+        auto const there = net.upload(x[0]), wanted = net.upload(y);  // what stays on the device is the same to a step
+        story.tell(std::array{
+            static_cast<T>(step % 2 ? solver.train_minibatch(there, wanted) : solver.train_minibatch(spans_of(x), y))});
+      } else {
+        story.tell(std::array{static_cast<T>(solver.train_minibatch(spans_of(x), y))});
+      }
     } else {
       story.tell(std::array{static_cast<T>(solver.train_minibatch(spans_of(x)))});
     }

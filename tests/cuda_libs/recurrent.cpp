@@ -213,7 +213,7 @@ TEST_CASE("weights are where cuDNN has them") {
   for (std::string const& name : devices()) {
     auto const device = cuda::open_device(name);
     device->make_current();
-    auto const cudnn = device->emulated() ? nullptr : cuda::open_cudnn();
+    auto const cudnn = device->emulated() ? nullptr : cuda::open_cudnn(device->stream());
     cuda::RnnLibrary const& library = device->emulated() ? cuda::emulated_rnn() : cuda::cudnn_rnn();
     int in_place = 0, all = 0;
     Random random{3};

@@ -41,6 +41,9 @@ struct Storage {
   static void change(T* values, Index, F f) {
     f(values);
   }
+  /// The samples of an input, as a pass is given them.
+  template <class T>
+  using Given = std::span<T const>;
   /// The samples of `count` inputs, for passes to read; and outputs, for the host.
   template <class T, int count>
   struct Border {

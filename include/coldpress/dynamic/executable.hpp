@@ -167,6 +167,10 @@ class Executable {
   /// What trains this network. It is asked for after link_training().
   virtual Training& linked_training() = 0;
 
+ public:
+  /// The home of values that stay on the device, for passes to read; null: passes read the host's.
+  virtual std::shared_ptr<SharedTensor::Home> upload(Values) { return nullptr; }
+
  private:
   Training& training() {
     link_training();

@@ -65,6 +65,12 @@ class Layer {
   /// Those of the last backward, or of a solver's step where the config says force_backward; else none.
   std::span<SharedTensor const> input_gradients() const { return input_gradients_.now; }
 
+  /// A copy of a tensor whose values stay on this network's GPU, to be given to forward, evaluate, backward and a
+  /// solver's train_minibatch as often as wanted: these then copy nothing from the host, which has checked the values
+  /// here. Once it is written through read_write or write_only it is a tensor of the host. Where the network computes
+  /// on the host, the tensor itself.
+  SharedTensor upload(SharedTensor const& tensor) const;
+
   /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
   /// counts.
   Values forward(Values x) {

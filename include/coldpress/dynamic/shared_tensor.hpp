@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace coldpress {
+struct ValueFacts;
+}
+
 namespace coldpress::dynamic {
 
 class SharedTensor {
@@ -30,6 +34,8 @@ class SharedTensor {
     virtual std::span<float const> on_device() const { return {}; }
     /// Whether the copy is to be kept when the network that made it goes on.
     virtual void want(bool) {}
+    /// What the host has seen of values that no pass writes to; null: it has not, or they may change.
+    virtual ValueFacts const* facts() const { return nullptr; }
   };
 
   /// Zeros of this shape; the batch, where there is one, is its first extent.

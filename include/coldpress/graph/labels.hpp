@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/finite.hpp>
+#include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/node.hpp>
 
 #include <array>
@@ -34,9 +35,31 @@ void check_targets(Reader const& reader, Shape const& in, std::span<T const> tar
   }
 }
 
-/// The same for all labels that a static network's own losses and statistics read.
-template <class Graph, class T, std::size_t n>
-void check_labels(std::array<std::span<T const>, n> const& inputs) {
+/// What is known of values that stay as they are, so that they need not be looked at before each pass.
+struct ValueFacts {
+  bool finite = false;  // all of them are
+  Index classes = -1;   // the smallest number of classes that all of them are labels of; -1: some are no labels
+
+  bool are_labels(Index of_classes) const { return classes >= 0 && classes <= of_classes; }
+  template <class T>
+  static ValueFacts of(std::span<T const> values) {
+    constexpr Index most = Index{1} << 40;
+    ValueFacts facts{first_not_finite(values) < 0, 0};
+    for (T value : values) {
+      if (!is_label(value, most)) {
+        facts.classes = -1;
+        break;
+      }
+      facts.classes = freestanding::larger(facts.classes, static_cast<Index>(value) + 1);
+    }
+    return facts;
+  }
+};
+
+/// The same for all labels that a static network's own losses and statistics read. `Given`: a span, or what a device's
+/// passes are given.
+template <class Graph, class Given, std::size_t n>
+void check_labels(std::array<Given, n> const& inputs) {
   auto const check = [&](auto node) {
     if constexpr (Graph::recorded.labels[node]) {
       constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, Graph::nodes[node].inputs[1]));

@@ -45,6 +45,7 @@ class Network {
   using Backend = typename ComputingOf<BackendType>::type;
   using Storage = coldpress::Storage<BackendType>;
   using T = typename Backend::Scalar;
+  using Given = typename Storage::template Given<T>;
   using Graph = StaticGraph<Net, in>;
   using Batch = BatchSize;
   using Type = Net;
@@ -155,7 +156,7 @@ class Network {
     static_assert(reads_only<Inference, samples.count>(),
                   "step: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto run = start(Inference{}, samples.spans(), workspace, 0);
+    auto run = start(Inference{}, samples.template spans<Given>(), workspace, 0);
     run.state = state.at(run.batch);
     storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
@@ -178,7 +179,7 @@ class Network {
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
             "forward_training: backward reads the input again, so it must be an array in memory, not an expression");
-    auto const spans = samples.spans();
+    auto const spans = samples.template spans<Given>();
     auto const run = start(Training{}, spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
                   "forward_training: takes a value for each input that outputs depend on, and no more");
@@ -194,7 +195,7 @@ class Network {
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
     auto const gradients = detail::all_samples<T>(dy);
     static_assert(gradients.count == output_count, "backward: takes a gradient for each output");
-    auto const spans = gradients.spans();
+    auto const spans = gradients.template spans<Given>();
     require(workspace.step_ > 0, "backward: comes after forward_training");
     auto const run = start(Training{}, workspace.inputs_, workspace, workspace.step_);
     for (int k = 0; k < output_count; ++k)
@@ -275,15 +276,21 @@ class Network {
     return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
   }
   Storage const& storage() const { return storage_; }
+  /// Samples or targets that stay on the network's GPU as long as what it returns: forward, evaluate, train_minibatch
+  /// and so on take that in the place of the host's values, and then copy nothing. They are checked here, once.
+  template <class X>
+  auto upload(X const& x) const requires requires(Storage const& on, std::span<T const> values) {
+    on.upload(values);
+  }
+  { return storage_.upload(SamplesOf<X, T>{x}.values); }
   /// Of Dropout's random streams, and of the initial values.
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
   /// A pass of `program` over the samples of each input, for whoever plans one of his own (the Solver does; the targets
   /// may be one input more).
-  template <class Program, std::size_t n, class Space>
-  auto start(Program const&, std::array<std::span<T const>, n> const& samples, Space& workspace,
-             std::uint64_t step) const {
+  template <class Program, class Values, std::size_t n, class Space>
+  auto start(Program const&, std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
     constexpr Index size = in[0].size();
     Index const count = count_samples(samples[0].size(), size, in[0]);
@@ -319,15 +326,16 @@ class Network {
     static_assert(reads_only<Inference, Inputs::count>(),
                   "forward: takes a value for each input that outputs depend on, and no more");
     check_borrowed(samples);
-    auto const run = start(Inference{}, samples.spans(), workspace, 0);
+    auto const run = start(Inference{}, samples.template spans<Given>(), workspace, 0);
     storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
   template <class Inputs>
   coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
     static_assert(Inputs::count == input_count, "evaluate: takes a value for each input");
-    check_labels<Graph>(samples.spans());
-    auto run = start(Evaluating{}, samples.spans(), evaluation, 0);
+    auto const spans = samples.template spans<Given>();
+    check_labels<Graph>(spans);
+    auto run = start(Evaluating{}, spans, evaluation, 0);
     run.sums = evaluation.sums();
     storage_.play(EvaluationOf{}, run);
     return evaluation.remember(run);
@@ -497,7 +505,7 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
  private:
   friend Network;
   Memory<parameter_size> gradients_;
-  std::array<std::span<T const>, input_count> inputs_{};
+  std::array<Given, input_count> inputs_{};
   std::array<Samples<T>, input_count> input_gradients_{};
   std::uint64_t step_ = 0;
 };

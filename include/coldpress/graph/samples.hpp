@@ -97,8 +97,10 @@ template <class T, int... k, class... X>
 struct AllSamples<T, std::integer_sequence<int, k...>, X...> : SamplesOfInput<k, X, T>... {
   explicit AllSamples(X const&... x) : SamplesOfInput<k, X, T>{SamplesOf<X, T>{x}}... {}
   static constexpr int count = sizeof...(X);
-  std::array<std::span<T const>, sizeof...(X)> spans() const {
-    return {this->SamplesOfInput<k, X, T>::samples.values...};
+  /// `Given`: what passes of the network are given.
+  template <class Given = std::span<T const>>
+  std::array<Given, sizeof...(X)> spans() const {
+    return {Given{this->SamplesOfInput<k, X, T>::samples.values}...};
   }
   /// Whether all are in the user's memory.
   bool borrowed() const {
@@ -117,7 +119,12 @@ template <class T, std::size_t n>
 struct SampleSpans {
   std::array<std::span<T const>, n> all;
   static constexpr int count = static_cast<int>(n);
-  auto const& spans() const { return all; }
+  template <class Given = std::span<T const>>
+  std::array<Given, n> spans() const {
+    std::array<Given, n> spans;
+    for (std::size_t k = 0; k < n; ++k) spans[k] = all[k];
+    return spans;
+  }
   static constexpr bool borrowed() { return true; }
 };
 template <class T, std::size_t n>

@@ -69,21 +69,22 @@ class Solver {
   template <class X, class Y>
   auto train_minibatch(X const& x, Y const& y) requires has_target {
     auto const samples = detail::all_samples<T>(x);
-    SamplesOf<Y, T> const targets{y};
-    auto const spans = samples.spans();
+    SamplesOf<Y, T> const wanted{y};
+    Given const targets{wanted.values};
+    auto const spans = samples.template spans<Given>();
     constexpr Index size = Net::input_shape.size();
-    check_values("train_minibatch: the targets", targets.values.size(),
-                 count_samples(spans[0].size(), size, Net::input_shape), target_shape);
-    check_targets(loss, Net::output_shape, targets.values);
-    std::array<std::span<T const>, samples.count + 1> all;
+    check_values("train_minibatch: the targets", targets.size(), count_samples(spans[0].size(), size, Net::input_shape),
+                 target_shape);
+    check_targets(loss, Net::output_shape, targets);
+    std::array<Given, samples.count + 1> all;
     freestanding::copy_n(spans.data(), samples.count, all.data());
-    all.back() = targets.values;
+    all.back() = targets;
     return train(all);
   }
   /// The same where the network's function has all losses, and its inputs what they compare.
   template <class X>
   auto train_minibatch(X const& x) requires(!has_target) {
-    return train(detail::all_samples<T>(x).spans());
+    return train(detail::all_samples<T>(x).template spans<Given>());
   }
 
   /// The network's (first) output in the last step; none before the first. And any, by its name.
@@ -159,17 +160,19 @@ class Solver {
   static constexpr Shape target_shape = detail::target_shape<Net, loss>();
 
  private:
+  using Given = typename Net::Given;
   template <std::size_t n>
-  auto train(std::array<std::span<T const>, n> const& inputs) {
+  auto train(std::array<Given, n> const& inputs) {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
                   "train_minibatch: takes a value for each input of the network");
     check_labels<typename Net::Graph>(inputs);
     workspace_.run_on(net_.executor());
     auto run = net_.start(Program{}, inputs, workspace_, step() + 1);
     if constexpr (options.check_every > 0) {
+      using coldpress::check_finite;  // of samples, not of weights
       for (std::size_t k = 0; k < Net::inputs.count; ++k)
-        coldpress::check_finite(inputs[k], Net::inputs[static_cast<int>(k)].size(), "input ", static_cast<int>(k));
-      if constexpr (has_target) coldpress::check_finite(inputs.back(), target_shape.size(), "the targets");
+        check_finite(inputs[k], Net::inputs[static_cast<int>(k)].size(), "input ", static_cast<int>(k));
+      if constexpr (has_target) check_finite(inputs.back(), target_shape.size(), "the targets");
     }
     run.sums = tally_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};

@@ -21,20 +21,25 @@ std::array<float*, 5> addresses(LibraryCall::Operands const& operands) {
 
 }  // namespace
 
-std::shared_ptr<cudnnContext> open_cudnn() {
+std::shared_ptr<cudnnContext> open_cudnn(void* stream) {
   cudnnHandle_t handle = nullptr;
   check(cudnnCreate(&handle), "starting", "look whether this cuDNN knows the device, and whether memory is left");
-  return {handle, [](cudnnHandle_t opened) { cudnnDestroy(opened); }};
+  std::shared_ptr<cudnnContext> const opened{handle, [](cudnnHandle_t started) { cudnnDestroy(started); }};
+  // Here, and not while the stream is captured: a new stream may make cuDNN allocate.
+  check(cudnnSetStream(handle, static_cast<cudaStream_t>(stream)), "taking a stream", "report it");
+  return opened;
 }
 
 // ---- ConvolutionCall ----
 
-ConvolutionCall::ConvolutionCall(ConvolutionPlan plan, std::shared_ptr<cudnnContext> cudnn)
-    : plan_(std::move(plan)), cudnn_(std::move(cudnn)) {
+ConvolutionCall::ConvolutionCall(ConvolutionPlan plan, Sizes const& sizes, std::shared_ptr<cudnnContext> cudnn)
+    : cudnn_(std::move(cudnn)),
+      plan_(!cudnn_ || plan.has_handle() ? std::move(plan) : ConvolutionPlan::from_json(plan.json(), cudnn_)),
+      sizes_(sizes) {
   if (!cudnn_) asked_.emplace(plan_.json());
 }
 
-void ConvolutionCall::put(void* stream, Operands const& operands) const {
+void ConvolutionCall::put(void*, Operands const& operands) const {
   constexpr char const* advice = "leave out .libraries, and report it";
   std::vector<std::int64_t> ids;
   std::vector<void*> memory;
@@ -47,7 +52,6 @@ void ConvolutionCall::put(void* stream, Operands const& operands) const {
   pack.set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, memory.data(), memory.size());
   pack.set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &operands.workspace, 1);
   pack.finalize("naming a convolution's operands", advice);
-  check(cudnnSetStream(cudnn_.get(), static_cast<cudaStream_t>(stream)), "taking a stream", advice);
   check(cudnnBackendExecute(cudnn_.get(), plan_.descriptor().get(), pack.shared().get()), "executing a plan", advice);
 }
 

@@ -11,8 +11,8 @@ struct cudnnContext;
 
 namespace coldpress::cuda {
 
-/// cuDNN for the current device.
-std::shared_ptr<cudnnContext> open_cudnn();
+/// cuDNN for the current device. All that it is asked for, it does in this stream, a cudaStream_t.
+std::shared_ptr<cudnnContext> open_cudnn(void* stream);
 
 /// What a plan asks for, in cuDNN's own words: those of its JSON.
 class AskedConvolution {
@@ -39,15 +39,18 @@ class AskedConvolution {
 
 class ConvolutionCall final : public PlannedCall {
  public:
-  /// Without cuDNN it can be played alone.
-  ConvolutionCall(ConvolutionPlan plan, std::shared_ptr<cudnnContext> cudnn);
+  /// Without cuDNN it can be played alone. A plan that was made from a GPU's properties is read anew by cuDNN's handle
+  /// from its JSON.
+  ConvolutionCall(ConvolutionPlan plan, Sizes const& sizes, std::shared_ptr<cudnnContext> cudnn);
   Index workspace() const override { return plan_.workspace(); }
+  Sizes sizes() const override { return sizes_; }
   void put(void* stream, Operands const& operands) const override;
   void play(Operands const& operands) const override;
 
  private:
-  ConvolutionPlan plan_;
   std::shared_ptr<cudnnContext> cudnn_;
+  ConvolutionPlan plan_;
+  Sizes sizes_;
   std::optional<AskedConvolution> asked_;
 };
 

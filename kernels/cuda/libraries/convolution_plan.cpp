@@ -156,7 +156,7 @@ Descriptor pointwise(cudnnPointwiseMode_t mode, Descriptor const& from, Descript
   return operation;
 }
 
-Descriptor operation_graph(Tensors const& tensors, LayerPass pass) {
+Descriptor operation_graph(Tensors const& tensors, LayerPass pass, PlanTarget const& target) {
   int const steps = pass == LayerPass::forward ? static_cast<int>(tensors.options.epilogue) : 0;
   // Virtual tensors have the ids after y's.
   auto const y = [&](int step) { return tensors.y(ConvolutionPlan::y + (steps - step), step < steps); };
@@ -187,8 +187,21 @@ Descriptor operation_graph(Tensors const& tensors, LayerPass pass) {
   for (Descriptor const& operation : operations) raw.push_back(operation.shared().get());
   Descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, raw.data(), raw.size());
+  if (target.handle()) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, target.handle().get());
   graph.finalize("joining a convolution and its epilogue", check_geometry);
   return graph;
+}
+
+/// A plan for whom it is made for. By NVIDIA's description of compilation ahead of time one that was made from
+/// properties is stored and read again before it is executed, so where a handle is there it is made for that.
+Descriptor plan_for(PlanTarget const& target) {
+  Descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
+  if (target.handle()) {
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle().get());
+  } else {
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, Descriptor{target.properties()});
+  }
+  return plan;
 }
 
 std::string text_of(Descriptor const& descriptor, cudnnBackendAttributeName_t name) {
@@ -288,8 +301,9 @@ char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& o
   return nullptr;
 }
 
-ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, LayerPass pass,
-                                 DeviceProperties const& device, ConvolutionOptions const& options) {
+ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, LayerPass pass, PlanTarget const& target,
+                                 ConvolutionOptions const& options)
+    : handle_(target.handle()) {
   require(g.groups >= 1 && g.channels % g.groups == 0 && g.outputs % g.groups == 0,
           "convolution: groups must divide the channels and the outputs");
   auto const check_axis = [](Axis const& a, Index after) {
@@ -298,7 +312,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
   };
   check_axis(g.height, g.sequence ? 0 : g.height.padding);
   check_axis(g.width, g.width.padding);
-  Descriptor const graph = operation_graph({g, batch, options}, pass), properties{device.descriptor()};
+  Descriptor const graph = operation_graph({g, batch, options}, pass, target);
 
   std::map<std::string, int> against;
   Index least = std::numeric_limits<Index>::max();
@@ -307,7 +321,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
     Descriptor heuristics{CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR};
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-    heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, properties);
+    if (!handle_) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, Descriptor{target.properties()});
     if (cudnnStatus_t const status = heuristics.try_finalize()) {
       ++against[std::string{"list of engines: "} + cudnnGetErrorString(status)];
       continue;
@@ -319,9 +333,8 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
         ++against[reason];
         continue;
       }
-      Descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
+      Descriptor plan = plan_for(target);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
       if (cudnnStatus_t const status = plan.try_finalize()) {
         ++against[std::string{"are refused with "} + cudnnGetErrorString(status)];
         continue;
@@ -343,12 +356,12 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
                                           : "allow more by ConvolutionOptions, or compute it by a backend that can");
 }
 
-ConvolutionPlan ConvolutionPlan::from_json(std::string const& json, DeviceProperties const& device) {
-  Descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, Descriptor{device.descriptor()});
+ConvolutionPlan ConvolutionPlan::from_json(std::string const& json, PlanTarget const& target) {
+  Descriptor plan = plan_for(target);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, json.data(), json.size());
   plan.finalize("reading a plan from JSON", "make the plan anew, for this device and by this cuDNN");
   ConvolutionPlan made;
+  made.handle_ = target.handle();
   made.take(plan.shared(),
             plan.parts(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).at(0).shared());
   return made;

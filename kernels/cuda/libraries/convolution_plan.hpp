@@ -12,6 +12,9 @@
 #include <libraries.hpp>
 
 #include "library_error.hpp"
+#include "planned_call.hpp"
+
+struct cudnnContext;
 
 namespace coldpress::cuda {
 
@@ -30,6 +33,20 @@ class DeviceProperties {
  private:
   explicit DeviceProperties(std::shared_ptr<void> descriptor) : descriptor_(std::move(descriptor)) {}
   std::shared_ptr<void> descriptor_;
+};
+
+/// Whom a plan is made for: the GPU of cuDNN's handle, which executes it, or one of these properties, which may be
+/// elsewhere.
+class PlanTarget {
+ public:
+  PlanTarget(DeviceProperties const& properties) : properties_(properties.descriptor()) {}
+  PlanTarget(std::shared_ptr<cudnnContext> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<void> const& properties() const { return properties_; }  // or null
+  std::shared_ptr<cudnnContext> const& handle() const { return handle_; }  // or null
+
+ private:
+  std::shared_ptr<void> properties_;
+  std::shared_ptr<cudnnContext> handle_;
 };
 
 enum class Epilogue { none, bias, bias_relu };  // what a forward pass ends with, in the same kernel
@@ -60,7 +77,7 @@ std::string to_string(EngineNotes const& notes);
 char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& options);
 std::string to_string(LayerPass pass);
 
-/// One pass of a convolution for a batch, ready to be executed on GPUs of the given properties. Of the engines cuDNN's
+/// One pass of a convolution for a batch, made for a GPU. Of the engines cuDNN's
 /// heuristics name, fastest first, it has the first one that the options allow and cuDNN makes a plan with. Operands
 /// are aligned to 16 bytes; a sequence is an image {batch, channels, steps, 1} in the memory of {batch,
 /// steps, channels}, padded before its first step alone, and its weight is {K, C, taps} in any layout.
@@ -70,21 +87,24 @@ class ConvolutionPlan {
   enum Operand : std::int64_t { x = 1, weight, bias, y };
 
   /// ShapeError for a geometry that is none; LibraryError where cuDNN has nothing that is allowed, and says what is.
-  ConvolutionPlan(ConvolutionGeometry const& geometry, Index batch, LayerPass pass, DeviceProperties const& device,
+  ConvolutionPlan(ConvolutionGeometry const& geometry, Index batch, LayerPass pass, PlanTarget const& target,
                   ConvolutionOptions const& options = {});
   /// A plan as json() gave it, for a device of the same kind. Its notes tell what it does; options are not kept.
-  static ConvolutionPlan from_json(std::string const& json, DeviceProperties const& device);
+  static ConvolutionPlan from_json(std::string const& json, PlanTarget const& target);
 
   std::string json() const;
   Index workspace() const { return workspace_; }  // bytes
   Index engine() const { return engine_; }        // cuDNN's number, of this pass
   EngineNotes const& notes() const { return notes_; }
   std::shared_ptr<void> const& descriptor() const { return descriptor_; }
+  /// Whether it was made for a handle, by which it is executed.
+  bool has_handle() const { return handle_ != nullptr; }
 
  private:
   ConvolutionPlan() = default;
   void take(std::shared_ptr<void> plan, std::shared_ptr<void> configuration);
 
+  std::shared_ptr<cudnnContext> handle_;              // or null
   std::shared_ptr<void> descriptor_, configuration_;  // the plan, and what cuDNN does not say that it keeps
   Index workspace_ = 0, engine_ = 0;
   EngineNotes notes_;

@@ -125,7 +125,10 @@ struct DenseCall::Told {
 };
 
 DenseCall::DenseCall(DenseProduct const& product, std::shared_ptr<cublasLtContext> cublaslt)
-    : told_(std::make_unique<Told>(product)), cublaslt_(std::move(cublaslt)) {
+    : sizes_{product.batch * product.x_pitch, product.outputs * product.inputs, product.biased ? product.outputs : 0,
+             product.batch * product.y_pitch},
+      told_(std::make_unique<Told>(product)),
+      cublaslt_(std::move(cublaslt)) {
   if (cublaslt_) told_->choose(cublaslt_.get());
 }
 DenseCall::~DenseCall() = default;

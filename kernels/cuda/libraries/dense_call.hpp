@@ -33,11 +33,13 @@ class DenseCall final : public PlannedCall {
   DenseCall(DenseProduct const& product, std::shared_ptr<cublasLtContext> cublaslt);
   ~DenseCall() override;
   Index workspace() const override;
+  Sizes sizes() const override { return sizes_; }
   void put(void* stream, Operands const& operands) const override;
   void play(Operands const& operands) const override;
 
  private:
   struct Told;
+  Sizes sizes_;
   std::unique_ptr<Told> told_;
   std::shared_ptr<cublasLtContext> cublaslt_;
 };

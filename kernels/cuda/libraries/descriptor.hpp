@@ -40,6 +40,8 @@ inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnBackendNumerica
 template <>
 inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnBackendBehaviorNote_t> = CUDNN_TYPE_BEHAVIOR_NOTE;
 template <>
+inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnHandle_t> = CUDNN_TYPE_HANDLE;
+template <>
 inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnBackendDescriptor_t> = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 
 /// Copies share one descriptor.

@@ -81,16 +81,67 @@ auto named(F f, Text text) {
   }
 }
 
+/// Memory for the operands of calls that are made once, before they are captured. Nobody reads it.
+class Aside {
+ public:
+  Aside(std::shared_ptr<Device> const& device, std::initializer_list<Index> bytes) : memory_(device) {
+    Index all = 0;
+    for (Index size : bytes) all += rounded(size);
+    memory_.reserve(all);
+  }
+  /// The next of them; null: it has none.
+  std::byte* next(Index bytes) {
+    std::byte* const at = memory_.data() + taken_;
+    taken_ += rounded(bytes);
+    return bytes > 0 ? at : nullptr;
+  }
+  float* next_floats(Index count) { return reinterpret_cast<float*>(next(count * floats)); }
+  static constexpr Index floats = sizeof(float);
+
+ private:
+  static Index rounded(Index bytes) { return (bytes + 255) / 256 * 256; }
+  DeviceMemory<std::byte> memory_;
+  Index taken_ = 0;
+};
+void call_once(std::shared_ptr<Device> const& device, PlannedCall const& call) {
+  auto const [x, weight, bias, y] = call.sizes();
+  Index const floats = Aside::floats, workspace = call.workspace();
+  Aside aside{device, {x * floats, weight * floats, bias * floats, y * floats, workspace}};
+  float *const at_x = aside.next_floats(x), *const at_weight = aside.next_floats(weight),
+               *const at_bias = aside.next_floats(bias), *const at_y = aside.next_floats(y);
+  device->call_once(call, {at_x, at_weight, at_bias, at_y, aside.next(workspace), nullptr});
+}
+/// Forward and then back, as cuDNN has to be called.
+void call_once(std::shared_ptr<Device> const& device, RnnPlan const& plan) {
+  Index const weights = plan.task().weights.size() * Aside::floats;
+  Aside aside{device, {weights, plan.workspace(), plan.kept()}};
+  LibraryCall::Operands operands{};
+  operands.weight = reinterpret_cast<float*>(aside.next(weights));
+  operands.workspace = aside.next(plan.workspace()), operands.kept = aside.next(plan.kept());
+  for (bool add : {false, true}) {
+    device->call_once(plan.call(LayerPass::forward, add), operands);
+    if (!plan.task().training) return;
+    device->call_once(plan.call(LayerPass::input_gradient, add), operands);
+    device->call_once(plan.call(LayerPass::weight_gradient, add), operands);
+  }
+}
+
 /// A recurrent layer's plans, and what it keeps from forward to backward.
 class NvidiaRnn final : public LibraryRnn {
  public:
   NvidiaRnn(std::shared_ptr<Device> const& device, DeviceMemory<std::byte>& workspace)
-      : device_(*device), workspace_(workspace), kept_(device) {}
+      : device_(device), workspace_(workspace), kept_(device) {}
   template <class Make>
   void choose(RnnTask const& task, float const* weight, Make make) {
     auto const known =
         std::find_if(plans_.begin(), plans_.end(), [&](auto const& plan) { return plan->task() == task; });
-    plan_ = (known != plans_.end() ? *known : plans_.emplace_back(make())).get();
+    if (known != plans_.end()) {
+      plan_ = known->get();
+    } else {
+      auto made = make();
+      call_once(device_, *made);
+      plan_ = plans_.emplace_back(std::move(made)).get();
+    }
     weight_ = const_cast<float*>(weight);
     // In inference nothing is kept: then its values are in what all share.
     Index const own = (plan_->workspace() + 255) / 256 * 256;
@@ -105,13 +156,13 @@ class NvidiaRnn final : public LibraryRnn {
     // cuDNN writes over what it kept, so what a repeated pass reads is computed again.
     if (pass == LayerPass::input_gradient && done_ != LayerPass::forward) gather(LayerPass::forward, {});
     if (pass == LayerPass::weight_gradient && done_ != LayerPass::input_gradient) gather(LayerPass::input_gradient, {});
-    device_.gather(plan_->call(pass, sink.add),
-                   {nullptr, sink.gradient ? sink.gradient : weight_, nullptr, nullptr, workspace_.data(), values_});
+    device_->gather(plan_->call(pass, sink.add),
+                    {nullptr, sink.gradient ? sink.gradient : weight_, nullptr, nullptr, workspace_.data(), values_});
     if (plan_->task().training) done_ = pass;
   }
 
  private:
-  Device& device_;
+  std::shared_ptr<Device> device_;
   DeviceMemory<std::byte>& workspace_;
   std::vector<std::unique_ptr<RnnPlan>> plans_;
   RnnPlan* plan_ = nullptr;  // of the pass that is under way
@@ -141,7 +192,7 @@ class NvidiaLibraries final : public Libraries {
     auto const question = question_of(pass, g, x.rows, x.pitch, y.pitch, biased, add);
     std::unique_ptr<PlannedCall>& planned = calls_.try_emplace(question).first->second;
     if (!planned)
-      planned = named([&] { return plan(pass, g, x.rows, x.pitch, y.pitch, biased, add); },
+      planned = named([&] { return called(plan(pass, g, x.rows, x.pitch, y.pitch, biased, add)); },
                       [&] { return text_of(g, x.rows); });
     if (planned->workspace() > 0) {
       workspace_.reserve(planned->workspace());
@@ -155,7 +206,7 @@ class NvidiaLibraries final : public Libraries {
     PoolingTask const task{g, x.rows, x.pitch, y.pitch};
     std::unique_ptr<PoolingCall>& planned = poolings_.try_emplace(question_of(task)).first->second;
     if (!planned)
-      planned = named([&] { return std::make_unique<PoolingCall>(task, cudnn()); },
+      planned = named([&] { return called(std::make_unique<PoolingCall>(task, cudnn())); },
                       [&] {
                         return "pooling of " + image_text(g.planes, g.height.in, g.width.in) + ", " +
                                std::to_string(x.rows) + " samples";
@@ -183,6 +234,12 @@ class NvidiaLibraries final : public Libraries {
   }
 
  private:
+  /// Once, so that it can be captured.
+  template <class Call>
+  std::unique_ptr<Call> called(std::unique_ptr<Call> call) const {
+    call_once(device_, *call);
+    return call;
+  }
   std::unique_ptr<PlannedCall> plan(LayerPass pass, ConvolutionGeometry const& g, Index batch, Index x_pitch,
                                     Index y_pitch, bool biased, bool add) {
     device_->make_current();
@@ -192,7 +249,11 @@ class NvidiaLibraries final : public Libraries {
       return std::make_unique<DenseCall>(
           DenseProduct{pass, batch, g.channels, g.outputs, x_pitch, y_pitch, biased, add, tf32}, cublaslt_);
     }
-    if (!properties_) properties_ = emulated ? DeviceProperties::from_json(h200) : DeviceProperties::current();
+    auto const target = [&]() -> PlanTarget {
+      if (auto const& handle = cudnn()) return handle;
+      if (!properties_) properties_ = DeviceProperties::from_json(h200);
+      return *properties_;
+    };
     constexpr Index most = Index{256} << 20;
     ConvolutionOptions const options{.epilogue = biased ? Epilogue::bias : Epilogue::none,
                                      .x_pitch = x_pitch,
@@ -200,13 +261,15 @@ class NvidiaLibraries final : public Libraries {
                                      .add = add,
                                      .tf32 = tf32,
                                      .workspace_limit = most};
-    return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, *properties_, options}, cudnn());
+    PlannedCall::Sizes const sizes{batch * x_pitch, g.outputs * g.group_channels() * g.taps(), biased ? g.outputs : 0,
+                                   batch * y_pitch};
+    return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, target(), options}, sizes, cudnn());
   }
   /// Null where a host plays the calls. Before anything else is asked of cuDNN.
   std::shared_ptr<cudnnContext> const& cudnn() {
     require_cudnn();
     device_->make_current();
-    if (!cudnn_ && !device_->emulated()) cudnn_ = open_cudnn();
+    if (!cudnn_ && !device_->emulated()) cudnn_ = open_cudnn(device_->stream());
     return cudnn_;
   }
   static bool is_dense(ConvolutionGeometry const& g) {
@@ -226,7 +289,7 @@ class NvidiaLibraries final : public Libraries {
   Precision precision_;
   std::shared_ptr<cudnnContext> cudnn_;
   std::shared_ptr<cublasLtContext> cublaslt_;
-  std::optional<DeviceProperties> properties_;
+  std::optional<DeviceProperties> properties_;  // where there is no cuDNN
   std::map<Question, std::unique_ptr<PlannedCall>> calls_;
   std::map<PoolingQuestion, std::unique_ptr<PoolingCall>> poolings_;
   std::map<void const*, NvidiaRnn> rnns_;

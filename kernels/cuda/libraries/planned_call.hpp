@@ -9,6 +9,11 @@ class PlannedCall : public LibraryCall {
  public:
   /// Bytes of memory that it needs for itself while it runs.
   virtual Index workspace() const = 0;
+  /// Floats of the operands that it reads or writes; 0: it has none of these.
+  struct Sizes {
+    Index x, weight, bias, y;
+  };
+  virtual Sizes sizes() const = 0;
 
  protected:
   /// A host plays it: what the workspace holds is nothing that others read.

@@ -8,7 +8,8 @@ bool has_library(PoolingGeometry const& geometry) {
   return same;
 }
 
-PoolingCall::PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> cudnn) : cudnn_(std::move(cudnn)) {
+PoolingCall::PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> cudnn)
+    : sizes_{task.batch * task.x_pitch, 0, 0, task.batch * task.y_pitch}, cudnn_(std::move(cudnn)) {
   PoolingGeometry const& g = task.geometry;
   constexpr char const* action = "describing a pooling";
   Axis const axes[] = {g.depth, g.height, g.width};
@@ -37,10 +38,7 @@ PoolingCall::PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> 
   describe(x_, task.x_pitch, &Axis::in), describe(y_, task.y_pitch, &Axis::out);
 }
 
-void PoolingCall::put(void* stream, Operands const& operands) const {
-  check(cudnnSetStream(cudnn_.get(), static_cast<cudaStream_t>(stream)), "taking a stream", to_report);
-  run(cudnnPoolingForward, operands);
-}
+void PoolingCall::put(void*, Operands const& operands) const { run(cudnnPoolingForward, operands); }
 void PoolingCall::play(Operands const& operands) const { run(emulated_pooling, operands); }
 
 void PoolingCall::run(decltype(&cudnnPoolingForward) forward, Operands const& operands) const {

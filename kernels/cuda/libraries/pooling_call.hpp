@@ -23,11 +23,13 @@ class PoolingCall final : public PlannedCall {
   /// Without cuDNN it can be played alone. Throws LibraryError.
   PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> cudnn);
   Index workspace() const override { return 0; }
+  Sizes sizes() const override { return sizes_; }
   void put(void* stream, Operands const& operands) const override;
   void play(Operands const& operands) const override;
 
  private:
   void run(decltype(&cudnnPoolingForward) forward, Operands const& operands) const;
+  Sizes sizes_;
   std::shared_ptr<cudnnContext> cudnn_;
   OwnedDescriptor<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor, cudnnDestroyPoolingDescriptor> pooling_;
   OwnedDescriptor<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor> x_, y_;

@@ -39,6 +39,7 @@ class RnnPlan {
    public:
     Call(RnnPlan const& plan, LayerPass pass, bool add) : plan_(plan), pass_(pass), add_(add) {}
     Index workspace() const override { return plan_.workspace(); }
+    Sizes sizes() const override { return {0, plan_.task().weights.size(), 0, 0}; }
     void put(void* stream, Operands const& operands) const override;
     void play(Operands const& operands) const override;
 

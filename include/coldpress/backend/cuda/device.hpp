@@ -163,6 +163,14 @@ class Device {
   virtual void mark(int turn) = 0;
   virtual void wait(int turn) = 0;
 
+ public:
+  /// Where the device does one thing after another, a cudaStream_t, which libraries are told once.
+  virtual void* stream() const { return nullptr; }
+  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
+  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
+  virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
+
+ protected:
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few

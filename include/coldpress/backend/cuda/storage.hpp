@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/cuda/chunks.hpp>
+#include <coldpress/backend/cuda/device_values.hpp>
 #include <coldpress/backend/cuda/inlet.hpp>
 #include <coldpress/backend/cuda/kernel.hpp>
 #include <coldpress/backend/cuda/named.hpp>
@@ -82,15 +83,26 @@ struct Storage<BasicCuda<precision>> {
     if (size > 0) device_->upload(values, copy.data(), copy.size() * sizeof(T));
   }
 
-  /// Inputs are brought before each pass; outputs are fetched when they are first read.
+  template <class T>
+  using Given = cuda::Given<T>;
+  template <class T>
+  cuda::DeviceValues<T> upload(std::span<T const> values) const {
+    return {device_, values};
+  }
+  /// Inputs are brought before each pass, unless they are there; outputs are fetched when they are first read.
   template <class T, int count>
   class Border {
    public:
     explicit Border(Storage const& storage) : device_(storage.device_) {
       for (int k = 0; k < count; ++k) inlets_.emplace_back(device_);
     }
-    T const* bring(std::span<T const> values, int place) {
-      return values.empty() ? nullptr : inlets_[static_cast<std::size_t>(place)].bring(values);
+    T const* bring(Given<T> const& values, int place) {
+      if (values.empty()) return nullptr;
+      if (!values.there) return inlets_[static_cast<std::size_t>(place)].bring(values.here);
+      if (&values.there.device() != device_.get())
+        throw UnsupportedError{"'" + device_->name() +
+                               "': these values were uploaded for another network; upload them by this one"};
+      return values.there.address();
     }
     std::span<T const> fetch(std::span<T const> values, int place) const {
       if (values.empty()) return {};
