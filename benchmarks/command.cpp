@@ -1,8 +1,11 @@
 // coldpress-bench --workload ID --threads N --seconds S [--path static|dynamic|fused|libraries] [--backend NAME]: times
-// a workload and prints one line. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
+// a workload and prints one line; or several, T1,T4. The static path has the backends cpu and, with CUDA, cuda:N; fused is the dynamic one
 // with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
-// coldpress-bench-libraries. A workload it does not know prints nothing. --together N: passes that a GPU starts at
-// once. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine can do.
+// coldpress-bench-libraries. A workload it does not know prints nothing. On a GPU: --data uploaded|resident, whether
+// each call brings its minibatch or that stays there; --host pipelined|waited, whether calls follow each other or each
+// is waited for; --together N, passes that are started at once; and the line ends with the time of a launch by the
+// GPU's events. --plan: how the static path's kernels are started on a GPU, for gpu_estimate.py. --latency CALLS: the
+// distribution of single calls instead. --limits: what one core of this machine can do.
 // --denormals: what steps of streams take while their inputs or states decay.
 #include "command.hpp"
 
@@ -15,6 +18,14 @@
 #include <exception>
 #include <string_view>
 
+namespace {
+
+bool is_one_of(std::string_view given, std::string_view first, std::string_view second) {
+  return given == first || given == second;
+}
+
+}  // namespace
+
 int bench::command(int argc, char** argv) try {
   if (argc == 2 && argv[1] == std::string_view{"--limits"}) {
     bench::print_limits();
@@ -24,6 +35,12 @@ int bench::command(int argc, char** argv) try {
     bench::print_denormals();
     return 0;
   }
+#if defined COLDPRESS_HAS_CUDA
+  if (argc == 2 && argv[1] == std::string_view{"--plan"}) {
+    bench::print_plans();
+    return 0;
+  }
+#endif
   bench::Options options;
   for (int i = 1; i < argc; i += 2) {
     std::string_view const key = argv[i];
@@ -38,6 +55,10 @@ int bench::command(int argc, char** argv) try {
       options.seconds = std::atof(argv[i + 1]);
     } else if (known && key == "--latency") {
       options.calls = std::atol(argv[i + 1]);
+    } else if (known && key == "--data" && is_one_of(argv[i + 1], "uploaded", "resident")) {
+      options.resident = argv[i + 1] == std::string_view{"resident"};
+    } else if (known && key == "--host" && is_one_of(argv[i + 1], "pipelined", "waited")) {
+      options.waited = argv[i + 1] == std::string_view{"waited"};
     } else if (known && key == "--path") {
       options.path = argv[i + 1];
     } else if (known && key == "--backend") {
@@ -45,8 +66,9 @@ int bench::command(int argc, char** argv) try {
     } else {
       std::fprintf(stderr,
                    "usage: %s [--workload ID] [--threads N] [--seconds S] [--path static|dynamic|fused|libraries] "
-                   "[--backend NAME] [--together N] [--latency CALLS]\n"
-                   "       %s --limits | --denormals\n",
+                   "[--backend NAME] [--data uploaded|resident] [--host pipelined|waited] [--together N] "
+                   "[--latency CALLS]\n"
+                   "       %s --limits | --denormals | --plan\n",
                    argv[0], argv[0]);
       return 2;
     }
