@@ -231,6 +231,12 @@ class Thread:
             return None if low is None or high is None else low | high << 32
         return None
 
+    def is_global(self, instruction):
+        """Of an address in any memory: those of arguments are known, those of shared memory are not."""
+        match = re.search(r"\[(R\d+)", instruction.text)
+        address = self.value(match[1], True) if match else None
+        return address is not None and address >> 32 > 0
+
     def forget(self, instruction):
         """Unknown is what it writes: the registers and predicates before its sources."""
         op, names = instruction.op, instruction.operands
@@ -667,21 +673,15 @@ def follow(thread, c, limit=30_000_000):
         allowed = True if ins.guard is None else thread.pred(ins.guard)
         if allowed is not False:
             latency = c["latency_other"]
-            if base in ("LDG", "LD", "ATOMG", "ATOM"):
-                latency = c["latency_global"]
-                part.bytes += 32 * ins.bytes if base in ("LDG", "LD") and ".CONSTANT" not in ins.op else 0
-                if base == "LD":  # of shared memory, where blocks have it to themselves
-                    latency, part.bytes = c["latency_shared"], part.bytes - 32 * ins.bytes
-                    part.shared += c["shared_128"] if ins.bytes == 16 else c["shared"]
-            elif base in ("LDS", "LDSM"):
-                latency = c["latency_shared"]
+            near = base in ("LDS", "LDSM", "STS") or (base in ("LD", "ST") and not thread.is_global(ins))
+            if near:
                 part.shared += c["shared_128"] if ins.bytes == 16 else c["shared"]
-            elif base in ("STS", "ST"):
-                part.shared += c["shared_128"] if ins.bytes == 16 else c["shared"]
-            elif base == "LDL":
-                latency = c["latency_shared"]
-            elif base == "STG":
+            elif base in ("LDG", "LD", "STG", "ST") and ".CONSTANT" not in ins.op:
                 part.bytes += 32 * ins.bytes
+            if near or base == "LDL":
+                latency = c["latency_shared"]
+            elif base in ("LDG", "LD", "ATOMG", "ATOM"):
+                latency = c["latency_global"]
             if ins.writes != 7:
                 ready[ins.writes] = clock + latency
             if ins.reads != 7:
