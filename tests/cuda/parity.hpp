@@ -7,6 +7,8 @@
 
 #include <coldpress/dynamic/describe.hpp>
 
+#include <optional>
+
 namespace coldpress::test {
 
 /// On each of devices().
@@ -23,6 +25,27 @@ inline bool same(Trace const& a, Trace const& b) {
        {&Trace::output, &Trace::input_gradient, &Trace::gradients, &Trace::inference, &Trace::losses, &Trace::trained})
     same = same && same_bits(a.*member, b.*member);
   return same;
+}
+
+inline bool is_emulated(Backend const& backend) { return backend.name() == "cuda:emulated"; }
+
+/// Minibatches of up to 512 samples: few networks of them in emulation, which takes long.
+inline void check_large_minibatches(std::vector<Backend> const& all) {
+  Random random{512};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = seed == 0 ? 512 : random.integer(10, 512);
+    std::optional<Trace> exact;  // where somebody is compared with it
+    for (Backend const& backend : all) {
+      if (is_emulated(backend) && seed % 12 != 0) continue;
+      if (!exact) exact.emplace("cpu:reference", network, seed, batch);
+      Trace const tried{backend, network, seed, batch};
+      INFO("network " << seed << ", batch " << batch << " on " << backend.name() << '\n'
+                      << dynamic::describe(network.config()));
+      CHECK(distance(tried, *exact, network, batch) <= 1);
+      CHECK(same(tried, Trace{backend, network, seed, batch}));
+    }
+  }
 }
 
 /// Within the bound, and the same every time.
