@@ -291,7 +291,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  void* make(std::size_t bytes) override {
+  void* make_unset(std::size_t bytes) override {
     runtime_.use();
     void* memory = nullptr;
     if (cudaError_t const error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
@@ -303,6 +303,10 @@ class CudaDevice final : public Device {
     } else {
       check(error, "allocating memory");
     }
+    return memory;
+  }
+  void* make(std::size_t bytes) override {
+    void* const memory = make_unset(bytes);
     // Both streams may write to it next.
     cudaError_t error = cudaMemsetAsync(memory, 0, bytes, stream_);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream_);

@@ -37,7 +37,7 @@ struct Seen {
   int graphs = 0, instantiated = 0, updated = 0, set_in_executable = 0, cleared = 0;
   bool capturing = false;
   bool refuses_updates = false;
-  int synchronized = 0;
+  int synchronized = 0, recorded = 0;
 };
 inline Seen& seen() {
   static Seen all;
@@ -189,7 +189,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete reinterpret_cast<int*>(event);
   return cudaSuccess;
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return ++seen().recorded, cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void const*, int, std::size_t) {
   return *blocks = 1, cudaSuccess;

@@ -59,6 +59,9 @@ class Device {
 
   /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
+  /// The same, for what is written before it is read: a GPU leaves it as it is, for tools that look for who reads what
+  /// nobody has written, and the emulated device makes it NaN.
+  void* allocate_unset(std::size_t bytes) { return ++counts().allocations, make_unset(bytes); }
   void release(void* memory) noexcept;
   /// Memory of the host that the device reads by itself.
   void* allocate_pinned(std::size_t bytes) { return ++counts().allocations, make_pinned(bytes); }
@@ -135,8 +138,9 @@ class Device {
     ++counts().uploads, copy_ahead(to, pinned, bytes);
   }
 
-  /// Whether small passes are clusters, where the device has such. The bits are the same.
-  bool clusters = true;
+  /// Whether small passes are clusters, where the device has such. The bits are the same. For tests also the
+  /// environment variable COLDPRESS_CUDA_CLUSTERS, which is read when a device is opened: 0 for none.
+  bool clusters = clusters_are_wanted();
 
   /// The grid of a kernel, whose threads share some memory of the device.
   Grid grid() const {
@@ -144,6 +148,8 @@ class Device {
     grid.sums = sums_, grid.tickets = tickets_;
     return grid;
   }
+
+  static bool clusters_are_wanted();
 
  protected:
   virtual void* make(std::size_t bytes) = 0;
@@ -171,6 +177,7 @@ class Device {
   virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
 
  protected:
+  virtual void* make_unset(std::size_t bytes) { return make(bytes); }
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
@@ -185,7 +192,7 @@ class Device {
   std::vector<Index> failed_;         // of these
   int together_ = 1, submitted_ = 0;  // passes that are started together, and how many of these have ended
   int turn_ = 0;                      // of those that are started together: 0 and 1
-  bool waited_ = false;               // for this turn
+  bool waited_ = false;               // for this turn, in which something was brought
   bool again_ = false;
 };
 
@@ -194,7 +201,7 @@ class Device {
 std::shared_ptr<Device> open_device(std::string const& name);
 std::shared_ptr<Device> emulated_device();
 
-/// Memory as HeapMemory is: zeroed where it is a device's; grows, losing what it held; never shrinks.
+/// Memory as HeapMemory is: zeroed where it is a DeviceMemory; grows, losing what it held; never shrinks.
 template <class T, auto allocate, auto release>
 class MemoryOf {
  public:
@@ -221,6 +228,9 @@ class MemoryOf {
 };
 template <class T>
 using DeviceMemory = MemoryOf<T, &Device::allocate, &Device::release>;
+/// For values of a pass: not zeroed.
+template <class T>
+using UnsetMemory = MemoryOf<T, &Device::allocate_unset, &Device::release>;
 template <class T>
 using PinnedMemory = MemoryOf<T, &Device::allocate_pinned, &Device::release_pinned>;
 
