@@ -14,7 +14,8 @@ not guessed. Between two barriers of all blocks the time of a block is the longe
   - the time of one warp alone: the clocks that the compiler has it wait after an instruction, and the latency of what it
     waits for by scoreboard.
 A kernel takes the sum over these parts, the barriers, and a launch. The constants below are of data sheets or assumed, and
-docs/gpu.md lists them. Nothing here was measured. Nothing but Python's standard library is needed.
+docs/gpu.md lists them. Nothing here was measured. Nothing but Python's standard library is needed. `benchmarks/gpu_estimate.py --self-test` follows
+code whose results are known.
 """
 import argparse
 import json
@@ -748,7 +749,84 @@ def kernel_of(kernels, plan):
     return None
 
 
+def self_test():
+    """Instructions whose results are known, and a loop in a loop whose turns are."""
+
+    class NoTables:
+        BASE, init = Cubin.BASE, (7).to_bytes(4, "little")
+
+        @staticmethod
+        def constants(bank, kernel):
+            return struct.pack("<Q", Cubin.BASE) if bank == 4 else b""
+
+    def thread_of(text):
+        code = []
+        for n, line in enumerate(text.strip().splitlines()):
+            ins = Instruction()
+            ins.at, ins.text, ins.stall, ins.writes, ins.reads, ins.waits = 16 * n, line.strip(), 1, 7, 7, 0
+            parse(ins)
+            code.append(ins)
+        return Thread(NoTables, "", code, {"arguments": struct.pack("<Q", 0x7F0000000200).hex(), "blocks": 3, "cluster": False})
+
+    c = {name: value[0] for name, value in CONSTANTS.items()}
+    thread = thread_of("""
+        MOV R1, 0xfffffff0
+        IADD3 R2, P1, R1, 0x20, RZ
+        IADD3.X R3, RZ, RZ, RZ, P1, !PT
+        IADD3 R4, -R2, 0x5, RZ
+        SHF.R.S32.HI R5, RZ, 0x4, R4
+        LEA.HI R6, R1, 0x1, RZ, 0x8
+        IMAD.WIDE.U32 R8, R1, 0x10, RZ
+        IMAD.HI.U32 R10, R1, 0x10, RZ
+        LOP3.LUT R11, R1, 0xff, RZ, 0xc0, !PT
+        ISETP.LT.AND P2, PT, R1, RZ, PT
+        ISETP.LT.U32.AND P3, PT, R1, RZ, PT
+        ISETP.GT.U32.AND P4, PT, R1, 0x1, PT
+        ISETP.GT.AND.EX P4, PT, R3, R3, PT, P4
+        PRMT R12, R1, 0x9910, RZ
+        HFMA2.MMA R13, -RZ, RZ, 1.875, 0
+        I2F.U32.RP R14, 0x6
+        LDC.64 R16, c[0x4][0x0]
+        LDG.E.CONSTANT R18, desc[UR4][R16.64]
+        LDC R19, c[0x0][0x210]
+        SEL R20, R18, RZ, P2
+        LDG.E R21, desc[UR4][R8.64]
+        IADD3 R22, R21, 0x1, RZ
+        EXIT
+        """)
+    follow(thread, c)
+    known = {2: 0x10, 3: 1, 4: 0xFFFFFFF5, 5: 0xFFFFFFFF, 6: 0x100, 8: 0xFFFFFF00, 9: 0xF, 10: 0xF, 11: 0xF0, 12: 0xFFFFFFF0,
+             13: 0x3F800000, 14: 0x40C00000, 18: 7, 19: 0x200, 20: 7, 21: None, 22: None}
+    for number, value in known.items():
+        assert thread.r.get(number) == value, f"R{number} is {thread.r.get(number)}, not {value}"
+    assert [thread.p[f"P{n}"] for n in (1, 2, 3, 4)] == [True, True, False, True], thread.p
+    # Ten times: 4 turns of 3 instructions; in each of the ten a barrier of all blocks.
+    thread = thread_of("""
+        MOV R1, RZ
+        MOV R2, RZ
+        FFMA R9, R9, R9, R9
+        IADD3 R2, R2, 0x4, RZ
+        ISETP.GE.U32.AND P0, PT, R2, 0x10, PT
+        @!P0 BRA 0x20
+        UCGABAR_ARV
+        IADD3 R1, R1, 0x1, RZ
+        ISETP.NE.AND P0, PT, R1, 0xa, PT
+        @P0 BRA 0x10
+        LDG.E.STRONG.GPU R3, desc[UR4][R4.64]
+        ISETP.NE.AND P0, PT, R3, 0x1, PT
+        @P0 BRA 0xa0
+        EXIT
+        """)
+    parts, barriers = follow(thread, c)
+    assert [part.fma for part in parts] == [4] * 10 + [0], [part.fma for part in parts]
+    assert barriers == ["cluster"] * 10 and sum(part.issued for part in parts) == 1 + 10 * (1 + 16 + 4) + 4
+    assert thread.guessed == 1
+    print("gpu_estimate.py: self test passed")
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan")
     parser.add_argument("cubin")

@@ -3,9 +3,9 @@
 # something to say to and coldpress-bench, for sm_80, sm_90 and later GPUs by PTX, and with scripts/gpu-check.sh and
 # benchmarks/pytorch.py. The program needs a driver and a C library, and looks for cuDNN, cuBLASLt and NVRTC where it is.
 # Usage: scripts/gpu-pack.sh ARCHIVE.tar.xz [CMAKE ARGUMENTS]   with nvcc 13; half an hour of one core
-#        scripts/gpu-pack.sh --clean-root ARCHIVE.tar.xz        as root: whether it starts in a fresh Debian 13 and runs a
-#                                                               test there; skipped aloud without root or debootstrap.
-#                                                               DEBIAN_MIRROR names another mirror than the system's
+#        scripts/gpu-pack.sh --clean-root ARCHIVE|FOLDER   as root: whether the program starts in a fresh Debian 13, and
+#                                                          runs a test there; skipped aloud without root or debootstrap.
+#                                                          DEBIAN_MIRROR names the mirror, CLEAN_ROOT a root that is kept
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,14 +15,24 @@ newest_glibc=2.35
 if [ "${1-}" = --clean-root ] && [ $# -eq 2 ]; then
   [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can make a clean root"; exit 77; }
   command -v debootstrap >/dev/null || { echo "skipped: there is no debootstrap"; exit 77; }
-  root=$(mktemp -d)
-  trap 'rm -rf "$root"' EXIT
-  debootstrap --variant=minbase trixie "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
-    { tail -3 "$root.log"; echo "skipped: debootstrap has failed, see $root.log"; exit 77; }
-  rm "$root.log"
+  root=${CLEAN_ROOT-}
+  if [ -z "$root" ]; then
+    root=$(mktemp -d)
+    trap 'rm -rf "$root"' EXIT
+  fi
+  if [ ! -e "$root/etc/debian_version" ]; then
+    debootstrap --variant=minbase trixie "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+      { tail -3 "$root.log"; echo "skipped: debootstrap has failed, see $root.log"; exit 77; }
+    rm "$root.log"
+  fi
+  rm -rf "$root/check"
   mkdir "$root/check"
-  tar -xf "$2" -C "$root/check"
-  echo "Debian $(cat "$root/etc/debian_version"), glibc $(basename "$(ls -d "$root"/usr/share/doc/libc6)")"
+  if [ -d "$2" ]; then
+    cp "$2/coldpress-gpu-check" "$root/check"
+  else
+    tar -xf "$2" -C "$root/check"
+  fi
+  echo "Debian $(cat "$root/etc/debian_version"), $(chroot "$root" ldd --version | head -1)"
   chroot "$root" /check/coldpress-gpu-check list
   chroot "$root" env COLDPRESS_TEST_DEVICE=cuda:emulated /check/coldpress-gpu-check cuda.barriers
   chroot "$root" /check/coldpress-gpu-check bench --path static --backend cuda:emulated --workload T4 --seconds 0.01
@@ -33,7 +43,7 @@ archive=$(realpath "$1")
 shift
 
 cmake --preset cuda -D COLDPRESS_CUDA_ARCHITECTURES="80-real;90" -D COLDPRESS_TYPE_ARCHITECTURES="80-real;90" \
-  -D COLDPRESS_STATIC_DEPENDENCIES=ON -D COLDPRESS_NATIVE=OFF -D COLDPRESS_BUILD_EXAMPLES=OFF -D COLDPRESS_BUILD_TOOLS=OFF \
+  -D COLDPRESS_STATIC_DEPENDENCIES=ON -D COLDPRESS_NATIVE=OFF -D COLDPRESS_NIGHTLY=ON -D COLDPRESS_BUILD_EXAMPLES=OFF -D COLDPRESS_BUILD_TOOLS=OFF \
   -B build/gpu-check "$@"
 cmake --build build/gpu-check --target coldpress-gpu-check
 folder=build/gpu-check/pack

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the packages that building and testing coldpress need, on Debian and Ubuntu, as root or through sudo.
-# Usage: scripts/install-deps.sh [--with-clang] [--with-arm64]
+# Usage: scripts/install-deps.sh [--with-clang] [--with-arm64] [--with-clean-root]
 #   --with-clang   also clang 14 and 16 where the distribution has them: the compile-fail tests run on each compiler found,
 #                  and the preset fuzz needs the first
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user, which runs its programs: the preset arm64
+#   --with-clean-root   also debootstrap: scripts/gpu-pack.sh --clean-root
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git pkg-config
@@ -15,7 +16,8 @@ for argument in "$@"; do
   case "$argument" in
     --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
     --with-arm64) optional+=(g++-aarch64-linux-gnu qemu-user) ;;
-    *) sed -n 's/^# \{0,1\}//; 2,6p' "$0" >&2; exit 2 ;;
+    --with-clean-root) optional+=(debootstrap) ;;
+    *) sed -n 's/^# \{0,1\}//; 2,7p' "$0" >&2; exit 2 ;;
   esac
 done
 

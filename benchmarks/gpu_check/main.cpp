@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 
 #include "command.hpp"
-#include "libraries.hpp"
+#include "lazy_libraries.hpp"
 
 #include <cstdio>
 #include <map>

@@ -1,4 +1,4 @@
-#include "libraries.hpp"
+#include "lazy_libraries.hpp"
 
 #if defined COLDPRESS_HAS_LIBRARIES
 
