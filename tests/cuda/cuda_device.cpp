@@ -166,3 +166,13 @@ TEST_CASE("a pass for which nothing is brought asks for its launch and for nothi
     CHECK(model::seen().synchronized == 0);
   }
 }
+
+TEST_CASE("in emulation a library's call that was never made is not captured") {
+  auto const device = cuda::emulated_device();
+  Library const library;
+  auto const pass = [&] { device->gather(library, {}), device->submit(); };
+  CHECK_THROWS_AS(pass(), DeviceError);
+  device->call_once(library, {});
+  pass();
+  pass();
+}

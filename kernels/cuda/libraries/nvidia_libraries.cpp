@@ -100,7 +100,7 @@ class Aside {
 
  private:
   static Index rounded(Index bytes) { return (bytes + 255) / 256 * 256; }
-  UnsetMemory<std::byte> memory_;
+  MemoryOf<std::byte, &Device::allocate_unset, &Device::discard> memory_;
   Index taken_ = 0;
 };
 void call_once(std::shared_ptr<Device> const& device, PlannedCall const& call) {

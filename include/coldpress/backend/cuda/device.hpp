@@ -56,6 +56,8 @@ class Device {
   virtual bool emulated() const = 0;
   /// The calling thread's current device, for what asks CUDA itself.
   virtual void make_current() const {}
+  /// Where it does one thing after another, a cudaStream_t, which libraries are told once.
+  virtual void* stream() const { return nullptr; }
 
   /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
@@ -63,6 +65,8 @@ class Device {
   /// nobody has written, and the emulated device makes it NaN.
   void* allocate_unset(std::size_t bytes) { return ++counts().allocations, make_unset(bytes); }
   void release(void* memory) noexcept;
+  /// The same of memory that no kernel uses that was gathered.
+  void discard(void* memory) noexcept { destroy(memory); }
   /// Memory of the host that the device reads by itself.
   void* allocate_pinned(std::size_t bytes) { return ++counts().allocations, make_pinned(bytes); }
   virtual void release_pinned(void* memory) noexcept = 0;
@@ -98,6 +102,9 @@ class Device {
     call.library = &library, call.size = sizeof operands;
     gather(call, {}, &operands);
   }
+  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
+  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
+  virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
   /// What the kernels that f gathers, which are not started, would ask for as one.
   template <class F>
   grid::Demand demand_of(F f) {
@@ -153,6 +160,7 @@ class Device {
 
  protected:
   virtual void* make(std::size_t bytes) = 0;
+  virtual void* make_unset(std::size_t bytes) { return make(bytes); }
   virtual void* make_pinned(std::size_t bytes) = 0;
   virtual void destroy(void* memory) noexcept = 0;
   virtual void copy_up(void* to, void const* from, std::size_t bytes) = 0;
@@ -169,15 +177,6 @@ class Device {
   virtual void mark(int turn) = 0;
   virtual void wait(int turn) = 0;
 
- public:
-  /// Where the device does one thing after another, a cudaStream_t, which libraries are told once.
-  virtual void* stream() const { return nullptr; }
-  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
-  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
-  virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
-
- protected:
-  virtual void* make_unset(std::size_t bytes) { return make(bytes); }
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
