@@ -23,7 +23,7 @@ struct Launch {
 struct Graph {
   struct Node {
     Launch kernel;
-    bool child = false;
+    std::shared_ptr<Graph> child = nullptr;  // which was moved there
   };
   std::vector<std::unique_ptr<Node>> nodes;
 };
@@ -74,8 +74,7 @@ inline cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t gra
 inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* made, cudaGraph_t graph, cudaGraphNode_t const*,
                                     cudaGraphEdgeData const*, std::size_t, cudaGraphNodeParams* parameters) {
   auto& node = of(graph)->nodes.emplace_back(std::make_unique<Graph::Node>());
-  node->child = true;
-  delete of(parameters->graph.graph);
+  node->child.reset(of(parameters->graph.graph));
   *made = reinterpret_cast<cudaGraphNode_t>(node.get());
   return cudaSuccess;
 }
