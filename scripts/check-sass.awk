@@ -116,6 +116,12 @@ END {
       ++faults
     }
   }
+  for (group in means) {
+    if (!limits || group in products) continue
+    split(group, part, SUBSEP)
+    print "no loop of " part[1] " with " part[2] " multiply-adds was found; has it another form now?"
+    ++faults
+  }
   if (arrivals != waits) {
     print arrivals + 0 " arrivals at barriers of a cluster, and " waits + 0 " waits"
     ++faults

@@ -215,7 +215,8 @@ std::string describe(Net const& network, Index batch = freestanding::larger(Net:
   std::string text = description(network).table();
   if constexpr (AsksForBlocks<typename Net::Backend>) {
     std::vector<grid::ProductBlocks> products;
-    text += "forward is one kernel: " + in_words(demand_of(network, batch, &products)) + "\n" + in_words(products);
+    text += "forward is one kernel: " + in_words(demand_of(network, batch, &products)) + "\n";
+    text += in_words(products);
   }
   return text;
 }
