@@ -4,7 +4,7 @@
 Usage: benchmarks/gpu_estimate.py PLAN CUBIN [WORKLOAD ...] [--details] [--set NAME=VALUE ...]
   PLAN    what `coldpress-bench --plan` prints: of each workload the kernel's name, blocks, barriers and arguments
   CUBIN   benchmarks/static_cuda.cu, compiled with nvcc -arch=sm_90 -cubin and the flags of scripts/check-kernels.sh
-cuobjdump and nvdisasm (of the CUDA toolkit, or PyPI's nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm) must be on PATH.
+cuobjdump and nvdisasm must be on PATH, or where scripts/install-deps.sh --with-cuobjdump puts them.
 
 One thread of one block, the first, is followed through the code: its integers are computed, since all sizes are
 constants or arguments, and what is read from memory is unknown, but for tables of constants. So every loop is counted,
@@ -19,14 +19,17 @@ code whose results are known.
 """
 import argparse
 import json
+import os
+import pathlib
 import re
 import struct
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONSTANTS = {
     # name: (value, unit, where it is from)
-    "clock": (1.755, "GHz", "data sheet: boost clock of the H100 SXM under load; 1.98 at most"),
+    "clock": (1.755, "GHz", "assumed under load; the data sheet's 67 TFLOP/s are 1.98"),
     "multiprocessors": (132, "", "data sheet"),
     "schedulers": (4, "of a multiprocessor, each issues an instruction of a warp per clock", "data sheet"),
     "warps": (8, "of a block, and one block of these kernels on a multiprocessor", "launch bounds"),
@@ -34,7 +37,7 @@ CONSTANTS = {
     "double": (2, "clocks of a scheduler for a double-precision operation of a warp", "data sheet: 64 units"),
     "shared": (1, "clocks of a multiprocessor for 128 bytes from shared memory", "data sheet"),
     "shared_128": (2, "the same where a warp reads 16 bytes a thread, half of which others read too", "assumed"),
-    "l2": (64, "bytes per clock from the L2 cache to a multiprocessor", "assumed: 5.5 TB/s over all"),
+    "l2": (24, "bytes per clock from the L2 cache to a multiprocessor", "assumed: 5.5 TB/s, shared by all"),
     "latency_global": (280, "clocks until a value from the L2 cache is there", "assumed, as published for other GPUs"),
     "latency_shared": (30, "clocks until a value from shared memory is there", "assumed, as published"),
     "latency_other": (20, "clocks until a special function, a conversion or a double-precision sum is there", "assumed"),
@@ -105,7 +108,15 @@ class Instruction:
 
 def disassemble(path):
     """{kernel: [Instruction]}"""
-    text = subprocess.run(["cuobjdump", "-sass", path], capture_output=True, text=True, check=True).stdout
+    places = [os.environ["PATH"], *map(str, ROOT.glob("build/cuobjdump/nvidia/*/bin"))]
+    environment = os.environ | {"PATH": os.pathsep.join(places)}
+    try:
+        done = subprocess.run(["cuobjdump", "-sass", path], capture_output=True, text=True, env=environment)
+    except FileNotFoundError:
+        sys.exit("gpu_estimate.py: there is no cuobjdump; scripts/install-deps.sh --with-cuobjdump brings it")
+    if done.returncode != 0:
+        sys.exit(f"gpu_estimate.py: cuobjdump: {done.stderr.strip()}")
+    text = done.stdout
     kernels, code, last = {}, None, None
     for line in text.splitlines():
         if match := re.match(r"\s*Function : (\S+)", line):
