@@ -271,7 +271,7 @@ part_c() {
   done
 }
 profile() {  # WORKLOAD
-  exec env LD_LIBRARY_PATH="$libraries" ncu --set full --import-source no --launch-skip 15 --launch-count 1 --kernel-name regex:run \
+  exec env LD_LIBRARY_PATH="$libraries" ncu --set full --launch-skip 15 --launch-count 1 --kernel-name regex:run \
     --page details "$program" bench --path static --backend cuda:0 --seconds 0.01 --workload "$1" --data resident
 }
 export -f profile
