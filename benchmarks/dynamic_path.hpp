@@ -7,7 +7,23 @@
 #include <coldpress/dynamic.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
+#include <algorithm>
+#include <optional>
+
 namespace bench {
+
+/// A solver's loss, which waits for its step where it is read as a number.
+struct LossOf {
+  dynamic::Solver const* solver;
+  operator float() const { return solver->loss(); }
+};
+/// A minibatch of a workload: {batch, ...}.
+template <class W>
+dynamic::SharedTensor tensor_of(std::vector<float> const& values) {
+  dynamic::SharedTensor tensor{{W::batch, static_cast<Index>(values.size()) / W::batch}};
+  std::copy(values.begin(), values.end(), tensor.write_only().begin());
+  return tensor;
+}
 
 /// All workloads of some lists.
 template <class... Lists>
@@ -27,13 +43,24 @@ void run_configs(Options const& options, Lists...) {
                                           .momentum = optimizer.momentum};
       auto solver = dynamic::Solver::from_config(backend, backend, solver_config, {}, 7);
       auto const y = targets<W>(W::loss.target_shape(solver.network().output_shape()).size());
-      time_training<W>(options,
-                       [&] { return solver.train_minibatch(std::span<float const>{x}, std::span<float const>{y}); });
+      if (options.resident) {
+        auto const x_there = solver.network().upload(tensor_of<W>(x)),
+                   y_there = solver.network().upload(tensor_of<W>(y));
+        time_training<W>(options, [&] { return solver.train_minibatch(x_there, y_there), LossOf{&solver}; });
+      } else {
+        time_training<W>(options,
+                         [&] { return solver.train_minibatch(std::span<float const>{x}, std::span<float const>{y}); });
+      }
     } else {
       auto layer = dynamic::Layer::from_config(backend, config, {}, 7);
       layer.set_mode(dynamic::Mode::inference);
       if constexpr (Streams<W>) {
         report(options, W::id, [&] { keep(layer.step(std::span<float const>{x}).data()); });
+      } else if (options.on_gpu()) {
+        auto const x_here = tensor_of<W>(x), given = options.resident ? layer.upload(x_here) : x_here;
+        std::optional<dynamic::SharedTensor> y;
+        report_gpu(
+            options, W::id, [&] { y.reset(), y = layer.forward(given); }, [&] { keep(y->read().data()); });
       } else {
         report(options, W::id, [&] { keep(layer.forward(std::span<float const>{x}).data()); });
       }

@@ -12,6 +12,8 @@ void run_static(Options const& options);
 void run_linked(Options const& options);
 /// All of them on a GPU.
 void run_static_cuda(Options const& options);
+/// How the kernels of all of them are started there: a line of JSON each, which gpu_estimate.py reads.
+void print_plans();
 /// All workloads as configs, through the dynamic API.
 void run_dynamic(Options const& options);
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Times PyTorch on the workloads of coldpress-bench: eager, compiled, and as a captured CUDA graph.
 
-Usage: benchmarks/pytorch.py [--device cuda|cpu] [--seconds S] [--tf32] [WORKLOAD ...]
-Prints a line for each: library, workload, mode, median in microseconds, and whether TF32 was allowed. Training is forward,
-loss, backward and an SGD step with momentum 0.9 on a batch that is in memory; inference gives logits. On a GPU times
-are of whole calls that were waited for, in turn, after a warm-up.
+Usage: benchmarks/pytorch.py [--device cuda|cpu] [--seconds S] [--until S] [--data resident|uploaded|both]
+                             [--host pipelined|waited|both] [--tf32] [WORKLOAD ...]
+Prints a line for each: library, workload, how, median in microseconds by the host's clock, whether TF32 was allowed, and the
+median by the GPU's events around a step. Training is forward, loss, backward and an SGD step with momentum 0.9; inference
+gives logits. The conditions are those of coldpress-bench: a minibatch is resident on the GPU, or uploaded in each call from
+ordinary memory of the host through pinned memory; calls are pipelined, which are waited for together, or each is waited for
+and its loss, or its output, is read. cuDNN chooses its algorithms by trying them (torch.backends.cudnn.benchmark).
 """
 import argparse
 import statistics
@@ -68,25 +71,37 @@ INFERENCE = {
 }
 
 
-def steps(workload, mode, device):
-    """A function that does one step of the workload."""
+class Places:
+    """Two places on a GPU that host data is brought to by turns, through pinned memory, as coldpress does."""
+
+    def __init__(self, tensors, device):
+        self.tensors, self.turn = tensors, 0
+        self.pinned = [[t.clone().pin_memory() for t in tensors] for _ in range(2)]
+        self.there = [[t.to(device) for t in tensors] for _ in range(2)]
+        self.copied = [torch.cuda.Event() for _ in range(2)]
+
+    def bring(self, to=None):
+        """To the next place, or to tensors that a graph reads."""
+        self.turn = turn = 1 - self.turn
+        self.copied[turn].synchronize()  # what is pinned may still be read
+        for tensor, pinned, there in zip(self.tensors, self.pinned[turn], to or self.there[turn]):
+            pinned.copy_(tensor)
+            there.copy_(pinned, non_blocking=True)
+        self.copied[turn].record()
+        return to or self.there[turn]
+
+
+def steps(workload, mode, device, resident):
+    """A function that does one step of the workload on the GPU, and one that waits for its result and reads it."""
     torch.manual_seed(7)
     make, shape = (TRAINING.get(workload) or INFERENCE[workload])[:2]
-    net, x = make().to(device), torch.randn(shape, device=device)
-    if workload in INFERENCE:
-        net.eval()
-        run = torch.compile(net) if mode == "compile" else net
-
-        def step():
-            with torch.no_grad():
-                return run(x)
-    else:
+    net, x = make().to(device), torch.randn(shape)
+    given = [x]
+    if workload in TRAINING:
         classes = TRAINING[workload][2]
-        if classes:
-            target, loss = torch.randint(0, classes, (shape[0],), device=device), cross_entropy
-        else:
-            with torch.no_grad():
-                target, loss = torch.randn_like(net(x)), F.mse_loss
+        loss = cross_entropy if classes else F.mse_loss
+        with torch.no_grad():
+            given.append(torch.randint(0, classes, (shape[0],)) if classes else torch.randn_like(net(x.to(device)).cpu()))
         options = {"fused": True} if device == "cuda" and "fused" in torch.optim.SGD.__init__.__code__.co_varnames else {}
         optimizer = torch.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9, **options)
 
@@ -95,60 +110,112 @@ def steps(workload, mode, device):
 
         run = torch.compile(forward) if mode == "compile" else forward
 
-        def step():
+        def step(*values):
             optimizer.zero_grad(set_to_none=mode != "graph")
-            run(x, target).backward()
+            made = run(*values)
+            made.backward()
             optimizer.step()
+            return made
+    else:
+        net.eval()
+        run = torch.compile(net) if mode == "compile" else net
+
+        def step(*values):
+            with torch.no_grad():
+                return run(*values)
+
+    made = [None]
+
+    def wait():
+        return made[0].detach().cpu()
+
+    there = [t.to(device) for t in given]
+    places = None if resident else Places(given, device)
 
     if mode != "graph":
-        return step
+        def once():
+            made[0] = step(*(places.bring() if places else there))
+        return once, wait
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(3):
-            step()
+            step(*there)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+        made[0] = step(*there)
+
+    def again():
+        if places:
+            places.bring(there)
+        graph.replay()
+    return again, wait
 
 
-def median_of(step, seconds, wait):
-    for _ in range(10):
-        step()
-    wait()
-    samples, end = [], time.perf_counter() + seconds
-    while time.perf_counter() < end or len(samples) < 30:
+def times(step, wait, seconds, waited, on_gpu):
+    """Medians in microseconds: by the host's clock, and by the GPU's events around a step (0 without a GPU)."""
+    def some(count):
         begin = time.perf_counter()
-        step()
+        for _ in range(count):
+            step()
         wait()
-        samples.append(time.perf_counter() - begin)
-    return statistics.median(samples) * 1e6
+        return time.perf_counter() - begin
+
+    each = min(some(10) for _ in range(2)) / 10
+    count = 1 if waited else max(1, min(2000, int(5e-3 / each)))
+    samples, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(samples) < 5:
+        samples.append(some(count) / count)
+    by_gpu = 0
+    if on_gpu:
+        pairs = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(max(10, min(100, count)))]
+        for begin, after in pairs:
+            begin.record()
+            step()
+            after.record()
+        wait()
+        torch.cuda.synchronize()
+        by_gpu = statistics.median(begin.elapsed_time(after) for begin, after in pairs) * 1e3
+    return statistics.median(samples) * 1e6, by_gpu
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--until", type=float, default=1e9, help="begin nothing after so many seconds")
+    parser.add_argument("--data", choices=["resident", "uploaded", "both"], default="both")
+    parser.add_argument("--host", choices=["pipelined", "waited", "both"], default="both")
     parser.add_argument("--tf32", action="store_true")
     parser.add_argument("workloads", nargs="*", default=[*TRAINING, *INFERENCE])
-    arguments = parser.parse_args()
-    if arguments.device == "cuda" and not torch.cuda.is_available():
+    arguments = parser.parse_intermixed_args()
+    begin = time.perf_counter()
+    on_gpu = arguments.device == "cuda"
+    if on_gpu and not torch.cuda.is_available():
         sys.exit("pytorch.py: PyTorch sees no GPU")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = arguments.tf32
+    torch.backends.cudnn.benchmark = True
     torch.set_num_threads(1)
-    on_gpu = arguments.device == "cuda"
-    wait = torch.cuda.synchronize if on_gpu else lambda: None
-    for workload in arguments.workloads:
-        for mode in ["eager", "compile", "graph"] if on_gpu else ["eager"]:
-            try:
-                time_us = median_of(steps(workload, mode, arguments.device), arguments.seconds, wait)
-            except Exception as error:  # a mode that this version or GPU cannot
-                print(f"pytorch.py: {workload} {mode}: {str(error).splitlines()[0]}", file=sys.stderr)
-                continue
-            print(f"pytorch {torch.__version__}\t{workload}\t{mode}\t{time_us:.4g}\t{'tf32' if arguments.tf32 else 'fp32'}",
-                  flush=True)
+    data = ["resident", "uploaded"] if arguments.data == "both" else [arguments.data]
+    hosts = ["pipelined", "waited"] if arguments.host == "both" else [arguments.host]
+    if not on_gpu:
+        data, hosts = ["resident"], ["waited"]
+    # What compiles for seconds comes last.
+    for mode in ["graph", "eager", "compile"] if on_gpu else ["eager"]:
+        for workload in arguments.workloads:
+            for where in data:
+                if time.perf_counter() - begin > arguments.until:
+                    print(f"pytorch.py: no time was left for {workload}, {mode}, {where}", file=sys.stderr)
+                    continue
+                try:
+                    step, wait = steps(workload, mode, arguments.device, where == "resident")
+                    for host in hosts:
+                        by_host, by_gpu = times(step, wait, arguments.seconds, host == "waited", on_gpu)
+                        print(f"pytorch {torch.__version__}\t{workload}\t{mode}, {where}, {host}\t{by_host:.4g}\t"
+                              f"{'tf32' if arguments.tf32 else 'fp32'}\t{by_gpu:.4g}", flush=True)
+                except Exception as error:  # a mode that this version or GPU cannot
+                    print(f"pytorch.py: {workload}, {mode}, {where}: {(str(error) or repr(error)).splitlines()[0]}", file=sys.stderr)
 
 
 if __name__ == "__main__":

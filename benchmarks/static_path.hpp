@@ -32,9 +32,21 @@ void run_static(Options const& options) {
       using Trainer = Solver<Net, W::loss, optimizer>;
       auto const solver = std::make_unique<Trainer>(*net);
       auto const y = targets<W>(Trainer::target_shape.size());
+      if constexpr (requires { net->upload(x); }) {
+        if (options.resident) {
+          auto const x_there = net->upload(x), y_there = net->upload(y);
+          return time_training<W>(options, [&] { return solver->train_minibatch(x_there, y_there); });
+        }
+      }
       time_training<W>(options, [&] { return solver->train_minibatch(x, y); });
     } else if constexpr (Streams<W>) {
       report(options, W::id, [&] { keep(net->step(x).data()); });
+    } else if constexpr (requires { net->upload(x); }) {  // on a GPU; forward brings its output over
+      auto const there = net->upload(x);
+      auto waited = options;
+      waited.waited = true;
+      report_gpu(
+          waited, W::id, [&] { keep(options.resident ? net->forward(there).data() : net->forward(x).data()); }, [] {});
     } else {
       report(options, W::id, [&] { keep(net->forward(x).data()); });
     }

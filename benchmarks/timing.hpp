@@ -1,5 +1,5 @@
 // Timing of one call, and the line that reports it: contender, workload, threads, median and minimum in microseconds,
-// notes.
+// notes; of a GPU also the median of its launches by its own events.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+#if defined COLDPRESS_HAS_CUDA
+#include <coldpress/backend/cuda/launch_times.hpp>
+#endif
+
 namespace bench {
 
 struct Options {
@@ -16,7 +20,10 @@ struct Options {
   std::string path = "static";
   std::string backend = "cpu";  // of the dynamic path
   int threads = 1;
-  int together = 1;  // passes that a GPU starts together
+  int together = 1;       // passes that a GPU starts together
+  bool resident = false;  // the minibatch stays on the GPU
+  bool waited = false;    // for the result of each call, in the place of many calls on the way
+  bool on_gpu() const { return backend.starts_with("cuda"); }
   double seconds = 1;
   long calls = 0;    // above 0: each call is timed by itself, so many of them
   long counted = 0;  // above 0: so many calls in counted(), for a tool that counts its instructions, and no times
@@ -90,6 +97,53 @@ void report(Options const& options, char const* workload, Call call) {
   std::sort(samples.begin(), samples.end());
   std::printf("coldpress\t%s\t%d\t%.4g\t%.4g\t%s\n", workload, options.threads, samples[samples.size() / 2], samples[0],
               options.path.c_str());
+  std::fflush(stdout);
+}
+
+inline double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+/// Microseconds of the launches of call() by a GPU's events; 0 where there is none.
+template <class Call, class Wait>
+double by_events(Call call, Wait wait, long calls) {
+#if defined COLDPRESS_HAS_CUDA
+  coldpress::cuda::LaunchTimes const times;
+  for (long i = 0; i < calls; ++i) call();
+  wait();
+  return median_of(times.read());
+#else
+  return call(), wait(), 0;
+#endif
+}
+
+/// On a GPU: call() starts something, wait() ends when all is done. A sample is one call that is waited for, or so many
+/// that follow each other that they take 5 ms.
+template <class Call, class Wait>
+void report_gpu(Options const& options, char const* workload, Call call, Wait wait) {
+  auto const some = [&](long calls) {
+    double const begin = now();
+    for (long i = 0; i < calls; ++i) call();
+    wait();
+    return (now() - begin) * 1e6;
+  };
+  double const start = now();
+  long calls = 0;
+  do some(8), calls += 8;
+  while (now() - start < 0.2);
+  double const each = (now() - start) / static_cast<double>(calls);
+  long const many = std::max(1L, std::min(2000L, static_cast<long>(5e-3 / each)));
+  long const at_once = options.waited ? 1 : many;
+  std::vector<double> samples;
+  for (double const end = now() + options.seconds; now() < end || samples.size() < 5;)
+    samples.push_back(some(at_once) / static_cast<double>(at_once));
+  double const on_gpu = by_events(call, wait, std::min(200L, many)) / options.together;
+  double const median = median_of(samples);
+  std::printf("coldpress\t%s\t%d\t%.4g\t%.4g\t%s, %s, %s%s\t%.4g\n", workload, options.threads, median,
+              *std::min_element(samples.begin(), samples.end()), options.path.c_str(),
+              options.resident ? "resident" : "uploaded", options.waited ? "waited" : "pipelined",
+              options.together > 1 ? (", " + std::to_string(options.together) + " a launch").c_str() : "", on_gpu);
   std::fflush(stdout);
 }
 

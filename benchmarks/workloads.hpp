@@ -145,22 +145,27 @@ std::vector<float> targets(Index size) {
   return values;
 }
 
-/// Calls run.template operator()<W>() for each workload of a list that is asked for.
+/// Calls run.template operator()<W>() for each workload of a list that is asked for, by commas where these are several.
 template <class List, class Run>
 void run_each(Options const& options, Run run) {
   for_each_type(List{}, [&]<class W>() {
-    if (options.workload.empty() || options.workload == W::id) run.template operator()<W>();
+    std::string const all = "," + options.workload + ",", own = std::string{","} + W::id + ",";
+    if (options.workload.empty() || all.find(own) != std::string::npos) run.template operator()<W>();
   });
 }
 
-/// Warm-up steps that show the loss falling, then the time of a step.
+/// Warm-up steps that show the loss falling, then the time of a step. A loss that is read as a number waits for its
+/// step.
 template <class W, class Step>
 void time_training(Options const& options, Step step) {
   double const first = static_cast<double>(step());
   double last = first;
   for (int i = 0; i < 20; ++i) last = static_cast<double>(step());
   report_loss(W::id, first, last);
-  report(options, W::id, step);
+  if (!options.on_gpu()) return report(options, W::id, step);
+  auto loss = step();
+  report_gpu(
+      options, W::id, [&] { loss = step(); }, [&] { last = static_cast<double>(loss); });
 }
 
 }  // namespace bench

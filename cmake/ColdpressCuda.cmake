@@ -3,6 +3,9 @@
 
 # The GPUs that it has code for. For others of 9.0 or later the driver compiles what is there for 9.0 or 12.0.
 set(COLDPRESS_CUDA_ARCHITECTURES 80-real 90 120 CACHE STRING "GPU architectures, as CMAKE_CUDA_ARCHITECTURES")
+# Those of the networks that are types in tests and benchmarks, which take nvcc much longer. Drivers compile them for later ones.
+set(COLDPRESS_TYPE_ARCHITECTURES 90 CACHE STRING "GPU architectures of static networks in tests and benchmarks")
+mark_as_advanced(COLDPRESS_TYPE_ARCHITECTURES)
 
 set(why "")
 set(COLDPRESS_HAS_CUDA FALSE)

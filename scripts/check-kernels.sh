@@ -2,10 +2,14 @@
 # Compiles the GPU's kernels with nvcc, which needs no GPU, and looks at what came out: how long each file took, that no
 # kernel of those that take most of a network's time keeps registers in memory, that none reads a table of the host's (nvcc
 # stops it there), that blocks which wait for each other can do so as a cluster, and that the host starts the very kernels
-# that the GPU has (nvcc 13 writes some template arguments down in two ways, and such a kernel never starts). The kernels are those of kernels/cuda, and the benchmark's static networks.
+# that the GPU has (nvcc 13 writes some template arguments down in two ways, and such a kernel never starts). The host has
+# to give each kernel as many bytes as it takes. Where cuobjdump is, the machine code is looked at, too: its fences where
+# blocks wait, its loads of constants, and how many instructions products have (check-sass.awk). The kernels are those of
+# kernels/cuda, and the benchmark's static networks.
 # Usage: scripts/check-kernels.sh [ARCHITECTURE ...]     default: sm_90
 set -euo pipefail
 cd "$(dirname "$0")/../kernels/cuda"
+scripts=../../scripts
 sources=(*.cu ../../benchmarks/static_cuda.cu)
 
 [ $# -gt 0 ] || set -- sm_90
@@ -24,9 +28,27 @@ if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_
   $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
   $include/backend/grid/*.hpp $include/backend/cuda/{program,chunks}.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
   $include/optim/update.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
-  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play|by_itself)\('; then
+  grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play[a-z_]*|by_itself)\('; then
   echo "these functions are not for a GPU" >&2
   failed=1
+fi
+
+# cuobjdump runs nvdisasm. Toolkits have both, and so have packages of Python (install-deps.sh).
+for place in "$(dirname "$(command -v nvcc)")" ../../build/cuobjdump/nvidia/*/bin \
+  $(python3 -c 'import nvidia; print(*(path + "/cu13/bin" for path in nvidia.__path__))' 2>/dev/null || true); do
+  if command -v cuobjdump >/dev/null && command -v nvdisasm >/dev/null; then break; fi
+  if [ -x "$place/cuobjdump" ]; then PATH="$PATH:$(cd "$place" && pwd)"; fi
+done
+disassembles=1
+if ! command -v cuobjdump >/dev/null || ! command -v nvdisasm >/dev/null; then
+  echo "skipped: machine code is not looked at without cuobjdump and nvdisasm (scripts/install-deps.sh --with-cuobjdump)"
+  disassembles=0
+fi
+limits=0
+if nvcc --version | grep -q 'release 13\.0,'; then
+  limits=1
+elif [ $disassembles = 1 ]; then
+  echo "skipped: limits of instructions in products: they are of nvcc 13.0, and this is $(nvcc --version | grep -o 'release [0-9.]*')"
 fi
 
 printf '%-8s %-18s %8s %8s %10s %8s\n' GPU file seconds kernels registers spilling
@@ -67,5 +89,29 @@ for architecture in "$@"; do
       failed=1
     fi
   done
+
+  # A kernel's arguments are copied by the size that nvcc says they have, from where the host's compiler has put them.
+  for ptx in "$folder"/*.ptx; do
+    awk '/^\.visible \.entry/ { entry = 1 } entry { print } /^\)/ { entry = 0 }' "$ptx"
+  done | sed 's/_param_\([0-9]*\)\[/ \1[/' | c++filt | awk -f "$scripts/check-arguments.awk" >"$folder/arguments.cpp"
+  if ! "${CXX:-g++}" -std=c++20 -Wno-psabi -fsyntax-only -I ../../include -I . "$folder/arguments.cpp" 2>"$folder/arguments.log"; then
+    grep -oE 'static_assert\(.*|error: .*' "$folder/arguments.log" | grep -v 'assertion failed' >&2
+    echo "these arguments of kernels have other sizes than nvcc says" >&2
+    failed=1
+  else
+    printf '%-8s %d arguments of kernels are as large as nvcc says\n' "$architecture" \
+      "$(grep -c '^static_assert(Takes' "$folder/arguments.cpp")"
+  fi
+
+  [ $disassembles = 1 ] || continue
+  for source in "${sources[@]}"; do
+    cuobjdump -sass "$folder/$(basename "$source" .cu).$architecture.cubin" |
+      grep -E 'Function : |^[[:space:]]*/\*[0-9a-f]+\*/ +[^ ]' | c++filt
+  done >"$folder/sass"
+  if ! awk -v table=1 -v limits="$([ "$architecture" = sm_90 ] && echo $limits || echo 0)" -f "$scripts/check-sass.awk" \
+    "$folder/sass"; then
+    echo "this is not how kernels may be in machine code" >&2
+    failed=1
+  fi
 done
 exit "$failed"

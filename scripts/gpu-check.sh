@@ -1,138 +1,286 @@
 #!/usr/bin/env bash
-# Everything that only a GPU can show, in one go of less than ten minutes: the tests of the kernels on it, NVIDIA's sanitizers
-# on a small network, and times beside PyTorch's where that is installed.
-# Usage: scripts/gpu-check.sh OUT [PROGRAMS]     writes OUT/results.json, OUT/summary.md and the logs
-#        scripts/gpu-check.sh --build PROGRAMS   builds the programs for sm_90, to be taken to a machine that has only a driver;
-#                                                also as PROGRAMS.tar.gz
-# PROGRAMS is a folder made by --build, or its archive; without it, or where its programs do not start, they are built here. Clocks are read,
-# never set. The exit status is the number of checks that failed.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# What only a GPU can show, in three parts for its first half hour. It needs a driver, and the program that
+# scripts/gpu-pack.sh makes; nothing is built or downloaded.
+# Usage: scripts/gpu-check.sh A|B|C OUT [PROGRAMS] [--dry-run]
+#   A  correctness, at most 7 minutes: barriers under stress, networks against the reference, NVIDIA's sanitizers
+#   B  times, at most 8 minutes: the benchmark's workloads by the host's clock and the GPU's, beside PyTorch
+#   C  profiles, at most 8 minutes: what Nsight Compute says of the step kernels of T1, T2, T4 and T5
+#   OUT       where the part's summary (A.md), log (A.log) and numbers (A.tsv) go: 8 files for all three
+#   PROGRAMS  the archive, or the folder it was unpacked to; without it the folder of this script, or build/gpu-check
+#   --dry-run everything on the emulated GPU, with fewer workloads: whether the commands work
+# The summary is printed as it grows. Every command has a time limit, after which it is killed; GPU_CHECK_LIMIT in the
+# environment, in seconds, lowers it for all. What is not there
+# (cuDNN, NVRTC, compute-sanitizer, ncu, PyTorch) is skipped, and a line says so. Clocks are read, never set. The exit
+# status is 0 where every check has passed, 1 where one failed, 2 where the call was wrong or there is no GPU.
+set -uo pipefail
 
-programs=(test_cuda_networks test_cuda_graphs test_cuda_steps test_cuda_static_networks test_cuda_fused coldpress-bench)
-with_libraries=(coldpress-bench-libraries test_cuda_libs_networks test_cuda_libs_recurrent
-  test_cuda_libs_pooling)  # which start where cuDNN and cuBLASLt are
+script=$(cd "$(dirname "$0")" && pwd)
+usage() { sed -n 's/^# \{0,1\}//; 2,17p' "$script/$(basename "$0")" >&2; exit 2; }
+dry=
+words=()
+for word in "$@"; do
+  case "$word" in
+    --dry-run) dry=yes ;;
+    -*) usage ;;
+    *) words+=("$word") ;;
+  esac
+done
+[ ${#words[@]} -ge 2 ] && [ ${#words[@]} -le 3 ] || usage
+part=${words[0]}
+case "$part" in A) minutes=7 ;; B | C) minutes=8 ;; *) usage ;; esac
+mkdir -p "${words[1]}" || exit 2
+out=$(cd "${words[1]}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+end=$((SECONDS + 60 * minutes))
+export COLDPRESS_CACHE=$scratch/cache  # what NVRTC makes
 
-build() {  # FOLDER
-  mkdir -p "$1"
-  cmake --preset cuda -D COLDPRESS_CUDA_ARCHITECTURES=90-real -D COLDPRESS_NATIVE=OFF -D COLDPRESS_BUILD_EXAMPLES=OFF \
-    -D COLDPRESS_BUILD_TOOLS=OFF -D BLA_STATIC=ON -D "CMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -static-libgcc" -B build/gpu-check
-  if cmake --build build/gpu-check --target help | grep "${with_libraries[0]}" >/dev/null; then
-    programs+=("${with_libraries[@]}")
-  else
-    echo "gpu-check: no cuDNN or cuBLASLt to build with; nothing of them is looked at" >&2
-  fi
-  cmake --build build/gpu-check --target "${programs[@]}"
-  for program in "${programs[@]}"; do
-    find build/gpu-check -type f -name "$program" -exec cp {} "$1/" \;
-    strip "$1/$program"
-  done
-  tar -czf "$1.tar.gz" -C "$1" .
-}
-
-if [ "${1-}" = --build ]; then
-  build "$2"
-  exit
-fi
-[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2; }
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-folder=${2-}
+# The program.
+folder=${words[2]-}
 if [ -f "$folder" ]; then
-  mkdir -p "$out/programs"
-  tar -xzf "$folder" -C "$out/programs"
-  folder=$out/programs
-fi
-if [ -z "$folder" ] || ! "$folder/coldpress-bench" --workload none >"$out/build.log" 2>&1; then
-  folder=build/gpu-check/programs
-  build "$folder" >>"$out/build.log" 2>&1 || { echo "gpu-check: the build failed, see $out/build.log" >&2; exit 1; }
-fi
-folder=$(cd "$folder" && pwd)
-
-if ! "$folder/coldpress-bench" --path dynamic --backend cuda:0 --workload none 2>"$out/gpu.log"; then
-  echo "gpu-check: $(tail -1 "$out/gpu.log")" >&2
-  exit 1
-fi
-
-failed=0
-results=()  # of JSON
-quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g' | tr '\n\t' '  ')"; }
-check() {  # NAME SECONDS LOG COMMAND...
-  local name=$1 seconds=$2 log=$out/$3 status=0 start=$SECONDS
-  shift 3
-  timeout "$seconds" "$@" >"$log" 2>&1 || status=$?
-  [ "$status" -eq 0 ] || failed=$((failed + 1))
-  results+=("{\"check\": $(quoted "$name"), \"status\": $status, \"seconds\": $((SECONDS - start))}")
-  printf '| %s | %s | %d |\n' "$name" "$([ "$status" -eq 0 ] && echo passed || echo "FAILED ($status)")" $((SECONDS - start)) >>"$out/summary.md"
-}
-
-machine=none
-! command -v nvidia-smi >/dev/null || machine=$(nvidia-smi --id=0 --format=csv,noheader \
-  --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,memory.total,power.limit 2>&1 | head -1) || true
-{
-  printf '# GPU check\n\n%s\n\n' "$machine"
-  printf '| Check | | Seconds |\n| --- | --- | --- |\n'
-} >"$out/summary.md"
-
-check "random networks within the bound, the same bits every time" 150 networks.log "$folder/test_cuda_networks"
-check "graphs, losses, optimizers, streams, files" 100 graphs.log "$folder/test_cuda_graphs"
-check "passes as graphs, nothing waits in a step" 60 steps.log "$folder/test_cuda_steps"
-check "networks that are types, a kernel a pass" 60 static_networks.log "$folder/test_cuda_static_networks"
-check "networks from configs as one kernel a pass, by NVRTC" 90 fused.log "$folder/test_cuda_fused"
-libraries=
-placed=
-if "$folder/${with_libraries[0]}" --workload none >"$out/libraries.log" 2>&1; then
-  libraries=yes
-  check "products by cuDNN and cuBLASLt" 150 libraries.log "$folder/${with_libraries[1]}"
-  check "recurrent layers by cuDNN" 120 recurrent.log "$folder/${with_libraries[2]}"
-  check "poolings by cuDNN" 120 pooling.log "$folder/${with_libraries[3]}"
-  placed=$(grep -h "cuda:0: cuDNN has the packed weights" "$out/recurrent.log" || true)
-else
-  echo "gpu-check: programs that are linked with cuDNN and cuBLASLt do not start here, see $out/libraries.log" >&2
-fi
-if command -v compute-sanitizer >/dev/null; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    check "$tool" 30 "$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_networks" "a small network*"
-    check "$tool, types" 60 "$tool-types.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$folder/test_cuda_static_networks" "a static network*"
+  tar -xf "$folder" -C "$scratch" || { echo "gpu-check: $folder cannot be unpacked" >&2; exit 2; }
+  folder=$scratch
+elif [ -z "$folder" ]; then
+  for folder in "$script" "$script/../build/gpu-check/benchmarks/gpu_check"; do
+    [ ! -x "$folder/coldpress-gpu-check" ] || break
   done
-else
-  echo "gpu-check: no compute-sanitizer here; memory and barriers are not looked at" >&2
 fi
+program=$folder/coldpress-gpu-check
+[ -x "$program" ] || { echo "gpu-check: there is no program $program; scripts/gpu-pack.sh makes it" >&2; exit 2; }
+pytorch=$script/pytorch.py
+[ -f "$pytorch" ] || pytorch=$script/../benchmarks/pytorch.py
 
-# Library, workload, mode, median in microseconds.
-: >"$out/times.tsv"
-measure() {  # PATH MODE PROGRAM
-  "$folder/$3" --path "$1" --backend cuda:0 --seconds 0.4 --workload "$workload" 2>>"$out/bench.log" |
-    awk -F'\t' -v OFS='\t' -v mode="$2" '{ print $1, $2, mode, $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
+# Where cuDNN, cuBLASLt and NVRTC may be: beside the program, then in pip's packages, then where the toolkit is.
+libraries=$folder
+found=$(python3 - 2>/dev/null <<'PYTHON'
+import glob, os, site, sys
+places = [*sys.path, *site.getsitepackages(), site.getusersitepackages()]
+folders = [f for p in dict.fromkeys(places) for f in sorted(glob.glob(os.path.join(p, "nvidia", "*", "lib")))]
+wanted = ("libcudnn.so*", "libcublasLt.so*", "libnvrtc.so*", "libcudart.so*")
+print(":".join(f for f in folders if any(glob.glob(os.path.join(f, name)) for name in wanted)))
+PYTHON
+) || found=
+[ -z "$found" ] || libraries+=:$found
+for place in /usr/local/cuda/lib64 /usr/local/cuda/lib; do
+  [ ! -d "$place" ] || libraries+=:$place
+done
+has_nvrtc=
+for place in ${libraries//:/ }; do
+  [ ! -e "$place/libnvrtc.so.13" ] || has_nvrtc=yes
+done
+! ldconfig -p 2>/dev/null | grep -q 'libnvrtc\.so\.13' || has_nvrtc=yes
+run() { exec env LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$program" "$@"; }
+
+device=cuda:0
+[ -z "$dry" ] || device=cuda:emulated
+export COLDPRESS_TEST_DEVICE=$device
+summary=$out/$part.md
+log=$out/$part.log
+numbers=$out/$part.tsv
+[ "$part" != C ] || numbers=/dev/null
+: >"$summary"; : >"$log"; : >"$numbers"
+say() { printf '%s\n' "$*" | tee -a "$summary"; }
+failed=0
+
+# Runs a command within so many seconds and the part's time. Its output is in $scratch/output and in the log.
+bounded() {  # SECONDS COMMAND...
+  local seconds=$1 left=$((end - SECONDS - 8)) status=0
+  shift
+  [ "$seconds" -le "$left" ] || seconds=$left
+  [ "$seconds" -le "${GPU_CHECK_LIMIT:-$seconds}" ] || seconds=$GPU_CHECK_LIMIT
+  printf '\n== %s (at most %d s)\n' "$*" "$seconds" >>"$log"
+  if [ "$left" -lt 5 ]; then
+    echo "no time was left for it" | tee "$scratch/output" >>"$log"
+    return 125
+  fi
+  timeout -k 5 "$seconds" bash -c '"$@"' bash "$@" >"$scratch/output" 2>&1 || status=$?
+  cat "$scratch/output" >>"$log"
+  printf '== status %d\n' "$status" >>"$log"
+  return "$status"
 }
-for workload in T1 T2 T3 T4 T5 T6 I1 I4 I6; do
-  measure dynamic "one graph" coldpress-bench
-  [ -z "$libraries" ] || measure libraries "one graph, libraries" "${with_libraries[0]}"
-  measure fused "one kernel by NVRTC" coldpress-bench
-  measure static "one kernel" coldpress-bench
-done
-for workload in T1 T4 T5; do
-  "$folder/coldpress-bench" --backend cuda:0 --seconds 0.4 --workload "$workload" --together 8 2>>"$out/bench.log" |
-    awk -F'\t' -v OFS='\t' '{ print $1, $2, "one kernel, 8 a launch", $4 }' >>"$out/times.tsv" || failed=$((failed + 1))
-done
-if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-  timeout 200 python3 benchmarks/pytorch.py --seconds 0.3 2>>"$out/bench.log" | cut -f 1-4 >>"$out/times.tsv" ||
-    echo "gpu-check: PyTorch did not finish, see $out/bench.log" >&2
-else
-  echo "gpu-check: no PyTorch that sees the GPU; nothing to compare with" >&2
+# The program is called through bash, so that one limit holds for all of it.
+export -f run
+export libraries program
+
+check() {  # NAME SECONDS COMMAND...
+  local name=$1 seconds=$2 start=$SECONDS status=0 verdict
+  shift 2
+  bounded "$seconds" "$@" || status=$?
+  case "$status" in
+    0) verdict=passed ;;
+    124 | 137) verdict="FAILED: not done in time"; failed=1 ;;
+    125) verdict="LEFT OUT: no time"; failed=1 ;;
+    *) verdict="FAILED ($status)"; failed=1 ;;
+  esac
+  printf '%s\t%s\t%d\t%d\n' check "$name" "$status" $((SECONDS - start)) >>"$numbers"
+  say "- $verdict, $((SECONDS - start)) s: $name"
+  [ "$status" -eq 0 ] || note 6 'FAILED:|REQUIRE|CHECK|error|due to|with message'
+}
+skip() { say "- skipped: $1: $2"; }
+note() {  # COUNT PATTERN: so many lines of the output that have it
+  grep -aE "$2" "$scratch/output" | head -"$1" | sed 's/^ */  - /' | tee -a "$summary"
+}
+
+say "# GPU check, part $part${dry:+ (dry run on the emulated GPU)}"
+say ""
+if [ -z "$dry" ] && command -v nvidia-smi >/dev/null; then
+  say "$(timeout -k 5 20 nvidia-smi --id=0 --format=csv,noheader \
+    --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,memory.total,power.limit 2>&1 | head -1)"
 fi
-{
-  printf '\n| Workload | Library | Mode | us |\n| --- | --- | --- | --- |\n'
-  sort -s -t "$(printf '\t')" -k 2,2 "$out/times.tsv" | awk -F'\t' '{ printf "| %s | %s | %s | %s |\n", $2, $1, $3, $4 }'
-  [ -z "$placed" ] || printf '\n%s\n' "$placed"
-} >>"$out/summary.md"
-while IFS=$'\t' read -r library workload mode time; do
-  results+=("{\"library\": $(quoted "$library"), \"workload\": $(quoted "$workload"), \"mode\": $(quoted "$mode"), \"us\": $time}")
-done <"$out/times.tsv"
-{
-  printf '{"machine": %s, "results": [\n' "$(quoted "$machine")"
-  for i in "${!results[@]}"; do printf '  %s%s\n' "${results[$i]}" "$([ "$i" -lt $((${#results[@]} - 1)) ] && echo ,)"; done
-  printf ']}\n'
-} >"$out/results.json"
-cat "$out/summary.md"
+if ! bounded 60 run bench --path dynamic --backend "$device" --workload none; then
+  say "The program does not start on $device: $(tail -1 "$scratch/output")"
+  exit 2
+fi
+if bounded 60 run libraries; then has_libraries=yes; else has_libraries=; fi
+say "cuDNN and cuBLASLt: $(tail -1 "$scratch/output")"
+say ""
+
+# A test of coldpress-gpu-check; in a dry run only the cases that are named, if any are, since emulation takes long.
+check_test() {  # NAME SECONDS TEST [CASES-OF-A-DRY-RUN]
+  if [ -n "$dry" ] && [ -n "${4-}" ]; then check "$1" "$2" run "$3" "$4"; else check "$1" "$2" run "$3"; fi
+}
+part_a() {
+  check_test "barriers: a cluster of 16 and cooperative launches" 60 cuda.barriers
+  note 20 "a round"
+  check_test "networks that are types, with clusters and without" 60 cuda.static_networks "a static network makes*"
+  export COLDPRESS_CUDA_CLUSTERS=0
+  check_test "the same where no device has clusters" 60 cuda.static_networks "steps of a static network*"
+  unset COLDPRESS_CUDA_CLUSTERS
+  check_test "networks against the reference, minibatches up to 512" 170 cuda.networks "a small network*,products are*"
+  check_test "graphs, losses, optimizers, streams, files" 90 cuda.graphs "every *,streams go on*,what is trained*"
+  check_test "passes as graphs, nothing waits in a step" 60 cuda.steps
+  check_test "tensors from layer to layer and between streams" 60 cuda.tensors
+  check_test "minibatches that stay on the GPU" 40 cuda.resident
+  if [ -n "$has_libraries" ]; then
+    check_test "products by cuDNN and cuBLASLt" 90 cuda_libs.networks "steps with libraries*,gradients are added*"
+    check_test "recurrent layers by cuDNN" 60 cuda_libs.recurrent "a backward pass*,weights are where*"
+    note 2 "packed weights of"
+    check_test "poolings by cuDNN" 40 cuda_libs.pooling
+  else
+    skip "products, recurrent layers and poolings by libraries" "cuDNN 9 and cuBLASLt 13 were not found"
+  fi
+  if [ -n "$dry" ]; then
+    skip "sanitizers, and passes that NVRTC compiles" "a dry run has no GPU"
+    return
+  fi
+  if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck synccheck initcheck; do
+      check "$tool of a small network" 40 sanitize "$tool" cuda.networks "a small network*"
+      check "$tool of networks that are types" 50 sanitize "$tool" cuda.static_networks "a static network makes*"
+    done
+  else
+    skip "memcheck, racecheck, synccheck, initcheck" "there is no compute-sanitizer"
+  fi
+  if [ -n "$has_nvrtc" ]; then
+    check "networks from configs as one kernel a pass, by NVRTC" 90 run cuda.fused
+  else
+    skip "networks from configs as one kernel a pass" "libnvrtc.so.13 was not found"
+  fi
+}
+sanitize() {  # TOOL TEST CASES
+  exec env LD_LIBRARY_PATH="$libraries" compute-sanitizer --tool "$1" --error-exitcode 9 "$program" "$2" "$3"
+}
+export -f sanitize
+
+workloads=T1,T2,T3,T4,T5,T6,I1,I4,I6
+seconds=0.25
+[ -z "$dry" ] || { workloads=T4,T5,I1; seconds=0.02; }
+# library, workload, mode, us by the host's clock, us by the GPU's events
+measure() {  # LIMIT PATH WORKLOADS DATA HOST [ARGUMENTS]
+  local limit=$1 path=$2 of=$3 data=$4 host=$5
+  shift 5
+  bounded "$limit" run bench --path "$path" --backend "$device" --seconds "$seconds" --workload "$of" --data "$data" \
+    --host "$host" "$@" || { say "FAILED: $path, $data, $host $*: $(tail -1 "$scratch/output")"; failed=1; }
+  awk -F'\t' -v OFS='\t' '$1 == "coldpress" { print $1, $2, $6, $4, $7 }' "$scratch/output" | tee -a "$numbers" >"$scratch/rows"
+  awk -F'\t' '{ printf "| %s | %s | %s | %s |\n", $2, $3, $4, $5 == 0 ? "-" : $5 }' "$scratch/rows" | tee -a "$summary"
+  grep -a ' loss ' "$scratch/output" | sed "s/^/$path, $data\t/" >>"$scratch/losses"
+}
+part_b() {
+  local path data host
+  : >"$scratch/losses"
+  say "Times are medians in us: by the host's clock of a call, and by the GPU's events of a launch."
+  say ""
+  say "| Workload | How | Host | GPU |"
+  say "| --- | --- | --- | --- |"
+  bounded 60 run bench --path static --backend cpu --seconds 0.01 --workload "$workloads" || true
+  grep -a ' loss ' "$scratch/output" | sed "s/^/cpu\t/" >>"$scratch/losses"
+  for data in resident uploaded; do
+    for host in pipelined waited; do
+      measure 60 static "$workloads" "$data" "$host"
+      measure 60 dynamic "$workloads" "$data" "$host"
+      [ -z "$has_libraries" ] || measure 60 libraries "$workloads" "$data" "$host"
+    done
+  done
+  for path in T1 T4 T5; do
+    [ -n "$dry" ] || measure 20 static "$path" uploaded pipelined --together 8
+  done
+  if [ -n "$dry" ]; then
+    if python3 -c 'import torch' 2>/dev/null; then
+      bounded 60 python3 "$pytorch" --device cpu --seconds 0.02 T4 || { say "FAILED: PyTorch, $(tail -1 "$scratch/output")"; failed=1; }
+    else
+      say "skipped: there is no PyTorch"
+    fi
+  elif python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+    bounded 170 python3 "$pytorch" --seconds 0.2 --until 160 ||
+      { say "FAILED: PyTorch, $(tail -1 "$scratch/output")"; failed=1; }
+    awk -F'\t' -v OFS='\t' '$1 ~ /^pytorch [0-9]/ { print $1, $2, $3, $4, $6 }' "$scratch/output" | tee -a "$numbers" |
+      awk -F'\t' '{ printf "| %s | %s, %s | %s | %s |\n", $2, $1, $3, $4, $5 }' | tee -a "$summary"
+  else
+    say "skipped: there is no PyTorch that sees the GPU"
+  fi
+  # NVRTC takes seconds for each; what it made for one condition is there for the next.
+  if [ -n "$dry" ] || [ -z "$has_nvrtc" ]; then
+    say "skipped: passes that NVRTC compiles, $([ -n "$dry" ] && echo "for which a dry run has no GPU" || echo "since libnvrtc.so.13 was not found")"
+  else
+    measure 100 fused T1,T4,I1,I6,T5 resident pipelined
+    measure 30 fused T1,T4,I1,I6,T5 uploaded waited
+  fi
+  say ""
+  say "Losses after 21 steps, beside the CPU's:"
+  awk -F'\t' '{ split($2, w, " "); loss[$1 "\t" w[1]] = w[5]; if ($1 != "cpu") of[$1 "\t" w[1]] = w[1] }
+    END { for (key in of) { here = loss[key]; there = loss["cpu\t" of[key]]; count++
+        off = (here - there) / (there == 0 ? 1 : there); if (off < 0) off = -off
+        if (there == "" || !(off <= 1e-3)) { bad++; split(key, k, "\t"); printf "FAILED: %s of %s: %s, the CPU has %s\n", k[1], k[2], here, there } }
+      printf "%d of %d agree to 1e-3\n", count - bad, count; exit bad > 0 }' "$scratch/losses" >"$scratch/agree" || failed=1
+  tee -a "$summary" <"$scratch/agree"
+}
+
+part_c() {
+  local workload
+  if [ -z "$dry" ] && ! command -v ncu >/dev/null; then
+    say "skipped: there is no ncu (Nsight Compute)"
+    return
+  fi
+  for workload in T1 T2 T4 T5; do
+    [ -z "$dry" ] || case "$workload" in T1 | T2) continue ;; esac
+    say "## $workload"
+    say ""
+    if [ -n "$dry" ]; then
+      bounded 100 run bench --path static --backend "$device" --seconds 0.02 --workload "$workload" --data resident
+    else
+      bounded 110 profile "$workload"
+    fi || { say "FAILED: $(grep -aE '==(ERROR|WARNING)==' "$scratch/output" | head -2)"; failed=1; }
+    if [ -n "$dry" ]; then
+      awk -F'\t' '$1 == "coldpress" { print $2 ": " $4 " us on the host" }' "$scratch/output" | tee -a "$summary"
+      continue
+    fi
+    say '```'
+    grep -aE '^ +(Duration|SM Frequency|Elapsed Cycles|Registers Per Thread|Executed Ipc Active|Issue Slots Busy|No Eligible|One or More Eligible|L1/TEX Hit Rate|L2 Hit Rate|Memory Throughput|Compute \(SM\) Throughput|Grid Size|Cluster Size|Achieved Occupancy|Bank conflicts|Warp Cycles Per Issued Instruction)' \
+      "$scratch/output" | tee -a "$summary"
+    say '```'
+  done
+}
+profile() {  # WORKLOAD
+  exec env LD_LIBRARY_PATH="$libraries" ncu --set full --launch-skip 15 --launch-count 1 --kernel-name regex:run \
+    --page details "$program" bench --path static --backend cuda:0 --seconds 0.01 --workload "$1" --data resident
+}
+export -f profile
+
+case "$part" in
+  A) part_a ;;
+  B) part_b ;;
+  C) part_c ;;
+esac
+say ""
+say "$([ "$failed" -eq 0 ] && echo "Part $part passed" || echo "Part $part has FAILED checks"), after $SECONDS s of at most $((60 * minutes))."
 exit "$failed"

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Installs the packages that building and testing coldpress need, on Debian and Ubuntu, as root or through sudo.
-# Usage: scripts/install-deps.sh [--with-clang] [--with-arm64]
+# Usage: scripts/install-deps.sh [--with-clang] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
 #   --with-clang   also clang 14 and 16 where the distribution has them: the compile-fail tests run on each compiler found,
 #                  and the preset fuzz needs the first
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user, which runs its programs: the preset arm64
+#   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, which are packages of Python, in build/cuobjdump: without them,
+#                  and where the CUDA toolkit has none, scripts/check-kernels.sh does not look at machine code
+#   --with-clean-root  also debootstrap, for scripts/gpu-pack.sh --clean-root
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git pkg-config
@@ -11,13 +14,22 @@ packages=(g++ cmake ninja-build ccache git pkg-config
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
 optional=(time valgrind)  # tests that want them say that they skip
 
+cuobjdump=0
 for argument in "$@"; do
   case "$argument" in
     --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
     --with-arm64) optional+=(g++-aarch64-linux-gnu qemu-user) ;;
-    *) sed -n 's/^# \{0,1\}//; 2,6p' "$0" >&2; exit 2 ;;
+    --with-cuobjdump) cuobjdump=1 ;;
+    --with-clean-root) optional+=(debootstrap) ;;
+    *) sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2 ;;
   esac
 done
+
+root="$(dirname "$0")/.."
+if [ $cuobjdump = 1 ] && ! ls "$root"/build/cuobjdump/nvidia/*/bin/nvdisasm >/dev/null 2>&1; then
+  python3 -m pip install --quiet --target "$root/build/cuobjdump" nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm ||
+    echo "install-deps: going on without cuobjdump, which pip could not install" >&2
+fi
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "install-deps: this is neither Debian nor Ubuntu; install the counterparts of: ${packages[*]}" >&2

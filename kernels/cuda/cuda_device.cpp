@@ -1,5 +1,6 @@
 #include <coldpress/backend/cuda/compiler.hpp>
 #include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/backend/cuda/launch_times.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -87,6 +88,7 @@ class CudaKernel final : public TakenDown {
     config.gridDim = dim3(static_cast<unsigned>(call.blocks)), config.blockDim = dim3(grid::threads);
     config.dynamicSmemBytes = shared_bytes(call), config.stream = stream_;
     config.attrs = &how, config.numAttrs = waits(call);
+    LaunchTime const timed{stream_};
     runtime_.check(cudaLaunchKernelExC(&config, call.kernel, Addresses{pass, call}.both), "starting a kernel");
   }
 
@@ -147,6 +149,7 @@ class CudaGraph final : public TakenDown {
       }
     }
     changed_.clear(), update_ = false;
+    LaunchTime const timed{stream_};
     runtime_.check(cudaGraphLaunch(executable_, stream_), "starting kernels");
   }
 
@@ -288,7 +291,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  void* make(std::size_t bytes) override {
+  void* make_unset(std::size_t bytes) override {
     runtime_.use();
     void* memory = nullptr;
     if (cudaError_t const error = cudaMalloc(&memory, bytes); error == cudaErrorMemoryAllocation) {
@@ -300,6 +303,10 @@ class CudaDevice final : public Device {
     } else {
       check(error, "allocating memory");
     }
+    return memory;
+  }
+  void* make(std::size_t bytes) override {
+    void* const memory = make_unset(bytes);
     // Both streams may write to it next.
     cudaError_t error = cudaMemsetAsync(memory, 0, bytes, stream_);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream_);

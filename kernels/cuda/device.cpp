@@ -1,8 +1,15 @@
 #include <coldpress/backend/cuda/device.hpp>
 
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 
 namespace coldpress::cuda {
+
+bool Device::clusters_are_wanted() {
+  char const* const wanted = std::getenv("COLDPRESS_CUDA_CLUSTERS");
+  return !wanted || std::string_view{wanted} != "0";
+}
 
 void Device::release(void* memory) noexcept {
   try {
@@ -70,9 +77,10 @@ void Device::submit() {
   whole_ = pass_.calls().size();
   if (++submitted_ < together_) return;
   int const done = std::exchange(turn_, 1 - turn_);
-  waited_ = false, submitted_ = 0;  // also where they cannot be started
+  bool const brought = std::exchange(waited_, false);  // also where they cannot be started
+  submitted_ = 0;
   flush();
-  mark(done);
+  if (brought) mark(done);  // else there is nothing to wait for that was not there before
 }
 
 void Device::start_together(int passes) {

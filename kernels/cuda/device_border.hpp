@@ -73,6 +73,8 @@ class Border<cuda::RuntimeCuda> {
     memory.reserve(size);
     return memory;
   }
+  using Workspace = cuda::UnsetMemory<float>;
+  Workspace workspace() const { return Workspace{device_}; }
   void clear(Memory& memory) const {
     if (memory.data()) device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(float));
   }

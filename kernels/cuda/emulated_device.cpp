@@ -105,6 +105,7 @@ class EmulatedDevice final : public Device {
   }
 
  private:
+  static constexpr std::size_t most_started = 1024;  // a GPU has no end of room for them either
   /// While it lasts the memory is open.
   struct Open {
     explicit Open(EmulatedDevice& of) : device(of) { device.protect(PROT_READ | PROT_WRITE); }
@@ -115,7 +116,10 @@ class EmulatedDevice final : public Device {
    public:
     Tape(EmulatedDevice& device, Pass const& from) : TakenDown(from), device_(device), tape_(from) {}
     void change(std::size_t number) override { tape_.copy(pass, number); }
-    void start() override { device_.started_.push_back(tape_); }
+    void start() override {
+      if (device_.started_.size() == most_started) device_.play(1);
+      device_.started_.push_back(tape_);
+    }
 
    private:
     EmulatedDevice& device_;
@@ -126,6 +130,13 @@ class EmulatedDevice final : public Device {
     void* const memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeros
     if (memory == MAP_FAILED) throw DeviceError{"'" + name() + "': the host has no memory left"};
     areas_[memory] = bytes;
+    return memory;
+  }
+  void* make_unset(std::size_t bytes) override {
+    void* const memory = make(bytes);
+    ::mprotect(memory, bytes, PROT_READ | PROT_WRITE);
+    std::memset(memory, 0xff, bytes);  // NaN as float and as double
+    ::mprotect(memory, bytes, PROT_NONE);
     return memory;
   }
   void* make_pinned(std::size_t bytes) override { return ::operator new(bytes); }

@@ -22,6 +22,9 @@ class Border {
 
   using Memory = HeapMemory<float>;
   Memory memory(Index size = 0) const { return Memory(size); }
+  /// For values that a pass writes before it reads them.
+  using Workspace = HeapMemory<float>;
+  Workspace workspace() const { return {}; }
   void clear(Memory& memory) const { freestanding::fill_n(memory.data(), memory.size(), 0.0f); }
   /// f(values) for values that the backend has: to be read, or changed.
   template <class F>

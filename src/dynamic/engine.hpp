@@ -209,12 +209,12 @@ class Engine final : public Executable {
   friend class Trainer<Backend>;
   struct Space {
     Program program;
-    typename Border<Backend>::Memory memory;
+    typename Border<Backend>::Workspace memory;
     HeapMemory<float> of_workers;
     typename Border<Backend>::Passes passes;
     template <class... Args>
     explicit Space(Border<Backend> const& border, Args&&... args)
-        : program(std::forward<Args>(args)...), memory(border.memory()) {}
+        : program(std::forward<Args>(args)...), memory(border.workspace()) {}
   };
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };

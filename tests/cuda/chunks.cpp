@@ -189,9 +189,9 @@ TEST_CASE("blocks with samples of their own meet once a step") {
   CHECK(demand.barriers == 1);
   // Weights, values, and what products and sums take: 5704, 16 samples of 216, 4608 + 256.
   CHECK(demand.shared == 5704 + 16 * 216 + 4608 + 256);
-  CHECK(describe(solver) ==
-        "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
-        "shared memory\n");
+  CHECK(describe(solver).starts_with(
+      "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
+      "shared memory\n"));
   Network<bench::T5::Net, bench::T5::shape, Batch<bench::T5::batch>, Cuda> recurrent{7, Cuda::on("cuda:emulated")};
   Solver<decltype(recurrent), bench::T5::loss, bench::optimizer> of_recurrent{recurrent};
   CHECK(describe(of_recurrent).find(" with 1 barrier") != std::string::npos);

@@ -132,3 +132,47 @@ TEST_CASE("a library's call is made in the device's stream, once outside of a ca
   CHECK(library.puts[1].stream == device->stream());
   CHECK(library.puts[1].captured);
 }
+
+TEST_CASE("memory of a pass's values is left as it is on a GPU, where tools look for who reads it too early") {
+  auto const device = cuda::open_device("cuda:0");
+  model::seen() = {};
+  device->release(device->allocate_unset(1000));
+  CHECK(model::seen().cleared == 0);
+  device->release(device->allocate(1000));
+  CHECK(model::seen().cleared == 1);
+
+  auto const emulated = cuda::emulated_device();
+  for (bool unset : {false, true}) {
+    void* const memory = unset ? emulated->allocate_unset(12) : emulated->allocate(12);
+    float here[3] = {};
+    emulated->download(here, memory, sizeof here);
+    for (float value : here) CHECK((unset ? value != value : value == 0));
+    emulated->release(memory);
+  }
+}
+
+TEST_CASE("a pass for which nothing is brought asks for its launch and for nothing else") {
+  auto const device = cuda::open_device("cuda:0");
+  auto const pass = [&](bool brings, int argument) {
+    if (brings) static_cast<void>(device->turn());
+    Kernel{0, 12, 3, argument}.gather(*device);
+    device->submit();
+  };
+  for (bool brings : {true, false, false, true, false, true, true}) {
+    model::seen() = {};
+    pass(brings, 1);
+    CHECK(model::seen().recorded == (brings ? 1 : 0));
+    CHECK(model::seen().launches.size() == 1);
+    CHECK(model::seen().synchronized == 0);
+  }
+}
+
+TEST_CASE("in emulation a library's call that was never made is not captured") {
+  auto const device = cuda::emulated_device();
+  Library const library;
+  auto const pass = [&] { device->gather(library, {}), device->submit(); };
+  CHECK_THROWS_AS(pass(), DeviceError);
+  device->call_once(library, {});
+  pass();
+  pass();
+}

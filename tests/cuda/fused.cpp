@@ -57,7 +57,7 @@ std::vector<std::string> able() {
   auto all = devices();
   if (!Host::can()) {
     WARN("skipped: on the host: COLDPRESS_CXX names no compiler for fused passes");
-    all.erase(all.begin());
+    std::erase(all, "cuda:emulated");
   }
   return all;
 }

@@ -23,7 +23,7 @@ struct Launch {
 struct Graph {
   struct Node {
     Launch kernel;
-    bool child = false;
+    std::shared_ptr<Graph> child = nullptr;  // which was moved there
   };
   std::vector<std::unique_ptr<Node>> nodes;
 };
@@ -37,7 +37,7 @@ struct Seen {
   int graphs = 0, instantiated = 0, updated = 0, set_in_executable = 0, cleared = 0;
   bool capturing = false;
   bool refuses_updates = false;
-  int synchronized = 0;
+  int synchronized = 0, recorded = 0;
 };
 inline Seen& seen() {
   static Seen all;
@@ -74,8 +74,7 @@ inline cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t gra
 inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* made, cudaGraph_t graph, cudaGraphNode_t const*,
                                     cudaGraphEdgeData const*, std::size_t, cudaGraphNodeParams* parameters) {
   auto& node = of(graph)->nodes.emplace_back(std::make_unique<Graph::Node>());
-  node->child = true;
-  delete of(parameters->graph.graph);
+  node->child.reset(of(parameters->graph.graph));
   *made = reinterpret_cast<cudaGraphNode_t>(node.get());
   return cudaSuccess;
 }
@@ -189,7 +188,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete reinterpret_cast<int*>(event);
   return cudaSuccess;
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return ++seen().recorded, cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void const*, int, std::size_t) {
   return *blocks = 1, cudaSuccess;

@@ -2,12 +2,89 @@
 // not depend on the order of the threads, which the host can choose.
 #include "cuda/parity.hpp"
 
+#include <coldpress/backend/cuda/device.hpp>
 #include <coldpress/backend/grid.hpp>
+
+#include <array>
+#include <cstdlib>
 
 using namespace coldpress;
 using namespace coldpress::test;
 
+namespace {
+
+/// While it lasts, devices that are opened have no clusters.
+struct WithoutClusters {
+  WithoutClusters() { ::setenv("COLDPRESS_CUDA_CLUSTERS", "0", 1); }
+  ~WithoutClusters() { ::unsetenv("COLDPRESS_CUDA_CLUSTERS"); }
+};
+
+/// Forward and back through a layer: its outputs, input gradients and weights' gradients, each compared by itself.
+void check_products(Backend const& backend, LayerConfig const& config, Index in, Index out, Index batch, Index terms) {
+  INFO(dynamic::describe(config) << "batch " << batch << " on " << backend.name());
+  SharedTensor const x = noise({batch, in}, 1), dy = noise({batch, out}, 2);
+  auto const made = [&](Backend const& by) {
+    Net net = Net::from_config(by, config, {}, 3);
+    Floats const y = values_of(net.forward(x)), dx = values_of(net.backward(dy));
+    return std::array{y, dx, gradients_of(net)};
+  };
+  auto const tried = made(backend), exact = made(Backend{"cpu:reference"});
+  for (std::size_t k = 0; k < tried.size(); ++k) CHECK(excess_of(tried[k], exact[k], static_cast<double>(terms)) <= 1);
+}
+
+}  // namespace
+
 TEST_CASE("random networks are within the bound of the reference") { check_random_networks(backends()); }
+
+TEST_CASE("networks of common sizes learn what the reference learns") { check_whole_networks(backends()); }
+
+TEST_CASE("random networks with minibatches of up to 512 samples are within the bound of the reference") {
+  check_large_minibatches(backends());
+}
+
+TEST_CASE("without clusters networks have the same bits") {
+  Random random{77};
+  Index with = 0, without = 0;
+  auto const count = [](Index& of, auto const& make) {
+    Index const before = cuda::counts().clusters;
+    auto const made = make();
+    of += cuda::counts().clusters - before;
+    return made;
+  };
+  auto const names = devices();
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RandomNetwork const network{random};
+    Index const batch = random.integer(1, 40);
+    for (std::string const& device : names) {
+      auto const trace = [&] { return Trace{device, network, seed, batch}; };
+      Trace const clusters = count(with, trace);
+      WithoutClusters const off;
+      INFO("network " << seed << ", batch " << batch << " on " << device);
+      CHECK(same(count(without, trace), clusters));
+    }
+  }
+  CHECK(with > 0);
+  CHECK(without == 0);
+}
+
+TEST_CASE("large products are the reference's, value by value") {
+  auto const dense = [](Index out) { return Linear{.output_size = out}; };
+  for (Backend const& backend : backends()) {
+    // Forward has so many tiles of 128 x 128 that a GPU takes these.
+    check_products(backend, sequential({{"wide", dense(1537)}}, Shape{19}), 19, 1537, 1410, 1537);
+    if (is_emulated(backend)) continue;
+    for (auto const [in, out, batch] : {std::array<Index, 3>{784, 1024, 512},
+                                        {1024, 1024, 512},
+                                        {4096, 1000, 128},
+                                        {2047, 2049, 1025},
+                                        {9000, 10, 3}})
+      check_products(backend, sequential({{"dense", dense(out)}}, Shape{in}), in, out, batch,
+                     std::max({in, out, batch}));
+    LayerConfig const images =
+        sequential({{"images", Convolution{.num_output = 64, .filter_shape = 5, .padding = 2}}}, Shape{32, 16, 16});
+    check_products(backend, images, 32 * 256, 64 * 256, 128, 128 * 256);
+  }
+}
 
 TEST_CASE("a small network has every kind of kernel") {
   LayerConfig const config = sequential({{"conv", Convolution{.num_output = 5, .filter_shape = 3}},

@@ -51,6 +51,13 @@ TEST_CASE("random networks are within the bound of the reference, by libraries")
   CHECK(since().library_calls > 1000);
 }
 
+TEST_CASE("large minibatches are within the bound of the reference, by libraries") {
+  check_large_minibatches(backends(with_libraries));
+}
+TEST_CASE("networks of common sizes learn what the reference learns, by libraries") {
+  check_whole_networks(backends(with_libraries));
+}
+
 TEST_CASE("random graphs are within the bound of the reference, by libraries") {
   Since const since;
   check_random_graphs(backends(with_libraries));

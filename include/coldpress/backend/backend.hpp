@@ -114,7 +114,8 @@ struct ForwardPass {
   State state;         // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
   std::uint64_t key;   // of the layer's random numbers
   std::uint64_t step;  // 0: inference
-  [[no_unique_address]] Windows windows = {};
+  // Not [[no_unique_address]], though it may be empty: nvcc 13.0 has kernels take nearly twice the bytes then.
+  Windows windows = {};
 };
 
 /// What its backward functions are given: dx = slope(...); sinks[i] takes the gradient of parameter i.
@@ -131,7 +132,7 @@ struct BackwardPass {
   Sinks sinks;
   T* memory;
   std::uint64_t key, step;
-  [[no_unique_address]] Windows windows = {};
+  Windows windows = {};
 };
 
 /// Where a parameter's gradient goes: to memory, ...

@@ -20,6 +20,9 @@ template <class Backend>
 struct Storage {
   template <class T, class Batch, Index size>
   using Memory = coldpress::Memory<T, Batch, size>;
+  /// For values that a pass writes before it reads them.
+  template <class T, class Batch, Index size>
+  using Workspace = coldpress::Memory<T, Batch, size>;
   template <class T, int count>
   using Numbers = std::array<T, static_cast<std::size_t>(count)>;
 

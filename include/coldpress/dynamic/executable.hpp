@@ -129,6 +129,8 @@ class Executable {
     for (auto const& [name, mean] : losses()) sum += mean;
     return sum;
   }
+  /// The home of values that stay on the device, for passes to read; null: passes read the host's.
+  virtual std::shared_ptr<SharedTensor::Home> upload(Values) { return nullptr; }
   /// Those of the last call, where the host reads them.
   virtual std::span<Values const> outputs() const = 0;
   /// Those of the last backward_input, or of a training step where force_backward asks for them; else none.
@@ -166,10 +168,6 @@ class Executable {
   explicit Executable(std::string device = {}) : device_(std::move(device)) {}
   /// What trains this network. It is asked for after link_training().
   virtual Training& linked_training() = 0;
-
- public:
-  /// The home of values that stay on the device, for passes to read; null: passes read the host's.
-  virtual std::shared_ptr<SharedTensor::Home> upload(Values) { return nullptr; }
 
  private:
   Training& training() {

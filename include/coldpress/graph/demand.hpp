@@ -28,18 +28,20 @@ auto run_nowhere(Program const& program, Index batch, std::uint64_t step) {
 }
 }  // namespace detail
 
-/// Of a network's forward, with so many samples.
-template <class Net>
+/// Of a network's forward, with so many samples. `products` takes what the backend can tell of its products, in order.
+template <class Net, class... Products>
 requires AsksForBlocks<typename Net::Backend>
-auto demand_of(Net const&, Index batch) {
+auto demand_of(Net const&, Index batch, Products*... products) {
   typename Net::Inference const program{};
   auto const run = detail::run_nowhere<Net>(program, batch, 0);
-  return demand_of(run.backend, [&] { ForwardOf{}(run); });
+  return demand_of(
+      run.backend, [&] { ForwardOf{}(run); }, products...);
 }
 /// Of a solver's step.
-template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
+template <class Solver, class... Products,
+          class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
 requires AsksForBlocks<typename Net::Backend>
-auto demand_of(Solver const& solver, Index batch) {
+auto demand_of(Solver const& solver, Index batch, Products*... products) {
   using T = typename Net::T;
   typename Solver::Program const program{};
   auto const run = detail::run_nowhere<Net>(program, batch, 1);
@@ -48,13 +50,14 @@ auto demand_of(Solver const& solver, Index batch) {
   for (T*& state : sink.state) state = nowhere;
   Turn<typename Solver::Optimizer, T> const turn{sink, Solver::options, solver.minibatch_size, {}, run.batch, nullptr};
   std::array<bool, Net::Graph::parameter_count> const frozen{};
-  return demand_of(run.backend, [&] {
+  auto const step = [&] {
     if constexpr (Solver::fused) {
       typename Solver::Step{}(run, turn, frozen, nullptr, nowhere);
     } else {
       typename Solver::Step{}(run, turn, frozen, nowhere, nowhere);
     }
-  });
+  };
+  return demand_of(run.backend, step, products...);
 }
 
 }  // namespace coldpress

@@ -189,20 +189,44 @@ inline std::string in_words(grid::Demand const& demand) {
   return how() + "; " + std::to_string(demand.apart) + " have samples of their own, in " +
          std::to_string((demand.shared + 255) / 256) + " KiB of shared memory";
 }
+/// How many blocks each product of a kernel has, a line each.
+inline std::string in_words(std::vector<grid::ProductBlocks> const& products) {
+  auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  grid::ProductBlocks const* largest = nullptr;
+  for (grid::ProductBlocks const& product : products) {
+    if (!largest || product.multiply_adds() > largest->multiply_adds()) largest = &product;
+  }
+  std::string text;
+  for (grid::ProductBlocks const& product : products) {
+    text += product.count > 1 ? "  " + count(product.count, "product") + " of " : "  a product of ";
+    text += std::to_string(product.rows) + " x " + std::to_string(product.columns) + " sums of " +
+            count(product.terms, "term");
+    if (product.parts > 1) text += ", cut into " + count(product.parts, "part");
+    text += product.apart ? ": " + count(product.blocks, "tile") + " of each block's own samples"
+                          : ": " + count(product.blocks, "block");
+    text += &product == largest && products.size() > 1 ? ", and the most multiply-adds\n" : "\n";
+  }
+  return text;
+}
 /// On a GPU, or "cuda:emulated", also how it goes through a minibatch.
 template <class Net>
 requires requires { typename Net::Inference; }
 std::string describe(Net const& network, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {
   std::string text = description(network).table();
-  if constexpr (AsksForBlocks<typename Net::Backend>)
-    text += "forward is one kernel: " + in_words(demand_of(network, batch)) + "\n";
+  if constexpr (AsksForBlocks<typename Net::Backend>) {
+    std::vector<grid::ProductBlocks> products;
+    text += "forward is one kernel: " + in_words(demand_of(network, batch, &products)) + "\n";
+    text += in_words(products);
+  }
   return text;
 }
 /// How a GPU goes through a step of a solver.
 template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
 requires AsksForBlocks<typename Net::Backend> std::string describe(
     Solver const& solver, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {
-  return "a step is one kernel: " + in_words(demand_of(solver, batch)) + "\n";
+  std::vector<grid::ProductBlocks> products;
+  std::string const kernel = in_words(demand_of(solver, batch, &products));
+  return "a step is one kernel: " + kernel + "\n" + in_words(products);
 }
 template <class Net>
 std::string dot(Net const& network) {

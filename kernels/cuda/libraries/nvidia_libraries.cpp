@@ -100,7 +100,7 @@ class Aside {
 
  private:
   static Index rounded(Index bytes) { return (bytes + 255) / 256 * 256; }
-  DeviceMemory<std::byte> memory_;
+  MemoryOf<std::byte, &Device::allocate_unset, &Device::discard> memory_;
   Index taken_ = 0;
 };
 void call_once(std::shared_ptr<Device> const& device, PlannedCall const& call) {
@@ -129,7 +129,7 @@ void call_once(std::shared_ptr<Device> const& device, RnnPlan const& plan) {
 /// A recurrent layer's plans, and what it keeps from forward to backward.
 class NvidiaRnn final : public LibraryRnn {
  public:
-  NvidiaRnn(std::shared_ptr<Device> const& device, DeviceMemory<std::byte>& workspace)
+  NvidiaRnn(std::shared_ptr<Device> const& device, UnsetMemory<std::byte>& workspace)
       : device_(device), workspace_(workspace), kept_(device) {}
   template <class Make>
   void choose(RnnTask const& task, float const* weight, Make make) {
@@ -163,7 +163,7 @@ class NvidiaRnn final : public LibraryRnn {
 
  private:
   std::shared_ptr<Device> device_;
-  DeviceMemory<std::byte>& workspace_;
+  UnsetMemory<std::byte>& workspace_;
   std::vector<std::unique_ptr<RnnPlan>> plans_;
   RnnPlan* plan_ = nullptr;  // of the pass that is under way
   float* weight_ = nullptr;
@@ -293,7 +293,7 @@ class NvidiaLibraries final : public Libraries {
   std::map<Question, std::unique_ptr<PlannedCall>> calls_;
   std::map<PoolingQuestion, std::unique_ptr<PoolingCall>> poolings_;
   std::map<void const*, NvidiaRnn> rnns_;
-  DeviceMemory<std::byte> workspace_;  // released before the calls: they may still be under way
+  UnsetMemory<std::byte> workspace_;  // released before the calls: they may still be under way
 };
 
 std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precision) {

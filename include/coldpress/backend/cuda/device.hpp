@@ -56,10 +56,17 @@ class Device {
   virtual bool emulated() const = 0;
   /// The calling thread's current device, for what asks CUDA itself.
   virtual void make_current() const {}
+  /// Where it does one thing after another, a cudaStream_t, which libraries are told once.
+  virtual void* stream() const { return nullptr; }
 
   /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
+  /// The same, for what is written before it is read: a GPU leaves it as it is, for tools that look for who reads what
+  /// nobody has written, and the emulated device makes it NaN.
+  void* allocate_unset(std::size_t bytes) { return ++counts().allocations, make_unset(bytes); }
   void release(void* memory) noexcept;
+  /// The same of memory that no kernel uses that was gathered.
+  void discard(void* memory) noexcept { destroy(memory); }
   /// Memory of the host that the device reads by itself.
   void* allocate_pinned(std::size_t bytes) { return ++counts().allocations, make_pinned(bytes); }
   virtual void release_pinned(void* memory) noexcept = 0;
@@ -95,6 +102,9 @@ class Device {
     call.library = &library, call.size = sizeof operands;
     gather(call, {}, &operands);
   }
+  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
+  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
+  virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
   /// What the kernels that f gathers, which are not started, would ask for as one.
   template <class F>
   grid::Demand demand_of(F f) {
@@ -135,8 +145,9 @@ class Device {
     ++counts().uploads, copy_ahead(to, pinned, bytes);
   }
 
-  /// Whether small passes are clusters, where the device has such. The bits are the same.
-  bool clusters = true;
+  /// Whether small passes are clusters, where the device has such. The bits are the same. For tests also the
+  /// environment variable COLDPRESS_CUDA_CLUSTERS, which is read when a device is opened: 0 for none.
+  bool clusters = clusters_are_wanted();
 
   /// The grid of a kernel, whose threads share some memory of the device.
   Grid grid() const {
@@ -145,8 +156,11 @@ class Device {
     return grid;
   }
 
+  static bool clusters_are_wanted();
+
  protected:
   virtual void* make(std::size_t bytes) = 0;
+  virtual void* make_unset(std::size_t bytes) { return make(bytes); }
   virtual void* make_pinned(std::size_t bytes) = 0;
   virtual void destroy(void* memory) noexcept = 0;
   virtual void copy_up(void* to, void const* from, std::size_t bytes) = 0;
@@ -163,14 +177,6 @@ class Device {
   virtual void mark(int turn) = 0;
   virtual void wait(int turn) = 0;
 
- public:
-  /// Where the device does one thing after another, a cudaStream_t, which libraries are told once.
-  virtual void* stream() const { return nullptr; }
-  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
-  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
-  virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
-
- protected:
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
   std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
@@ -185,7 +191,7 @@ class Device {
   std::vector<Index> failed_;         // of these
   int together_ = 1, submitted_ = 0;  // passes that are started together, and how many of these have ended
   int turn_ = 0;                      // of those that are started together: 0 and 1
-  bool waited_ = false;               // for this turn
+  bool waited_ = false;               // for this turn, in which something was brought
   bool again_ = false;
 };
 
@@ -194,7 +200,7 @@ class Device {
 std::shared_ptr<Device> open_device(std::string const& name);
 std::shared_ptr<Device> emulated_device();
 
-/// Memory as HeapMemory is: zeroed where it is a device's; grows, losing what it held; never shrinks.
+/// Memory as HeapMemory is: zeroed where it is a DeviceMemory; grows, losing what it held; never shrinks.
 template <class T, auto allocate, auto release>
 class MemoryOf {
  public:
@@ -221,6 +227,9 @@ class MemoryOf {
 };
 template <class T>
 using DeviceMemory = MemoryOf<T, &Device::allocate, &Device::release>;
+/// For values of a pass: not zeroed.
+template <class T>
+using UnsetMemory = MemoryOf<T, &Device::allocate_unset, &Device::release>;
 template <class T>
 using PinnedMemory = MemoryOf<T, &Device::allocate_pinned, &Device::release_pinned>;
 

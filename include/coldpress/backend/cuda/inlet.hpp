@@ -32,7 +32,7 @@ class Inlet {
   struct Place {
     explicit Place(std::shared_ptr<Device> const& device) : pinned(device), memory(device) {}
     PinnedMemory<float> pinned;
-    DeviceMemory<float> memory;
+    UnsetMemory<float> memory;
   };
   Place& next(std::span<float const> values) {
     last_ = static_cast<std::size_t>(device_->turn());

@@ -23,6 +23,16 @@ inline constexpr Index near = 50;    // or where all is in a block's shared memo
 inline constexpr Index cluster_blocks = 16;        // of a cluster at most; more than 8 are not everywhere
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
+/// A product, and how many blocks have something to do in it.
+struct ProductBlocks {
+  Index count, rows, columns, terms;  // so many of {rows, terms} {terms, columns}
+  Index parts;                        // that the terms of a sum are cut into
+  Index blocks;
+  bool apart;  // computed by each block that has samples of its own: `blocks` are its tiles, one after the other
+  constexpr Index multiply_adds() const { return count * rows * columns * terms; }
+  bool operator==(ProductBlocks const&) const = default;
+};
+
 /// What a pass asks for.
 struct Demand {
   Index blocks = 1;  // that have something to do at the same time

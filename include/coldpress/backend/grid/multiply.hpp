@@ -94,6 +94,7 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
       });
     }
   };
+  team.tell({p.count, p.m, p.n, p.k, p.splits, p.tiles(tile), team.apart});
   team.each_block(p.tiles(tile), sums_of, p.kind, (few ? few_rows : tile) * tile * p.terms() / assumed::multiply_adds);
 }
 

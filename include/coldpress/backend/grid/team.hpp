@@ -5,6 +5,9 @@
 #include <coldpress/backend/grid/launch.hpp>
 
 #include <cstdint>
+#if !defined __CUDACC_RTC__
+#include <vector>
+#endif
 
 /// Has nvcc unroll a loop whose arrays are to be registers.
 #if defined __CUDA_ARCH__
@@ -26,15 +29,23 @@ inline constexpr Index apart_shared = 4608 + 4 * sum_parts, apart_values = 99 * 
 /// another writes.
 enum class Order { forward, backward, shuffled };
 #if !defined __CUDACC_RTC__
-/// What a host plays. `demand`: it has none of it done, but asks what it takes. A player does a part of everything, as
-/// a block does, and waits for the others at barriers; by default there is one, who does all.
+/// What a host plays. `demand`: it has none of it done, but asks what it takes, and where `products` is given also for
+/// a list of the products. A player does a part of everything, as a block does, and waits for the others at barriers;
+/// by default there is one, who does all.
 struct Host {
   Order order = Order::forward;
   Demand* demand = nullptr;
+  std::vector<ProductBlocks>* products = nullptr;
   Index player = 0, players = 1;
   void (*wait)(void* others) = nullptr;
   void* others = nullptr;
+  // A test may divide the threads of a player's blocks among several members, each a thread of the host. They share the
+  // memory of a block, block_values floats, and wait for each other where the threads of a block do.
+  Index member = 0, members = 1;
+  float* shared = nullptr;
+  void (*wait_in_block)(void* others) = nullptr;
 };
+inline constexpr Index block_values = apart_shared + apart_values;
 inline Host& host() {
   static thread_local Host current;
   return current;
@@ -50,13 +61,30 @@ inline Index played(Index n, Index count) {
       return n;
   }
 }
-/// f(n) for what the player does of a count.
+/// f(i) for what one of `all` does of a count.
+template <class F>
+void play_part(Index count, Index one, Index all, F const& f) {
+  for (Index n = 0; n < count; ++n) {
+    if (Index const i = played(n, count); all == 1 || i % all == one) f(i);
+  }
+}
+/// f(i) for what the player, or this member of it, does of a count of things that are a thread's.
 template <class F>
 void play(Index count, F const& f) {
   Host const& own = host();
-  for (Index n = 0; n < count; ++n) {
-    if (Index const i = played(n, count); own.players == 1 || i % own.players == own.player) f(i);
-  }
+  play_part(count, own.player * own.members + own.member, own.players * own.members, f);
+}
+/// The same of things that are a block's.
+template <class F>
+void play_blocks(Index count, F const& f) {
+  play_part(count, host().player, host().players, f);
+}
+/// f(thread) for the threads of a block, or for those that are this member's, and a barrier of the members.
+template <class F>
+void play_threads(F const& f) {
+  Host const& own = host();
+  play_part(threads, own.member, own.members, [&](Index t) { f(static_cast<int>(t)); });
+  if (own.wait_in_block) own.wait_in_block(own.others);
 }
 /// f() where the player has all of a block to itself, or is asked what that takes.
 template <class F>
@@ -65,7 +93,7 @@ void by_itself(Demand* asked, F const& f) {
     ~Back() { host() = before; }
     Host const before = host();
   } const back;
-  host() = {.order = back.before.order, .demand = asked};
+  host().demand = asked, host().player = 0, host().players = 1, host().wait = nullptr;
   f();
 }
 #endif
@@ -93,7 +121,7 @@ struct Block {
     f(static_cast<int>(threadIdx.x));
     __syncthreads();
 #else
-    for (Index n = 0; n < threads; ++n) f(static_cast<int>(played(n, threads)));
+    play_threads(f);
 #endif
   }
   /// add(t, other) for pairs of threads' numbers, until `left` are left, the first of all: a tree of fixed order.
@@ -177,7 +205,7 @@ struct Team {
 #if defined __CUDA_ARCH__
     if (own_block() == 0 && threadIdx.x == 0) f();
 #else
-    if (!host().demand && host().player == 0) f();
+    if (!host().demand && host().player == 0 && host().member == 0) f();
 #endif
   }
   /// each(count, f) by `workers` threads and no more: f(i, worker).
@@ -205,7 +233,8 @@ struct Team {
 #if defined __CUDA_ARCH__
     for (Index i = own_block(); i < count; i += blocks()) f(Block{shared}, i);
 #else
-    play(count, [&](Index i) {
+    play_blocks(count, [&](Index i) {
+      if (host().members > 1) return f(Block{host().shared}, i);
       alignas(16) float memory[shared_values];
       __builtin_memset(memory, 0xff, sizeof memory);  // NaNs: nothing may be read unwritten
       f(Block{memory}, i);
@@ -236,17 +265,31 @@ struct Team {
       demand->apart = freestanding::larger(demand->apart, count);
       return;
     }
-    play(count, [&](Index i) {
-      alignas(16) float all[4 * sum_parts + apart_values + 2], *const memory = all + 4 * sum_parts;
-      __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
+    auto const one = [&](Index i, float* all) {
       own.sums = Block{all}.doubles();
-      by_itself(nullptr, [&] { start(nullptr), f(own, i, memory); });
-      if (__builtin_memcmp(memory + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0) trap();
+      by_itself(nullptr, [&] { start(nullptr), f(own, i, all + 4 * sum_parts); });
+    };
+    play_blocks(count, [&](Index i) {
+      if (host().members > 1) {
+        one(i, host().shared + apart_shared - 4 * sum_parts);
+        return host().wait_in_block(host().others);
+      }
+      alignas(16) float all[4 * sum_parts + apart_values + 2];
+      __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
+      one(i, all);
+      if (__builtin_memcmp(all + 4 * sum_parts + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0)
+        trap();
     });
 #endif
   }
   /// For memory: about so many clocks.
   constexpr Index waiting() const { return apart ? assumed::near : assumed::value; }
+  /// Of a product that is about to be computed: how many blocks it has, where that is asked for.
+  COLDPRESS_DEVICE static void tell([[maybe_unused]] ProductBlocks const& product) {
+#if !defined __CUDA_ARCH__
+    if (auto* const products = host().products) products->push_back(product);
+#endif
+  }
   /// Whether nothing is done, and memory is nowhere: what it takes is asked for.
   COLDPRESS_DEVICE static bool is_asked() {
 #if defined __CUDA_ARCH__
@@ -361,22 +404,23 @@ struct Team {
 #else
     if (host().demand) {
       host().demand->barriers += !apart;
-    } else if (host().wait) {
-      host().wait(host().others);
+    } else if (auto const wait = apart ? host().wait_in_block : host().wait) {
+      wait(host().others);
     }
 #endif
   }
 };
 
 #if !defined __CUDACC_RTC__
-/// What a pass f() of this team asks for; none of it is done.
+/// What a pass f() of this team asks for; none of it is done. `products`, unless it is null, takes its products in
+/// their order.
 template <class F>
-Demand demand_of(Team const&, F const& f) {
+Demand demand_of(Team const&, F const& f, std::vector<ProductBlocks>* products = nullptr) {
   struct Asking {
-    Asking() { host().demand = &demand; }
-    ~Asking() { host().demand = nullptr; }
+    explicit Asking(std::vector<ProductBlocks>* list) { host().demand = &demand, host().products = list; }
+    ~Asking() { host().demand = nullptr, host().products = nullptr; }
     Demand demand;
-  } const asking;
+  } const asking{products};
   f();
   return asking.demand;
 }

@@ -1,0 +1,130 @@
+# Looks at machine code as cuobjdump -sass prints it, with names that c++filt has read: what nvcc may not get wrong where
+# blocks wait for each other, and, with -v limits=1, how many instructions the loops of products have. Prints what is
+# wrong and ends with 1 where something is; with -v table=1 also prints how many instructions these loops have.
+
+BEGIN {
+  # Loads through a cache that other blocks' writes do not reach: of tables that nobody writes, and of nothing else. So
+  # many a kernel at most.
+  constants["RandomNormal"] = 4    # digits of 2 / pi, for the sine
+  constants["ChunkedStepOf"] = 10  # a program's table of parameters (backend/cuda/program.hpp)
+  # Instructions of a loop over the terms of a product, by its multiply-adds, 64 or 256: of any loop, and in the mean.
+  # They are what nvcc 13.0 makes for sm_90. Who makes them less lowers the number.
+  limit("Linear", 64, 77, 77)
+  limit("Linear", 256, 538, 530)
+  limit("TiedLinear", 64, 77, 77)
+  limit("TiedLinear", 256, 538, 529)
+  limit("Product", 64, 77, 77)
+  limit("Product", 256, 561, 550)
+  limit("Convolution", 64, 77, 77)
+  limit("Convolution", 256, 1515, 1303)
+  limit("Rnn", 256, 869, 720)
+  limit("ForwardOf", 256, 668, 488)
+  limit("StepOf", 64, 136, 134)
+  limit("StepOf", 256, 741, 456)
+  limit("ChunkedStepOf", 64, 85, 83)
+  limit("ChunkedStepOf", 256, 576, 573)
+  subjects = split("RandomNormal ChunkedStepOf StepOf ForwardOf TiedLinear Linear Product Convolution Rnn", subject_of, " ")
+  before = 6  # instructions from a fence to what it is for
+  after = 4
+}
+
+function limit(name, adds, any, mean) {
+  most[name, adds] = any
+  means[name, adds] = mean
+}
+function hex(text,   i, n) {
+  for (i = 3; i <= length(text); ++i) n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+  return n
+}
+function wrong(what) {
+  print kernel ": " what
+  ++faults
+}
+# Whether one of the instructions from one number to another is like this.
+function is_among(pattern, from, to,   i) {
+  for (i = from; i <= to; ++i)
+    if (i in text && text[i] ~ pattern) return 1
+  return 0
+}
+# What a kernel is named for: the layer, or the pass.
+function subject(   i) {
+  for (i = 1; i <= subjects; ++i)
+    if (kernel ~ "[:<]" subject_of[i] "[,<> ]") return subject_of[i]
+  return ""
+}
+function judge(   i, j, k, name, adds, inner, size) {
+  name = subject()
+  if (loads > constants[name] + 0)
+    wrong(loads " loads through the cache of constants, of at most " constants[name] + 0)
+  for (i = 1; i <= count; ++i) {
+    if (text[i] ~ /UCGABAR_ARV|(ATOMG|REDG).*STRONG\.GPU/ && !is_among("MEMBAR\\.ALL\\.GPU", i - before, i - 1))
+      wrong("no MEMBAR before " text[i])
+    if (text[i] ~ /UCGABAR_WAIT|(ATOMG|LDG).*STRONG\.GPU/ && !is_among("CCTL\\.IVALL", i + 1, i + after))
+      wrong("no CCTL.IVALL after " text[i])
+    if (text[i] ~ /UCGABAR_ARV/) ++arrivals
+    if (text[i] ~ /UCGABAR_WAIT/) ++waits
+  }
+  # A loop is from where a jump back goes to. It is a product's, and the innermost, where its multiply-adds are those of
+  # a panel or of a quarter of one.
+  for (i = 1; i <= loops; ++i) {
+    adds = fused[last[i]] - fused[first[i] - 1]; size = last[i] - first[i] + 1
+    if (adds != 64 && adds != 256) continue
+    inner = 1
+    for (j = 1; j <= loops; ++j)
+      if (j != i && first[j] >= first[i] && last[j] <= last[i] && fused[last[j]] - fused[first[j] - 1] >= 64) inner = 0
+    if (!inner || !((name, adds) in most)) continue
+    ++products[name, adds]; sizes[name, adds] += size
+    if (size > largest[name, adds]) largest[name, adds] = size
+    if (limits && size > most[name, adds])
+      wrong("a loop of a product has " size " instructions for " adds " multiply-adds; the limit is " most[name, adds])
+  }
+}
+function reset() {
+  split("", text); split("", at); split("", fused)
+  count = loads = loops = 0
+}
+
+/Function : / {
+  if (kernel != "") judge()
+  reset()
+  sub(/.*Function : /, "")
+  kernel = $0
+  sub(/^void coldpress::cuda::run</, "", kernel)
+  next
+}
+/^[ \t]*\/\*[0-9a-f]+\*\/ +[^ ]/ {
+  address = $1; instruction = $0
+  gsub(/[\/*]/, "", address)
+  sub(/^[ \t]*\/\*[0-9a-f]+\*\/ +/, "", instruction)
+  sub(/ *;.*/, "", instruction)
+  text[++count] = instruction; at[hex("0x" address)] = count
+  fused[count] = fused[count - 1] + (instruction ~ /FFMA/)
+  loads += instruction ~ /LDG.*CONSTANT/
+  if (instruction ~ /BRA.* 0x[0-9a-f]+$/) {
+    target = hex($NF ~ /^0x/ ? $NF : substr(instruction, match(instruction, /0x[0-9a-f]+$/)))
+    if (target in at) { first[++loops] = at[target]; last[loops] = count }
+  }
+}
+END {
+  if (kernel != "") judge()
+  for (group in products) {
+    split(group, part, SUBSEP)
+    mean = sizes[group] / products[group]
+    if (table) printf "%-14s %4d multiply-adds: %3d loops, %6.1f instructions in the mean, %4d at most\n", part[1], part[2], products[group], mean, largest[group]
+    if (limits && mean > means[group]) {
+      printf "loops of %s for %d multiply-adds have %.1f instructions in the mean; the limit is %d\n", part[1], part[2], mean, means[group]
+      ++faults
+    }
+  }
+  for (group in means) {
+    if (!limits || group in products) continue
+    split(group, part, SUBSEP)
+    print "no loop of " part[1] " with " part[2] " multiply-adds was found; has it another form now?"
+    ++faults
+  }
+  if (arrivals != waits) {
+    print arrivals + 0 " arrivals at barriers of a cluster, and " waits + 0 " waits"
+    ++faults
+  }
+  exit faults > 0
+}
