@@ -70,6 +70,12 @@ TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 
   CHECK((least < 0.2f && most > 1.35f && most < std::sqrt(2.0f)));
 }
 
+TEST_CASE("where a parameter is filled in part, the rest is zero") {
+  Parameter parameter{"weight", "-0", {5}, Constant{2}, 3, 4};
+  parameter.filled = 3;
+  CHECK(filled(parameter, Stream{5, 0, "rnn1-0"}) == std::vector<float>{2, 2, 2, 0, 0});
+}
+
 TEST_CASE("a network starts with its layers' fillers, by seed and name, the same on every backend") {
   using Net = Sequential<Linear{.output_size = 20, .weight = Gaussian{.deviation = 0.1f}, .bias = Constant{0.5f}},
                          ReLU{}, Linear{7}>;

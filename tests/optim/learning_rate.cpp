@@ -28,6 +28,9 @@ TEST_CASE("Step") {
 TEST_CASE("Multistep") {
   check(lr::Multistep{.gamma = 0.5f, .steps = {3, 5, 100}}, 8,
         {{0, 8}, {2, 8}, {3, 4}, {4, 4}, {5, 2}, {99, 2}, {100, 1}, {1000000, 1}});
+  // As many as there may be: nothing ends them.
+  check(lr::Multistep{.gamma = 0.5f, .steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}}, 65536,
+        {{0, 65536}, {1, 32768}, {15, 2}, {16, 1}, {17, 1}});
 }
 TEST_CASE("Exp") {
   check(lr::Exp{.gamma = 0.5f}, 5, {{0, 5}, {1, 2.5}, {2, 1.25}, {3, 0.625}});
