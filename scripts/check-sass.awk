@@ -24,11 +24,11 @@ BEGIN {
   limit("ChunkedStepOf", 64, 85, 83)
   limit("ChunkedStepOf", 256, 576, 573)
   subjects = split("RandomNormal ChunkedStepOf StepOf ForwardOf TiedLinear Linear Product Convolution Rnn", subject_of, " ")
-  before = 6  # instructions from a fence to what it is for
-  after = 4
+  near = 12  # instructions from a fence to what it is for, at most
 }
 
 function limit(name, adds, any, mean) {
+  groups[++group_count] = name SUBSEP adds
   most[name, adds] = any
   means[name, adds] = mean
 }
@@ -40,10 +40,12 @@ function wrong(what) {
   print kernel ": " what
   ++faults
 }
-# Whether one of the instructions from one number to another is like this.
-function is_among(pattern, from, to,   i) {
-  for (i = from; i <= to; ++i)
-    if (i in text && text[i] ~ pattern) return 1
+# Whether an instruction like this is near the one of this number, by steps of 1 or -1, and none that may not be between.
+function has_fence(pattern, number, step, between,   i) {
+  for (i = number + step; i > 0 && i <= count && i != number + step * near; i += step) {
+    if (text[i] ~ pattern) return 1
+    if (text[i] ~ between) return 0
+  }
   return 0
 }
 # What a kernel is named for: the layer, or the pass.
@@ -57,9 +59,9 @@ function judge(   i, j, k, name, adds, inner, size) {
   if (loads > constants[name] + 0)
     wrong(loads " loads through the cache of constants, of at most " constants[name] + 0)
   for (i = 1; i <= count; ++i) {
-    if (text[i] ~ /UCGABAR_ARV|(ATOMG|REDG).*STRONG\.GPU/ && !is_among("MEMBAR\\.ALL\\.GPU", i - before, i - 1))
+    if (text[i] ~ /UCGABAR_ARV|(ATOMG|REDG?)\..*STRONG\.GPU/ && !has_fence("MEMBAR\\.ALL\\.GPU", i, -1, "STG?\\.|REDG?\\."))
       wrong("no MEMBAR before " text[i])
-    if (text[i] ~ /UCGABAR_WAIT|(ATOMG|LDG).*STRONG\.GPU/ && !is_among("CCTL\\.IVALL", i + 1, i + after))
+    if (text[i] ~ /UCGABAR_WAIT|(ATOMG|LDG)\..*STRONG\.GPU/ && !has_fence("CCTL\\.IVALL", i, 1, "LDG?\\."))
       wrong("no CCTL.IVALL after " text[i])
     if (text[i] ~ /UCGABAR_ARV/) ++arrivals
     if (text[i] ~ /UCGABAR_WAIT/) ++waits
@@ -107,20 +109,24 @@ function reset() {
 }
 END {
   if (kernel != "") judge()
-  for (group in products) {
+  for (i = 1; i <= group_count; ++i) {
+    group = groups[i]
     split(group, part, SUBSEP)
+    if (!(group in products)) {
+      if (!limits) continue
+      print "no loop of " part[1] " with " part[2] " multiply-adds was found; has it another form now?"
+      ++faults
+      continue
+    }
     mean = sizes[group] / products[group]
-    if (table) printf "%-14s %4d multiply-adds: %3d loops, %6.1f instructions in the mean, %4d at most\n", part[1], part[2], products[group], mean, largest[group]
+    if (table)
+      printf "%-14s %4d multiply-adds: %3d loops, %6.1f instructions in the mean, %4d at most\n", part[1], part[2],
+        products[group], mean, largest[group]
     if (limits && mean > means[group]) {
-      printf "loops of %s for %d multiply-adds have %.1f instructions in the mean; the limit is %d\n", part[1], part[2], mean, means[group]
+      printf "loops of %s for %d multiply-adds have %.1f instructions in the mean; the limit is %d\n", part[1], part[2],
+        mean, means[group]
       ++faults
     }
-  }
-  for (group in means) {
-    if (!limits || group in products) continue
-    split(group, part, SUBSEP)
-    print "no loop of " part[1] " with " part[2] " multiply-adds was found; has it another form now?"
-    ++faults
   }
   if (arrivals != waits) {
     print arrivals + 0 " arrivals at barriers of a cluster, and " waits + 0 " waits"
