@@ -82,7 +82,7 @@ class RepeatedCalls {
     CallList list{memory_, capacity};
     pass(again ? &list : nullptr);
     if (again && list.fits()) end_ = list.end();
-    too_long_ = !list.fits();
+    too_long_ = too_long_ || !list.fits();
   }
   void forget() { end_ = nullptr, parameters_ = nullptr; }
 
