@@ -199,3 +199,28 @@ TEST_CASE("what is no plan of a convolution is a LibraryError") {
   CHECK_THROWS_AS(cuda::AskedConvolution{R"({"nodes":[{"operation":"CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD"}]})"},
                   cuda::LibraryError);
 }
+
+TEST_CASE("minibatches that were uploaded are copied to where libraries read them, and nothing is captured anew") {
+  for (Backend const& backend : backends(with_libraries)) {
+    Trainer solver = trainer_of(small(), backend, MeanSquaredError{}),
+            plain = trainer_of(small(), backend, MeanSquaredError{});
+    std::vector<std::pair<SharedTensor, SharedTensor>> here, there;
+    for (std::uint64_t number = 0; number < 12; ++number) {
+      here.emplace_back(noise({7, 3, 9, 9}, number), noise({7, 3}, number + 100));
+      there.emplace_back(solver.network().upload(here.back().first), solver.network().upload(here.back().second));
+    }
+    auto const train = [](Trainer& by, auto const& all) {
+      for (auto const& [x, t] : all) by.train_minibatch(x, t);
+    };
+    train(solver, there), train(plain, here);
+    Since const since;
+    train(solver, there);
+    CHECK(since().uploads == 0);
+    CHECK(since().copies == 12 * 2);
+    CHECK(since().graphs == 0);
+    CHECK(since().waits == 0);
+    CHECK(since().allocations == 0);
+    train(plain, here);
+    CHECK(same_bits(weights_of(solver.network()), weights_of(plain.network())));
+  }
+}
