@@ -107,7 +107,7 @@ inline double median_of(std::vector<double> values) {
 }
 /// Microseconds of the launches of call() by a GPU's events; 0 where there is none.
 template <class Call, class Wait>
-double by_events(Call call, Wait wait, long calls) {
+double by_events(Call call, Wait wait, [[maybe_unused]] long calls) {
 #if defined COLDPRESS_HAS_CUDA
   coldpress::cuda::LaunchTimes const times;
   for (long i = 0; i < calls; ++i) call();

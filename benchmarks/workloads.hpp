@@ -5,6 +5,8 @@
 
 #include <coldpress/coldpress.hpp>
 
+#include <type_traits>
+
 namespace bench {
 
 using namespace coldpress;
@@ -162,10 +164,14 @@ void time_training(Options const& options, Step step) {
   double last = first;
   for (int i = 0; i < 20; ++i) last = static_cast<double>(step());
   report_loss(W::id, first, last);
-  if (!options.on_gpu()) return report(options, W::id, step);
-  auto loss = step();
-  report_gpu(
-      options, W::id, [&] { loss = step(); }, [&] { last = static_cast<double>(loss); });
+  if constexpr (!std::is_arithmetic_v<decltype(step())>) {
+    if (options.on_gpu()) {
+      auto loss = step();
+      return report_gpu(
+          options, W::id, [&] { loss = step(); }, [&] { last = static_cast<double>(loss); });
+    }
+  }
+  report(options, W::id, step);
 }
 
 }  // namespace bench
