@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -39,6 +40,7 @@ Races& races() {
 int reports() { return reported; }
 
 bool in_process_of_its_own(void (*call)(void const*), void const* f) {
+  std::fflush(nullptr);  // or the process would print it, too
   ::pid_t const child = ::fork();
   if (child < 0) throw std::runtime_error{"fork failed"};
   if (child == 0) {
