@@ -48,6 +48,9 @@ TEST_CASE("a shape that is a batch or a sample, with another network each way, i
   CHECK(contains(refusal(config(input("sampleShape = [784]"), {"reshape = (shape = [1, 28, 28])", convolution})),
                  "can be a batch of 1"));
   CHECK(contains(refusal(config("", {"reshape = (shape = [1, 4, 6])", "softmaxOver = (axis = 0)"})), "can be a batch"));
+  // Nor does a training in minibatches of one tell.
+  CHECK(contains(refusal(config("", {"reshape = (shape = [1, 28, 28])", convolution}, ", batch = 1")),
+                 "can be a batch of 1"));
 }
 
 TEST_CASE("a shape that makes one network either way is the batch and a sample") {
@@ -147,6 +150,11 @@ TEST_CASE("an rnn that says its units alone is an LSTM of one layer") {
           dynamic::LayerType{Rnn{.hidden_size = 16, .output = RnnOutput::last_step}});
 }
 
+TEST_CASE("an axis that no shape has is refused") {
+  CHECK(std::get<Permute>(network(config("", {"permute = (axes = [7, 0])"})).layers[0].layer_type).axes == Axes{7, 0});
+  CHECK(contains(refusal(config("", {"permute = (axes = [8, 0])"})), "axes: there is no axis 8"));
+}
+
 TEST_CASE("a misspelt name is answered with the one that was meant") {
   auto const said = [](std::string const& kind) { return refusal<FormatError>(config("", {kind})); };
   CHECK(contains(said("leaky_relu = ()"), "layerType has no field 'leaky_relu'; did you mean 'leakyRelu'?"));
@@ -156,6 +164,8 @@ TEST_CASE("a misspelt name is answered with the one that was meant") {
                  "LinearConfig has no field 'outputsize'; did you mean 'outputSize'?"));
   CHECK(contains(said("linear = (units = 3)"), "LinearConfig has no field 'units'; it has outputSize, weight, bias, "));
   CHECK(!contains(said("transformer = ()"), "did you mean"));
+  CHECK(contains(said("softmaxLosses = ()"), "did you mean 'softmaxLoss'?"));
+  CHECK(!contains(said("softmaxLossFun = ()"), "did you mean"));  // three letters are another name
   CHECK(contains(said("pooling = (mode = avrage)"), "'avrage' is none of max, average; did you mean 'average'?"));
   CHECK(contains(said("convolution = (hasBias = True)"), "'True' is no value; did you mean 'true'?"));
   CHECK(contains(refusal(config("", {"rnn = (hiddenSize = 1, rnnType = \"lstm\")"})),

@@ -205,6 +205,8 @@ TEST_CASE("what cannot be read again is not written") {
           "weightsData[1] fc1-0: the name 'fc1-0' is given twice", config);
   refuses(changed([](auto& model, auto&) { model.weights[1].values.pop_back(); }),
           "shape {1, 20} has 20 values, the data 19", format);
+  refuses(changed([](auto& model, auto&) { model.weights[1].values.push_back(0); }),
+          "shape {1, 20} has 20 values, the data 21", format);
   refuses(changed([](auto& model, auto&) {
             model.weights[0] = tensor("fc1-0", {20, 23});
           }),

@@ -94,6 +94,21 @@ TEST_CASE("the number of weights tells how many features the one step of a Juice
   }
 }
 
+TEST_CASE("one step of one feature needs no other shape") {
+  Model const model = parse_described(juice_text("[4, 1, 1]", 4 * 5 * (1 + 5) + 4 * 5 * 10 + 80));
+  CHECK(std::get<SequentialConfig>(model.config.layer_type).inputs[0].shape == Shape{1, 1});
+}
+
+TEST_CASE("a matrix tells how many values a sample has where the config does not, whatever comes before it") {
+  Model const model{.name = "net",
+                    .config = {"fc", Linear{.output_size = 2}},
+                    .weights = {tensor("fc-0-bias", {1, 2}), tensor("fc-0", {2, 3})}};
+  auto const layer = layer_of(cpu, model);
+  CHECK(layer.input_shape() == Shape{3});
+  REQUIRE(model_of(layer).weights.size() == 2);
+  CHECK(model_of(layer).weights[1].shape == std::vector<Index>{1, 2});  // a bias is a row, as Juice writes it
+}
+
 TEST_CASE("more than one step in a file of Juice is refused with the reason") {
   Index const of_one_feature = 4 * 5 * (1 + 5) + 4 * 5 * 10 + 80, of_ten = 580;
   for (auto const& text : {juice_text("[4, 1, 10]", of_one_feature), juice_text("[4, 10, 3]", of_ten)}) {

@@ -78,6 +78,8 @@ TEST_CASE("a training comes back from the text that is written of it") {
   };
   check({});
   check(expected_mlp());
+  for (char const* part : {"baseLr = 0.02,", "momentum = 0.9,", "(deviation = 0.01)"})  // the fewest digits
+    CHECK(contains(content(folder / "train.txt"), part));
 
   Training odd = expected_mlp();
   odd.solver = {.base_lr = 0.10000002384f, .momentum = std::nextafter(1.0f, 0.0f), .clip_gradients = 1e-42f};
@@ -89,7 +91,7 @@ TEST_CASE("a training comes back from the text that is written of it") {
   net.inputs[0].shape = {2, 3, 4};
   net.layers[0].layer_type = Custom{
       "snake",
-      {{"a", 0.5}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
+      {{"a", 1.0 / 3}, {"b", std::int64_t{-1} << 62}, {"c", std::vector<std::uint64_t>{1, 2}}, {"d", std::string{}}}};
   net.layers[1].layer_type = Pooling{.mode = PoolingMode::average,
                                      .filter_shape = {2, 3},
                                      .stride = 2,
