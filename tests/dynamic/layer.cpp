@@ -202,6 +202,16 @@ TEST_CASE("any batch, in any order, gives what a fresh network gives") {
   CHECK(layer.backward(noise({2, 3}, 2)).shape() == x.shape());
 }
 
+TEST_CASE("a batch that was predicted before a larger one is predicted as before") {
+  // With so many values memory that is given back is the system's, and must not be used again.
+  Net layer = make(sequential({{"a", Linear{4096}}, {"t", TanH{}}, {"b", Linear{3}}}, Shape{4}));
+  Floats const some = values_of(noise({32, 4}, 1)), many = values_of(noise({512, 4}, 2));
+  Floats const wanted = copy_of<float>(layer.predict(some));
+  CHECK(same_bits(copy_of<float>(layer.predict(some)), wanted));
+  layer.predict(many);
+  CHECK(same_bits(copy_of<float>(layer.predict(some)), wanted));
+}
+
 TEST_CASE("wrong sizes are ShapeErrors, and nothing has changed") {
   Net layer = make(small_network());
   SharedTensor const x = noise({2, 4}, 1), dy = noise({2, 3}, 2);

@@ -20,8 +20,11 @@ TEST_CASE("a config streams: its steps are those of the whole sequence, until re
       Floats y;
       for (std::size_t t = 0; t < 4; ++t) y = copy_of<float>(live.step(std::span<float const>{x.data() + 3 * t, 3}));
       CHECK(same_bits(y, whole.predict(x)));
+      CHECK(says(error_of<ShapeError>([&] { live.step(Floats(6)); }),
+                 "step: got 2 samples, while 1 sequences are under way"));
       live.reset();
     }
+    CHECK(live.step(Floats(6)).size() == 4);  // two sequences, of two values each
   }
 }
 

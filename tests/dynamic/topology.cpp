@@ -42,6 +42,9 @@ TEST_CASE("layers may be listed in any order") {
   Floats const wanted = output_of(net({a, b, c}, {"z"}));
   for (auto const& layers : {std::vector{c, b, a}, std::vector{b, a, c}, std::vector{b, c, a}})
     CHECK(same_bits(wanted, output_of(net(layers, {"z"}))));
+  // One without inputs reads what the layer before it in the list makes, and waits for that.
+  LayerConfig const nameless = wired({"c", TanH{}}, {}, {"z"});
+  CHECK(same_bits(wanted, output_of(net({b, nameless, a}, {"z"}))));
 }
 
 TEST_CASE("a source waits for no layer, also where it is listed behind one that waits for it") {

@@ -103,6 +103,9 @@ TEST_CASE("inputs and outputs have names and an order") {
   CHECK(values_of(y[0])[1] == Approx(std::tanh(inputs[0].read()[1])));
   CHECK(y[1].shape() == std::vector<Index>{4, 2});
   check_gradients(config);
+  // Without a name the first is what the first layer reads.
+  Net plain = Net::from_config(Backend{}, container({linear("a", 3)}, {{"first", {4}}, {"second", {5}}}));
+  CHECK(plain.learnable_weights_data()[0].shape() == std::vector<Index>{3, 4});
   // As many as there are, and samples in step.
   error_of<ShapeError>([&] { net.forward(inputs[0]); });
   error_of<ShapeError>([&] { net.forward({inputs[0], noise({3, 5}, 2)}); });
@@ -214,6 +217,21 @@ TEST_CASE("propagate_down stops the gradient at that input, and what is before i
   open.forward(x);
   CHECK(same_bits(dx, values_of(open.backward(none)[0])));  // as if b had passed nothing back
 
+  // Of a join each operand for itself.
+  for (std::size_t const shut : {0u, 1u}) {
+    LayerConfig sum = wired({"sum", Multiply{}}, {"a", "b"}, {"s"});
+    sum.propagate_down = {shut != 0, shut != 1};
+    Net net = Net::from_config(
+        Backend{}, container({wired(linear("a", 3), {"data"}, {"a"}), wired(linear("b", 3), {"data"}, {"b"}), sum},
+                             {{"data", {4}}}, {"s"}));
+    net.forward(x);
+    net.backward(dy[1]);
+    for (std::size_t const operand : {0u, 1u}) {
+      Floats const gradients = values_of(net.learnable_weights_gradients()[2 * operand]);
+      CHECK((gradients == Floats(gradients.size())) == (operand == shut));
+    }
+  }
+
   // Alone in a chain: nothing before it learns, in a solver either, whether its update is fused or not.
   LayerConfig last = linear("b", 3);
   last.propagate_down = {false};
@@ -319,9 +337,15 @@ TEST_CASE("an objective may be a container with the network's output and the tar
 
   for (std::size_t wrong : {std::size_t{0}, std::size_t{1}}) {
     LayerConfig goal = objective({log_softmax, nll});
-    std::get<SequentialConfig>(goal.layer_type).inputs[wrong].shape = {7};
-    CHECK(error_of<ShapeError>([&] { trained(network(false), goal, false); }).layer() == "classifier");
+    for (Index const size : {7, 2}) {
+      std::get<SequentialConfig>(goal.layer_type).inputs[wrong].shape = {size};
+      CHECK(error_of<ShapeError>([&] { trained(network(false), goal, false); }).layer() == "classifier");
+    }
   }
+
+  LayerConfig more = objective({log_softmax, nll});
+  std::get<SequentialConfig>(more.layer_type).add_input("weights", Shape{1});
+  CHECK(says(error_of<ConfigError>([&] { trained(network(false), more, false); }), "an objective has two inputs"));
 
   // As a layer of its own: predictions and labels in, the loss out; back comes the gradient of the predictions.
   Net layer = Net::from_config(Backend{}, objective({log_softmax, nll}));
