@@ -240,11 +240,11 @@ class Adapted final : public Executable, private Training {
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
   };
-  using FirstOutputProgram =
-      ProgramOf<FirstOutput, typename Net::Backend, PlanOptions{.training = true, .blocks = Net::blocks}>;
+  using FirstOutputProgram = typename ProgramOf<FirstOutput, typename Net::Backend,
+                                                PlanOptions{.training = true, .blocks = Net::blocks}>::type;
   using OwnLossesProgram =
-      ProgramOf<typename Net::Graph, typename Net::Backend,
-                PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>;
+      typename ProgramOf<typename Net::Graph, typename Net::Backend,
+                         PlanOptions{.training = true, .losses = Net::Graph::has_losses, .blocks = Net::blocks}>::type;
   typename Net::template BasicWorkspace<OwnLossesProgram> own_;
   HeapMemory<float> gradients_, zeros_;
   std::optional<SeparateObjective> objective_;

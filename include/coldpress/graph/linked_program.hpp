@@ -250,9 +250,11 @@ struct KeptCalls<Backend, input, 0> {
   struct type {};
 };
 
-/// The program of a network type on a backend.
+/// The program of a network type on a backend. No alias, whose default argument nvcc loses.
 template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
-using ProgramOf = std::conditional_t<is_linked<Backend>, LinkedProgram<Graph, Backend, options, loss_value>,
-                                     StaticProgram<Graph, Backend, options, loss_value>>;
+struct ProgramOf {
+  using type = std::conditional_t<is_linked<Backend>, LinkedProgram<Graph, Backend, options, loss_value>,
+                                  StaticProgram<Graph, Backend, options, loss_value>>;
+};
 
 }  // namespace coldpress

@@ -90,10 +90,11 @@ class Network {
   static constexpr Index blocks = !keeps_blocks<Backend>     ? 0
                                   : BatchSize::capacity == 0 ? PTRDIFF_MAX
                                                              : BatchSize::capacity / block_size;
-  using Inference = ProgramOf<Graph, Backend, PlanOptions{.blocks = blocks}>;
-  using Training = ProgramOf<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>;
+  using Inference = typename ProgramOf<Graph, Backend, PlanOptions{.blocks = blocks}>::type;
+  using Training =
+      typename ProgramOf<Graph, Backend, PlanOptions{.training = true, .input_gradient = true, .blocks = blocks}>::type;
 
-  using Evaluating = ProgramOf<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>;
+  using Evaluating = typename ProgramOf<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>::type;
 
   /// What one thread needs to infer.
   using Workspace = BasicWorkspace<Inference>;

@@ -38,8 +38,8 @@ class Solver {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
-  using Program = ProgramOf<typename Net::Graph, typename Net::Backend,
-                            PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>;
+  using Program = typename ProgramOf<typename Net::Graph, typename Net::Backend,
+                                     PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>::type;
   using Step = typename StepBy<typename Net::Backend, Program, typename Net::Batch::Count>::type;
   static constexpr auto objective = loss;
   static constexpr SolverOptions options = solver_options;
