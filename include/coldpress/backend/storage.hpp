@@ -20,8 +20,8 @@ template <class Backend>
 struct Storage {
   template <class T, class Batch, Index size>
   using Memory = coldpress::Memory<T, Batch, size>;
-  /// For values that a pass writes before it reads them.
-  template <class T, class Batch, Index size>
+  /// For values that a pass writes before it reads them, but for what has to be `zeroed` once.
+  template <class T, class Batch, Index size, bool zeroed>
   using Workspace = coldpress::Memory<T, Batch, size>;
   template <class T, int count>
   using Numbers = std::array<T, static_cast<std::size_t>(count)>;

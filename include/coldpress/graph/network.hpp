@@ -543,9 +543,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
     auto const y = run.value(run.program.output(k));
     return {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
   }
-  using Values =
-      typename Storage::template Workspace<T, Batch,
-                                           Program::plan().workspace * BatchSize::capacity + Program::scratch_size>;
+  using Values = typename Storage::template Workspace<
+      T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
   using Border = typename Storage::template Border<T, input_count + 1 + output_count>;
   std::array<Samples<T>, output_count> outputs_{};
   [[no_unique_address]] Border border_;

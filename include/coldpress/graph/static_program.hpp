@@ -106,6 +106,8 @@ struct StaticProgram {
       return memory.scratch;
     }
   }();
+  /// Whether scratch may take what blocks of a GPU leave of gradients: its padding is read, and never written.
+  static constexpr bool starts_with_zeros = options.training && options.losses;
   /// A backend whose workers are its own is told of them.
   static constexpr void lend_workers(Backend& backend) {
     if constexpr (requires { backend.own_scratch; }) {

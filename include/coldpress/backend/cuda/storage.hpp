@@ -57,8 +57,8 @@ struct Storage<BasicCuda<precision>> {
 
   template <class T, class Batch, Index>
   using Memory = cuda::DeviceMemory<T>;
-  template <class T, class Batch, Index>
-  using Workspace = cuda::UnsetMemory<T>;
+  template <class T, class Batch, Index, bool zeroed>
+  using Workspace = std::conditional_t<zeroed, cuda::DeviceMemory<T>, cuda::UnsetMemory<T>>;
   template <class T, int count>
   struct Numbers : cuda::DeviceMemory<T> {
     explicit Numbers(std::shared_ptr<cuda::Device> const& device) : cuda::DeviceMemory<T>(device) {
