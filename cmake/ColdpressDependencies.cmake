@@ -44,6 +44,9 @@ if(COLDPRESS_STATIC_DEPENDENCIES AND COLDPRESS_HAS_CAPNP)
     endif()
     set_target_properties(CapnProto::${library} PROPERTIES IMPORTED_LOCATION "${archive}")
   endforeach()
+  # Of archives the order counts.
+  set_property(TARGET CapnProto::capnpc APPEND PROPERTY INTERFACE_LINK_LIBRARIES CapnProto::capnp)
+  set_property(TARGET CapnProto::capnp APPEND PROPERTY INTERFACE_LINK_LIBRARIES CapnProto::kj)
 endif()
 
 if(COLDPRESS_HAS_BLAS)
