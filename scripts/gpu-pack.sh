@@ -21,7 +21,7 @@ if [ "${1-}" = --clean-root ] && [ $# -eq 2 ]; then
     trap 'rm -rf "$root"' EXIT
   fi
   if [ ! -e "$root/etc/debian_version" ]; then
-    debootstrap --variant=minbase trixie "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+    debootstrap --variant=minbase trixie "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 ||
       { tail -3 "$root.log"; echo "skipped: debootstrap has failed, see $root.log"; exit 77; }
     rm "$root.log"
   fi
