@@ -61,7 +61,7 @@ class Device {
 
   /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
-  /// The same, for what is written before it is read: a GPU leaves it as it is, for tools that look for who reads what
+  /// The same, for what is written before it is read: a GPU leaves it unset, so that tools can find reads of what
   /// nobody has written, and the emulated device makes it NaN.
   void* allocate_unset(std::size_t bytes) { return ++counts().allocations, make_unset(bytes); }
   void release(void* memory) noexcept;

@@ -31,7 +31,7 @@ enum class Order { forward, backward, shuffled };
 #if !defined __CUDACC_RTC__
 /// What a host plays. `demand`: it has none of it done, but asks what it takes, and where `products` is given also for
 /// a list of the products. A player does a part of everything, as a block does, and waits for the others at barriers;
-/// by default there is one, who does all.
+/// by default there is one, which does all.
 struct Host {
   Order order = Order::forward;
   Demand* demand = nullptr;
