@@ -168,11 +168,12 @@ void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
   }
 }
 
-/// What the loss does wrong after each of the last layers, over twenty widths in all.
+/// What the loss does wrong after each of the last layers, over as many widths in all as a
+/// law has shapes, but one at least for each layer.
 template <class Maker, Layer auto... tails>
 Violations loss_violations() {
   Violations violations;
-  (loss_laws_after<Maker, tails>(std::make_integer_sequence<int, 20 / sizeof...(tails)>{}, violations), ...);
+  (loss_laws_after<Maker, tails>(std::make_integer_sequence<int, (COLDPRESS_LAW_SHAPES + sizeof...(tails) - 1) / sizeof...(tails)>{}, violations), ...);
   return violations;
 }
 
