@@ -173,7 +173,9 @@ void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
 template <class Maker, Layer auto... tails>
 Violations loss_violations() {
   Violations violations;
-  (loss_laws_after<Maker, tails>(std::make_integer_sequence<int, (COLDPRESS_LAW_SHAPES + sizeof...(tails) - 1) / sizeof...(tails)>{}, violations), ...);
+  (loss_laws_after<Maker, tails>(
+       std::make_integer_sequence<int, (COLDPRESS_LAW_SHAPES + sizeof...(tails) - 1) / sizeof...(tails)>{}, violations),
+   ...);
   return violations;
 }
 
