@@ -100,6 +100,8 @@ void print_denormals() {
   compare_all<Recurrent<RnnType::tanh>>("tanh 32");
   compare_all<Recurrent<RnnType::relu>>("relu 32");
   compare_all<Sequential<Convolution{.num_output = 16, .filter_shape = 15, .dilation = 4}>>("convolution 16, 15 taps");
+  compare_all<Sequential<Convolution{.num_output = 16, .filter_shape = 3, .dilation = 4}, TanH{}>>(
+      "convolution 16, 3 taps, tanh");
   compare_all<Sequential<Linear{64}, TanH{}, Linear{64}, ReLU{}, Linear{6}>>("dense 64, 64, 6");
 }
 

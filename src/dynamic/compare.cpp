@@ -187,7 +187,7 @@ class Matching {
   /// The parameter of a that parameter p of b is.
   int same(int p) const {
     auto const at = static_cast<std::size_t>(p);
-    auto const node = static_cast<std::size_t>(b_.node_of[at]);
+    auto const node = static_cast<std::size_t>(b_.parameter_node[at]);
     return a_.first_parameter[static_cast<std::size_t>(of_[node])] + p - b_.first_parameter[node];
   }
   std::string sharing() const {
@@ -195,7 +195,7 @@ class Matching {
       for (int q = 0; q < p; ++q) {
         auto const owner = [](Graph const& graph, int n) { return graph.owner[static_cast<std::size_t>(n)]; };
         if ((owner(b_, p) == owner(b_, q)) == (owner(a_, same(p)) == owner(a_, same(q)))) continue;
-        auto const node = static_cast<std::size_t>(a_.node_of[static_cast<std::size_t>(same(p))]);
+        auto const node = static_cast<std::size_t>(a_.parameter_node[static_cast<std::size_t>(same(p))]);
         return "layer '" + a_.names[node] + "' shares weights with another layer";
       }
     }

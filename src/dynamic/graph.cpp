@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <utility>
 
 namespace coldpress::dynamic {
 namespace {
@@ -48,11 +46,11 @@ std::string weight_name(std::vector<WeightConfig> const& configs, std::size_t k,
   return configs[0].name + suffix.substr(std::min<std::size_t>(2, suffix.size()));
 }
 
-/// Walks through a config, containers opened, and adds a node for each layer that reads what its inputs' names say, or
-/// else what the layer before makes.
-class Builder {
+/// Walks through a config, containers opened, and adds to a graph each layer, which reads what its inputs' names say,
+/// or else what the layer before makes.
+class ConfigWalk {
  public:
-  explicit Builder(Graph& graph) : graph_(graph) {}
+  explicit ConfigWalk(Graph& graph) : graph_(graph), builder_(graph) {}
 
   void build(LayerConfig const& config, std::optional<Shape> input) {
     auto const* container = std::get_if<SequentialConfig>(&config.layer_type);
@@ -68,8 +66,9 @@ class Builder {
     if (input && other_steps(config, inputs[0].shape, *input)) inputs[0].shape = *input;
     std::vector<Value> values;
     for (ShapedInput const& from : inputs) {
-      values.push_back({static_cast<int>(graph_.nodes.size())});
-      add_node(Flatten{}, from.name, {}, Node{.shape = from.shape});
+      values.push_back({builder_.add_input(from.shape)});
+      keep(Flatten{}, {});
+      graph_.names.back() = from.name;
       checked_size(from.shape);
     }
     if (input && checked_size(inputs[0].shape) != checked_size(*input)) {
@@ -89,14 +88,8 @@ class Builder {
       results = {add_leaf(config, outside, values[0])};
     }
     if (results[0].node < 0) throw ConfigError{"a network makes something, beside losses and statistics"};
-    std::vector<bool> is_output(graph_.nodes.size());
-    for (Value const& result : results) {
-      auto made = is_output[sources_[static_cast<std::size_t>(result.node)]];
-      if (made) throw ConfigError{"two outputs are the same value, or views of one"};
-      made = true;
-      graph_.outputs.push_back(result.node);
-    }
-    check_used();
+    for (Value const& result : results) builder_.add_output(result.node);
+    builder_.finish();
   }
 
  private:
@@ -175,7 +168,6 @@ class Builder {
   }
   Value add_leaf(LayerConfig const& config, Scope& scope, Value before) {
     if (config.name.empty()) throw ConfigError{"a layer must have a name"};
-    if (!layer_names_.insert(config.name).second) throw ConfigError{"two layers have this name"};
     check_count(graph_.layers.size());
     if (!config.inputs.empty() && nameless_ && graph_.layers.size() == 1) scope.give(config.inputs[0], before, false);
     nameless_ = false;
@@ -204,20 +196,18 @@ class Builder {
     Value made{};
     auto const add = [&](auto const& layer) {
       using L = std::remove_cvref_t<decltype(layer)>;
-      made.node = static_cast<int>(graph_.nodes.size());
       check_inputs(layer, in);
-      Node node = node_of(layer, inputs, in);
+      made.node = builder_.add_node(layer, inputs, in);
+      builder_.name(made.node, config.name);
+      keep(layer, config.params);
+      Node& node = graph_.nodes.back();
       for (std::size_t k = 0; k < from.size(); ++k) node.closed |= from[k].open ? 0u : 1u << k;
       if constexpr (!coldpress::Layer<L>) {
-        check_labels<L>(inputs);
         if (!config.params.empty()) throw ConfigError{"params are for layers with weights; it has none"};
-        node.sums = std::exchange(graph_.sums, graph_.sums + sums_of<L>());
-        add_node(layer, config.name, config.params, node);
         made.node = -1;
       } else {
         if (node.kind == Node::Kind::view) made.open = from[0].open;
         checked_size(node.shape);
-        add_node(layer, config.name, config.params, node);
         add_parameters(parameters_of(layer, Shapes{in}), config.params);
       }
     };
@@ -257,46 +247,13 @@ class Builder {
     } else if constexpr (OneInput<L>) {
       if (in.size() > 1) throw ConfigError{"takes one input, not several"};
     }
-    if constexpr (!JoinLayer<L>) {
-    } else if (in.size() == 2 && in[0] != in[1]) {
-      throw ShapeError{"joins values of shapes " + to_string(in[0]) + " and " + to_string(in[1])};
-    }
   }
-  template <class L>
-  void check_labels(std::vector<int> const& inputs) const {
-    if (!Labelled<L>) return;
-    std::size_t const labels = sources_[static_cast<std::size_t>(inputs[1])];
-    if (graph_.nodes[labels].kind != Node::Kind::input)
-      throw ConfigError{"the labels of a loss, or of a statistic, must be an input of the network"};
-  }
-  /// A layer with weights that nothing needs is a mistake.
-  void check_used() const {
-    std::vector<bool> used(graph_.nodes.size());
-    for (int output : graph_.outputs) used[static_cast<std::size_t>(output)] = true;
-    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
-      Node const& node = graph_.nodes[i];
-      used[i] = used[i] || node.kind == Node::Kind::loss;
-      if (!used[i] && node.parameters) {
-        ConfigError error{"has weights, but no output of the network and no loss depends on what it makes"};
-        error.in_layer(graph_.names[i]);
-        throw error;
-      }
-      for (int k = 0; k < node.input_count(); ++k) {
-        if (used[i]) used[static_cast<std::size_t>(node.inputs[k])] = true;
-      }
-    }
-  }
-  void add_node(GraphLayer layer, std::string name, std::vector<WeightConfig> weights, Node node) {
-    bool const view = node.kind == Node::Kind::view;
-    sources_.push_back(view ? sources_[static_cast<std::size_t>(node.inputs[0])] : graph_.nodes.size());
+  /// What else the graph has of the last node.
+  void keep(GraphLayer layer, std::vector<WeightConfig> weights) {
     graph_.layers.push_back(std::move(layer));
-    graph_.names.push_back(std::move(name));
     graph_.params.push_back(std::move(weights));
-    graph_.nodes.push_back(node);
-    graph_.first_parameter.push_back(static_cast<int>(graph_.parameters.size()));
   }
   void add_parameters(auto const& parameters, std::vector<WeightConfig> const& options) {
-    int const node = static_cast<int>(graph_.nodes.size()) - 1;
     std::size_t k = 0;
     for (Parameter parameter : parameters) {
       if (k < options.size()) {
@@ -314,9 +271,7 @@ class Builder {
       check(parameter.max_norm.every > 0, "max_norm", "must be of every update, or every so many");
       parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
-      graph_.owner.push_back(owner_of(parameter, options, k));
-      graph_.node_of.push_back(node);
-      graph_.parameters.push_back(parameter);
+      builder_.add_parameter(parameter, owner_of(parameter, options, k));
       ++k;
     }
     if (options.size() > k)
@@ -327,9 +282,9 @@ class Builder {
     int const self = static_cast<int>(graph_.parameters.size());
     std::string const name = weight_name(options, k, parameter);
     if (name.empty()) return self;
-    auto const [named, is_new] = named_.try_emplace(name, self);
-    if (is_new) return self;
-    Parameter const& own = graph_.parameters[static_cast<std::size_t>(named->second)];
+    int const first = builder_.first_under(name, self);
+    if (first == self) return self;
+    Parameter const& own = graph_.parameters[static_cast<std::size_t>(first)];
     WeightConfig const wish = k < options.size() ? options[k] : WeightConfig{};
     bool const permissive = wish.share_mode == DimCheckMode::permissive;
     if (permissive ? own.shape.size() != parameter.shape.size() : own.shape != parameter.shape) {
@@ -344,7 +299,7 @@ class Builder {
                        (wish.regularizer != Regularizer::own && wish.regularizer != own.regularizer) ||
                        wish.max_norm.value_or(own.max_norm) != own.max_norm;
     if (other) throw ConfigError{"weight '" + name + "' is shared: all but its name is set by the first layer"};
-    return named->second;
+    return first;
   }
   /// A container sees a value in the shape that it declares.
   Value shaped(Value value, ShapedInput const& declared, LayerConfig const& config) {
@@ -354,9 +309,11 @@ class Builder {
                        to_string(shape)};
     }
     if (declared.shape == shape) return value;
-    add_node(Reshape{declared.shape}, config.name + "/" + declared.name, {},
-             node_of(Reshape{declared.shape}, value.node, shape));
-    return {static_cast<int>(graph_.nodes.size()) - 1, value.open};
+    Reshape const reshape{declared.shape};
+    int const node = builder_.add_node(reshape, {&value.node, 1}, {&shape, 1});
+    keep(reshape, {});
+    graph_.names.back() = config.name + "/" + declared.name;
+    return {node, value.open};
   }
   static Value resolve(std::string const& name, Scope const& scope) {
     if (Value const* const value = scope.find(name)) return *value;
@@ -382,14 +339,22 @@ class Builder {
   }
 
   Graph& graph_;
-  std::set<std::string_view> layer_names_;
-  std::vector<std::size_t> sources_;  // of each node: itself, or whose values it has, where it is a view
-  std::map<std::string, int> named_;  // parameters that others may share
+  coldpress::detail::GraphBuilder<Graph> builder_;
   Index parameter_count_ = 0;
   bool nameless_ = false;  // the network's input has no name yet: its first reader may give it one
 };
 
 }  // namespace
+
+void GraphParts::refuse(char const* sentence, int node) const {
+  ConfigError error{sentence};
+  if (node >= 0) error.in_layer(names[static_cast<std::size_t>(node)]);
+  throw error;
+}
+void GraphParts::refuse_join(int first, int second) const {
+  auto const text = [&](int node) { return to_string(nodes[static_cast<std::size_t>(node)].shape); };
+  throw ShapeError{"joins values of shapes " + text(first) + " and " + text(second)};
+}
 
 bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
   auto const features = [](Shape const& shape) { return shape[shape.rank() - 1]; };
@@ -417,8 +382,7 @@ std::optional<Shape> declared_input(LayerConfig const& config) {
 }
 
 Graph::Graph(LayerConfig const& config, std::optional<Shape> input) {
-  coldpress::with_context([&] { Builder{*this}.build(config, input); }, [&](Error& e) { e.in_layer(config.name); });
-  first_parameter.push_back(static_cast<int>(parameters.size()));
+  coldpress::with_context([&] { ConfigWalk{*this}.build(config, input); }, [&](Error& e) { e.in_layer(config.name); });
   layers.shrink_to_fit(), names.shrink_to_fit(), nodes.shrink_to_fit(), params.shrink_to_fit();
   parameters.shrink_to_fit();
 }
@@ -435,7 +399,7 @@ bool Graph::has_losses() const {
 }
 
 bool Graph::has_strange_parameters() const {
-  return std::any_of(node_of.begin(), node_of.end(), [&](int node) {
+  return std::any_of(parameter_node.begin(), parameter_node.end(), [&](int node) {
     return std::holds_alternative<Stranger>(layers[static_cast<std::size_t>(node)]);
   });
 }
@@ -458,7 +422,7 @@ std::vector<Executable::Weight> Graph::weights() const {
   all.reserve(parameters.size());
   std::vector<std::size_t> weight_of(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    auto const node = static_cast<std::size_t>(node_of[i]), own = static_cast<std::size_t>(owner[i]);
+    auto const node = static_cast<std::size_t>(parameter_node[i]), own = static_cast<std::size_t>(owner[i]);
     std::string const name = names[node] + std::string{parameters[i].suffix};
     if (own != i) {
       all[weight_of[own]].aliases.push_back(name);

@@ -4,21 +4,14 @@
 #include "stranger.hpp"
 
 #include <coldpress/dynamic/executable.hpp>
-#include <coldpress/graph/node.hpp>
+#include <coldpress/dynamic/graph_parts.hpp>
 
 namespace coldpress::dynamic {
 
-struct Graph {
+struct Graph : GraphParts {
   std::vector<GraphLayer> layers;  // layers[i] is node i; those of inputs are Flatten{} and not looked at
-  std::vector<std::string> names;  // likewise
-  std::vector<Node> nodes;         // the inputs first
-  std::vector<int> outputs;        // nodes
-  std::vector<Parameter> parameters;
-  std::vector<int> first_parameter;  // of each node, and one beyond
-  std::vector<int> node_of;          // the node of each parameter,
-  std::vector<int> owner;            // and the first parameter that it is the same as
-  int sums = 0;                      // of losses and statistics
-  bool force_backward = false;       // the inputs' gradients are wanted in training steps too
+  std::vector<std::vector<WeightConfig>> params;  // of each node
+  bool force_backward = false;                    // the inputs' gradients are wanted in training steps too
 
   /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
   Graph(LayerConfig const& config, std::optional<Shape> input);
@@ -31,7 +24,6 @@ struct Graph {
   /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;
-  std::vector<std::vector<WeightConfig>> params;  // of each node
 };
 
 /// Whether two shapes are sequences of the same features over other numbers of steps, for a network that has a layer

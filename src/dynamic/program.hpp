@@ -43,7 +43,7 @@ class Program : public NumberedGroups<Program> {
     group_of_.resize(nodes_.size());
     plan_ = make_plan(nodes_, graph.outputs, options, groups_, group_of_);
     slots_.resize(graph.parameters.size());
-    parameter_size_ = lay_out(backend, graph.parameters, graph.node_of, graph.owner, groups_, group_of_, slots_);
+    parameter_size_ = lay_out(backend, graph.parameters, graph.parameter_node, graph.owner, groups_, group_of_, slots_);
     for (int g = 0; g < plan_.groups; ++g) {
       Group const& group = groups_[static_cast<std::size_t>(g)];
       head(

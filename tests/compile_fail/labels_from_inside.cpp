@@ -1,4 +1,4 @@
-// error: graph: the labels of a loss, or of a statistic, must be an input of the network
+// error: the labels of a loss, or of a statistic, must be an input of the network
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

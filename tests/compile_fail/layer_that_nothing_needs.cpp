@@ -1,4 +1,4 @@
-// error: graph: a layer has parameters, but no output and no loss depends on what it makes
+// error: has weights, but no output of the network and no loss depends on what it makes
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,4 +1,4 @@
-// error: graph: two layers have the same name
+// error: two layers have this name
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

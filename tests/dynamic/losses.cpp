@@ -50,6 +50,28 @@ TEST_CASE("the mean of many losses is that of the sum in double, on every backen
   }
 }
 
+TEST_CASE("a network with weights and a loss at its end is no objective, and evaluations have sums of their own") {
+  SequentialConfig config;
+  config.add_input("data", {4}).add_input("label", {1});
+  config.add_layer(wired({"fc", Linear{3}}, {"data"}, {"scores"}));
+  config.add_layer(wired({"loss", SoftmaxLoss{}}, {"scores", "label"}, {}));
+  SharedTensor const x = noise({2, 4}, 1), labels = tensor({2, 1}, {0, 2});
+  for (char const* backend : {"cpu", "cpu:reference"}) {
+    INFO(backend);
+    Net net = Net::from_config(Backend{backend}, {"network", config});
+    CHECK(net.learnable_weights_data().size() == 2);
+    net.evaluate({x, labels});
+    Trainer solver{std::move(net), {}};
+    double const evaluated = solver.network().statistics()[0].second;
+    CHECK(evaluated > 0);
+    CHECK(std::isnan(solver.statistics()[0].second));  // nothing was trained on yet
+    SharedTensor const both[] = {noise({2, 4}, 2), labels};
+    solver.train_minibatch(both);
+    CHECK(solver.statistics()[0].second > 0);
+    CHECK(solver.network().statistics()[0].second == evaluated);
+  }
+}
+
 TEST_CASE("MeanSquaredError over values is that over samples by the values of a sample, alone and in training") {
   SharedTensor const y = noise({5, 3}, 1), t = noise({5, 3}, 2);
   MeanSquaredError const values{.loss_weight = 2, .loss_average = Average::values};

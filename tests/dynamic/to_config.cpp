@@ -3,6 +3,7 @@
 
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/graph/network.hpp>
+#include <coldpress/graph/operations.hpp>
 #include <coldpress/optim/solver.hpp>
 
 namespace {
@@ -13,6 +14,18 @@ using namespace coldpress::test;
 using Type = Sequential<Flatten{}, Sequential<Linear{8}, ReLU{}>{}, Named<"head", Linear{3}>{},
                         Dropout{.probability = 0.5f, .seed = 9}, Softmax{}>;
 LayerConfig const type_config = dynamic::to_config<Type, Shape{2, 2}>();
+
+/// Weights shared in each of the three ways, given names and others, two inputs, a loss and two outputs.
+constexpr auto shares = graph([](auto x, auto labels) {
+  Handle encode{Linear{4}};
+  auto const code = x | name("features") | encode | ReLU{};
+  auto const again = code | encode, back = again | encode | tied(again);
+  auto const mixed = back + x;
+  auto const first = mixed | shared("key", Linear{6});
+  auto const scores = first | Linear{4} | shared("key", Linear{6}) | Linear{3} | name("scores");
+  apply(SoftmaxLoss{}, scores, labels);
+  return outputs(scores, mixed);
+});
 
 std::vector<LayerConfig> layers_of(LayerConfig const& config) {
   return std::get<SequentialConfig>(config.layer_type).layers;
@@ -103,4 +116,66 @@ TEST_CASE("a static solver becomes its config") {
   config = dynamic::to_solver_config(solver);
   CHECK(config.minibatch_size == 7);
   CHECK(config.base_lr == 0.125f);
+}
+
+TEST_CASE("a function becomes the same config, whether the compiler runs it or the program") {
+  LayerConfig const config = dynamic::to_config(shares, Shape{4}, Shape{1});
+  CHECK(config == dynamic::to_config<Graph<shares>, Inputs{Shape{4}, Shape{1}}>());
+  auto const& container = std::get<SequentialConfig>(config.layer_type);
+  CHECK(container.inputs[0].name == "features");
+  CHECK(container.inputs[1].name == "data2");
+  CHECK(config.outputs == std::vector<std::string>{"scores", "add1"});
+  std::vector<std::string> names, weights;
+  for (LayerConfig const& layer : container.layers) {
+    names.push_back(layer.name);
+    for (auto const& weight : layer.params) weights.push_back(layer.name + " " + weight.name);
+  }
+  CHECK(names == std::vector<std::string>{"linear1", "relu1", "linear2", "linear3", "tied_linear1", "add1", "linear4",
+                                          "linear5", "linear6", "scores", "softmax_loss1"});
+  CHECK(weights == std::vector<std::string>{"linear1 linear1/shared", "linear2 linear1/shared",
+                                            "linear3 linear1/shared", "tied_linear1 linear1/shared",
+                                            "tied_linear1 tied_linear1/own1", "linear4 key", "linear6 key"});
+  CHECK(dynamic::weights_of(config).size() == 9);
+}
+
+TEST_CASE("what is wrong with a function that is run now is said by type, with the layer's name") {
+  auto const refuses = [](auto const& function, auto const* error, std::string const& words) {
+    using E = std::remove_cvref_t<decltype(*error)>;
+    CHECK(says(error_of<E>([&] { dynamic::to_config(function, Shape{4}); }), words));
+  };
+  ConfigError const* const config = nullptr;
+  ShapeError const* const shape = nullptr;
+  refuses(graph([](auto x) {
+            x | ReLU{} | Linear{5};
+            return x | Linear{3};
+          }),
+          config, "layer 'linear1': has weights, but no output of the network and no loss depends on what it makes");
+  refuses(graph([](auto x) { return x | Linear{3} | name("a") | ReLU{} | name("a"); }), config,
+          "two layers have this name");
+  refuses(graph([](auto x) { return x | Linear{3} | name("relu1") | ReLU{}; }), config,
+          "layer 'relu1': two layers have this name");
+  refuses(graph([](auto x) { return x | Linear{3} | name("a") | name("b"); }), config, "has a name already");
+  refuses(graph([](auto x) {
+            return outputs(x | Flatten{}, x | Reshape{{2, 2}});
+          }),
+          config, "two outputs are the same value, or views of one");
+  refuses(graph([](auto x) {
+            auto const scores = x | Linear{3} | LogSoftmax{};
+            apply(NegativeLogLikelihood{.num_classes = 3}, scores, x | Linear{1});
+            return scores;
+          }),
+          config, "the labels of a loss, or of a statistic, must be an input of the network");
+  refuses(graph([](auto x) { return x | shared("w", Linear{4}) | Linear{5} | shared("w", Linear{4}); }), config,
+          "layers of one key need the same parameters");
+  refuses(graph([](auto x) { return (x | Linear{3}) + x; }), shape, "joins values of shapes {3} and {4}");
+}
+
+TEST_CASE("a shared layer without weights is one") {
+  constexpr auto twice = graph([](auto x) {
+    Handle activation{ReLU{}};
+    return x | activation | Linear{3} | activation | shared("t", TanH{}) | shared("t", TanH{});
+  });
+  LayerConfig const config = dynamic::to_config(twice, Shape{4});
+  CHECK(config == dynamic::to_config<Graph<twice>, Shape{4}>());
+  CHECK(Net::from_config(Backend{}, config).output_shape() == Shape{3});
 }

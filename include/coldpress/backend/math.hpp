@@ -44,7 +44,7 @@ COLDPRESS_INLINE V expm1_of(V r, float slope, float factor, V rest) {
   float const f2 = factor * slope * slope, f4 = f2 * slope * slope;
   V const r2 = r * r, root = r2 + 0x1p-56f, r4 = has_fma ? fma(r2, r2, splat<V>(lift)) : root * root;
   V const low = fma(r, splat<V>(0.1666654318f * f2 * slope), splat<V>(0.4999999814f * f2));
-  V const high = fma(r2, splat<V>(0.001388251011f * f4 * slope * slope),
+  V const high = fma(has_fma ? r2 : root, splat<V>(0.001388251011f * f4 * slope * slope),  // no denormal product
                      fma(r, splat<V>(0.008366580335f * f4 * slope), splat<V>(quartic * f4)));
   return fma(r, splat<V>(factor * slope), fma(high, r4, fma(low, r2, rest)));
 }
@@ -187,6 +187,22 @@ COLDPRESS_INLINE Vector pow(Vector base, float exponent) {
 }
 
 namespace detail {
+/// f(x) for values that may be of any size, as those of activations are: f(0) or x where |x| is below 2^-40, which is
+/// f(x) to the last bit. A polynomial would square it, which without fused multiply-add takes several times as long
+/// where the square or its product is a denormal number.
+inline constexpr float smallest_argument = 0x1p-40f;
+template <class F>
+COLDPRESS_INLINE Vector constant_near_zero(Vector x, F f) {
+  if constexpr (has_fma) return f(x);
+  return f(flush_small(x, splat(smallest_argument)));
+}
+template <class F>
+COLDPRESS_INLINE Vector linear_near_zero(Vector x, F f) {
+  if constexpr (has_fma) return f(x);
+  Vector const flushed = flush_small(x, splat(smallest_argument)), y = f(flushed);
+  return flushed == 0.f ? x : y;
+}
+
 struct WideMultiplyLanes {
   COLDPRESS_INLINE void operator()(Words a, std::uint32_t b, Words& high, Words& low) const {
     typedef std::uint64_t Wide __attribute__((vector_size(8 * lanes)));
@@ -204,13 +220,25 @@ namespace coldpress {
 template <>
 struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Vector number(double x) { return cpu::splat(static_cast<float>(x)); }
-  static COLDPRESS_INLINE cpu::Vector exp(cpu::Vector x) { return cpu::exp(x); }
-  static COLDPRESS_INLINE cpu::Vector tanh(cpu::Vector x) { return cpu::tanh(x); }
-  static COLDPRESS_INLINE cpu::Vector sigmoid(cpu::Vector x) { return cpu::sigmoid(x); }
-  static COLDPRESS_INLINE cpu::Vector expm1(cpu::Vector x) { return cpu::expm1(x); }
+  static COLDPRESS_INLINE cpu::Vector exp(cpu::Vector x) {
+    return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::exp(v); });
+  }
+  static COLDPRESS_INLINE cpu::Vector tanh(cpu::Vector x) {
+    return cpu::detail::linear_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::tanh(v); });
+  }
+  static COLDPRESS_INLINE cpu::Vector sigmoid(cpu::Vector x) {
+    return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::sigmoid(v); });
+  }
+  static COLDPRESS_INLINE cpu::Vector expm1(cpu::Vector x) {
+    return cpu::detail::linear_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::expm1(v); });
+  }
   static COLDPRESS_INLINE cpu::Vector log(cpu::Vector x) { return cpu::log(x); }
-  static COLDPRESS_INLINE cpu::Vector softplus(cpu::Vector x) { return cpu::softplus(x); }
-  static COLDPRESS_INLINE cpu::Vector normal_cdf(cpu::Vector x) { return cpu::normal_cdf(x); }
+  static COLDPRESS_INLINE cpu::Vector softplus(cpu::Vector x) {
+    return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::softplus(v); });
+  }
+  static COLDPRESS_INLINE cpu::Vector normal_cdf(cpu::Vector x) {
+    return cpu::detail::constant_near_zero(x, [](cpu::Vector v) COLDPRESS_INLINE_LAMBDA { return cpu::normal_cdf(v); });
+  }
   static COLDPRESS_INLINE cpu::Vector pow(cpu::Vector x, float exponent) { return cpu::pow(x, exponent); }
   static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }

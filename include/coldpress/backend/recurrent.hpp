@@ -19,6 +19,13 @@ struct Sums {
 /// change a slope: in training, and in ReLU units.
 inline constexpr float smallest_sum = 0x1p-56f;
 
+/// Without fused multiply-add, and in inference: what is smaller is zero, of x and of the outputs of ReLU units. Other
+/// outputs do not get that small, since their sums begin with more.
+template <class V>
+COLDPRESS_INLINE V smallest_factor_of(RecurrentStep const& s) {
+  return splat<V>(s.keeps ? 0.f : smallest_factor);
+}
+
 /// Gates and output of one vector of units. `fast`: with the faster sigmoid and tanh.
 template <int gates, bool fast, class V, int count>
 COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, V (&z)[count]) {
@@ -43,6 +50,9 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
     if (s.keeps) keep(Int<0>{}, n), keep(Int<1>{}, r), keep(Int<2>{}, u), keep(Int<3>{}, z[3]);
   } else {
     y = s.type == RnnType::relu ? (z[0] < 0.f ? V{} : z[0]) : tanh<fast>(z[0]);
+    if constexpr (!has_fma) {
+      if (s.type == RnnType::relu) y = flush_small(y, smallest_factor_of<V>(s));
+    }
   }
   store_row(s.y + row * s.y_pitch + column, y, left);
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
@@ -67,14 +77,16 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
     for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
-  auto const add = [&](float const* left, Index left_pitch, Index depth, float const* b,
-                       auto first) COLDPRESS_INLINE_LAMBDA {
+  // `flushes`: whether small values of `left` are taken as zero.
+  auto const add = [&](float const* left, Index left_pitch, Index depth, float const* b, auto first,
+                       auto flushes) COLDPRESS_INLINE_LAMBDA {
     left += row * left_pitch;
     auto const term = [&](auto p) COLDPRESS_INLINE_LAMBDA {
       V right[gates];
       for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { right[q] = weight(b + p * s.pitch, q); });
       for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
-        V const x = splat<V>(left[i * left_pitch + p]);
+        V x = splat<V>(left[i * left_pitch + p]);
+        if constexpr (flushes) x = flush_small(x, smallest_factor_of<V>(s));
         for_constants<gates>(
             [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
@@ -89,14 +101,14 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     });
   };
   if (s.inputs > 0) {
-    add(s.x, s.x_pitch, s.inputs, matrix, Int<0>{});
+    add(s.x, s.x_pitch, s.inputs, matrix, Int<0>{}, Int<!has_fma>{});
   } else {
     for_constants<h>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       V const x = load_row<V>(s.x + (row + i) * s.x_pitch + column, s.hidden - column);
       for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { sum[0][i][q] += x; });
     });
   }
-  if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
+  if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{}, Int<0>{});
 
   V done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {

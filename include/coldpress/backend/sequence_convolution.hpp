@@ -34,7 +34,8 @@ COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& 
   }
 }
 
-/// panel[row][d] for d = (tap, c) of one group.
+/// panel[row][d] for d = (tap, c) of one group. `flushes`: with zero for small values, as a step of a stream has it.
+template <bool flushes>
 COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
                                  Index pitch) {
   Index const channels = g.group_channels();
@@ -44,7 +45,13 @@ COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& step
     for (Index r = 0; r < g.height.filter; ++r, to += channels) {
       Index const t = g.height.at(steps.step_of(i), r);
       if (t >= 0) {
-        copy_over(to, x.row(sample) + t * g.channels + group * channels, channels);
+        float const* const from = x.row(sample) + t * g.channels + group * channels;
+        if constexpr (flushes) {
+          for (Index c = 0; c < channels; c += lanes)
+            store(to + c, flush_small(load_row(from + c, channels - c), splat(smallest_factor)));
+        } else {
+          copy_over(to, from, channels);
+        }
       } else {
         for (Index c = 0; c < channels; c += lanes) store(to + c, Vector{});
       }
@@ -77,7 +84,7 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
     Out const to = steps.of(y, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps(g, steps, x, group, memory.inputs, pitch);
+      pack_steps<!has_fma>(g, steps, x, group, memory.inputs, pitch);
       float const* b = bias;
       if (bias && group > 0) {  // whole vectors are read, beyond the last group
         copy_over(memory.rest, bias + group * outputs, outputs);
@@ -90,6 +97,18 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   });
 }
 
+/// So many values of x are flushed once before a step; those of longer rows are as often as they are multiplied.
+inline constexpr Index most_flushed_once = 64;
+/// x with zero for small values, in `memory`; or x as it is where it is longer.
+COLDPRESS_INLINE float const* flushed(float const* x, Index count, float* memory) {
+  if (count > most_flushed_once) return x;
+  Vector const smallest = splat(smallest_factor);
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) store(memory + i, flush_small(load(x + i), smallest));
+  for (; i < count; ++i) memory[i] = flush_small(Vector{x[i]}, smallest)[0];
+  return memory;
+}
+
 /// Adds the terms of taps [first, first + count) to one vector of sums, of a group whose arguments these are: each sum
 /// moves on by one tap. Returns the last one.
 template <int count, class Step>
@@ -100,7 +119,10 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
   for_constants<count>(
       [&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = j == 0 && first == 0 ? Vector{} : load(sums + (j - 1) * lanes); });
   for (Index c = 0; c < channels; ++c, weight += weight_pitch) {
-    Vector const value = splat(x[c]);
+    Vector value = splat(x[c]);
+    if constexpr (!has_fma) {
+      if (s.groups * channels > most_flushed_once) value = flush_small(value, splat(smallest_factor));
+    }
     unroll<count>([&](auto j) COLDPRESS_INLINE_LAMBDA { sum[j] = fma(value, load(weight + j * tap_pitch), sum[j]); });
   }
   for_constants<count>([&](auto j) COLDPRESS_INLINE_LAMBDA {
@@ -125,6 +147,8 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   }
   float* sums = s.state + now * s.turn_pitch;
   float const *x = s.x, *weight = s.weight;
+  [[maybe_unused]] float memory[has_fma ? 1 : most_flushed_once];
+  if constexpr (!has_fma) x = flushed(x, s.groups * s.channels, memory);
   Index column = 0;
   for (Index group = 0; group < (one ? 1 : s.groups); ++group, x += s.channels) {
     for (Index k = 0; one ? k == 0 : k < outputs; k += lanes, sums += (taps - 1) * lanes) {
@@ -212,7 +236,7 @@ void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* 
   for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
     In const from = steps.of(dy, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps(g, steps, x, group, memory.inputs, pitch);
+      pack_steps<false>(g, steps, x, group, memory.inputs, pitch);
       for (Index i = 0; i < steps.rows; ++i)
         copy_over(memory.outputs + i * other, from.row(i) + group * outputs, outputs);
       multiply(g.depth(), outputs, steps.rows, {memory.inputs, 1, pitch}, memory.outputs, other,

@@ -193,6 +193,18 @@ COLDPRESS_INLINE V fma(V a, V b, V c) {
 #endif
 }
 
+/// Without fused multiply-add a product is rounded before it is added, and where a factor is small that makes a
+/// denormal number, for which processors take longer. There the layers of streams take values below this as zero before
+/// they multiply them, so that products with weights of 2^-66 and more are zero or normal numbers.
+inline constexpr float smallest_factor = 0x1p-60f;
+/// v, with zero for values whose magnitude is below `smallest`. NaN stays.
+template <class V>
+COLDPRESS_INLINE V flush_small(V v, V smallest) {
+  using Bits = MaskOf<V>;
+  V const magnitude = (V)((Bits)v & (Bits{} + INT32_MAX));
+  return (V)((Bits)v & ~(magnitude < smallest));
+}
+
 /// Correctly rounded.
 COLDPRESS_INLINE Vector sqrt(Vector x) {
 #if defined __AVX512F__ && defined __clang__

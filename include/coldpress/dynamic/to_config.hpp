@@ -2,147 +2,50 @@
 #pragma once
 
 #include <coldpress/dynamic/executable.hpp>
+#include <coldpress/dynamic/graph_parts.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
 namespace coldpress::dynamic {
 namespace detail {
 
-/// A network's function run at run time: takes down a config.
-template <class List>
-class ConfigRecorder {
- public:
-  using Types = List;
-  explicit ConfigRecorder(SequentialConfig& config) : config_(config) {}
+/// The graph of a network's function, with its layers as a config has them.
+struct LayerGraph : GraphParts {
+  std::vector<LayerConfig> layers;                  // of each node after the inputs; without names
+  std::vector<coldpress::detail::Sharing> sharing;  // likewise
 
-  Shape const& shape(int node) const { return nodes_[static_cast<std::size_t>(node)].shape; }
-  Index input_size(int node) const {
-    auto const& inputs = nodes_[static_cast<std::size_t>(node)].inputs;
-    return inputs.empty() ? 0 : shape(inputs[0]).size();
-  }
-  int add_input(Shape in) {
-    nodes_.push_back({.shape = in, .input = static_cast<int>(config_.inputs.size())});
-    config_.add_input("", in);
-    return last();
-  }
   template <class L>
-  int add(L const& layer, View<int const> inputs, coldpress::detail::Sharing sharing = {}) {
-    std::vector<Shape> in;
-    for (int node : inputs) in.push_back(shape(node));
-    Recorded made{.inputs = {inputs.begin(), inputs.end()},
-                  .layer = static_cast<int>(config_.layers.size()),
-                  .sharing = sharing,
-                  .type = L::name};
-    if constexpr (!coldpress::Layer<L>) {
-      made.shape = {1};
-    } else {
-      made.shape = output_shape_of(layer, in);
-      made.weights = static_cast<int>(parameters_of(layer, Shapes{in}).size());
-    }
-    nodes_.push_back(std::move(made));
-    config_.add_layer({"", layer});
-    return last();
+  void keep(int, L const& layer, coldpress::detail::Sharing const& shared) {
+    layers.push_back({"", layer});
+    sharing.push_back(shared);
   }
-  void add_output(int node) { outputs_.push_back(node); }
-  void name(int node, std::string_view text) { nodes_[static_cast<std::size_t>(node)].name = text; }
-
-  /// Names, wiring and shared weights; returns the names of the outputs.
-  std::vector<std::string> finish();
-
- private:
-  struct Recorded {
-    Shape shape = {};
-    std::vector<int> inputs = {};
-    int input = -1, layer = -1, weights = 0;
-    coldpress::detail::Sharing sharing = {};
-    std::string_view type = {};
-    std::string name = {};
-  };
-  int last() const { return static_cast<int>(nodes_.size()) - 1; }
-  SequentialConfig& config_;
-  std::vector<Recorded> nodes_;
-  std::vector<int> outputs_;
+};
+/// The same of a function that may use the layers of a list.
+template <class Layers>
+struct FunctionGraph : LayerGraph {
+  using Types = Layers;
 };
 
-template <class List>
-std::vector<std::string> ConfigRecorder<List>::finish() {
-  std::vector<std::pair<std::string_view, int>> numbers;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    Recorded& node = nodes_[i];
-    if (node.name.empty() && node.layer >= 0) {
-      auto at = std::find_if(numbers.begin(), numbers.end(), [&](auto const& n) { return n.first == node.type; });
-      if (at == numbers.end()) at = numbers.insert(at, {node.type, 0});
-      node.name = std::string{node.type} + std::to_string(++at->second);
-    }
-    if (node.input >= 0) {
-      if (node.name.empty()) node.name = node.input == 0 ? "data" : "data" + std::to_string(node.input + 1);
-      config_.inputs[static_cast<std::size_t>(node.input)].name = node.name;
-      continue;
-    }
-    LayerConfig& layer = config_.layers[static_cast<std::size_t>(node.layer)];
-    layer.name = node.name;
-    for (int from : node.inputs) layer.inputs.push_back(nodes_[static_cast<std::size_t>(from)].name);
-    if (!std::visit(
-            [](auto const& type) {
-              using L = std::remove_cvref_t<decltype(type)>;
-              return Loss<L> || Statistic<L>;
-            },
-            layer.layer_type))
-      layer.outputs.push_back(node.name);
-    // Who shares a weight has its name: that of the key, or of the first layer.
-    std::size_t owner = i;
-    if (node.sharing.node >= 0) owner = static_cast<std::size_t>(node.sharing.node);
-    for (std::size_t k = 0; owner == i && !node.sharing.key.empty() && k < i; ++k) {
-      if (nodes_[k].sharing.key == node.sharing.key) owner = k;
-    }
-    std::string key{node.sharing.key};
-    if (owner != i && key.empty()) {
-      LayerConfig& first = config_.layers[static_cast<std::size_t>(nodes_[owner].layer)];
-      if (first.params.empty()) first.params.push_back({.name = first.name + "/shared"});
-      key = first.params[0].name;
-    }
-    if (key.empty()) continue;
-    layer.params.push_back({.name = key});
-    for (int k = 1; node.sharing.parameters > 0 && k < node.weights; ++k)
-      layer.params.push_back({.name = node.name + "/own" + std::to_string(k)});
-  }
-  std::vector<std::string> names;
-  for (int node : outputs_) names.push_back(nodes_[static_cast<std::size_t>(node)].name);
-  return names;
-}
+/// The config of a finished graph.
+LayerConfig config_of(std::string name, LayerGraph graph);
 
-/// The config of a network's function that record(recorder) runs.
-template <class List, class Record>
-LayerConfig recorded_config(std::string name, Record record) {
-  SequentialConfig config;
-  ConfigRecorder<List> recorder{config};
-  record(recorder);
-  auto outputs = recorder.finish();
-  LayerConfig network{std::move(name), std::move(config)};
-  network.outputs = std::move(outputs);
-  return network;
-}
-
-/// What the compiler has taken down of a network's function. To run that once more might give its layers another order:
-/// which operand of a + b comes first, C++ leaves open.
+/// What the compiler has written down of a network's function. To run that once more might give its layers another
+/// order: which operand of a + b comes first, C++ leaves open.
 template <class StaticGraph>
-void replay(auto& recorder) {
-  auto const add = [&](auto i) {
-    auto const& node = StaticGraph::nodes[i];
-    if constexpr (i < StaticGraph::inputs) {
-      recorder.add_input(node.shape);
-    } else {
-      recorder.add(StaticGraph::template layer<i>, {node.inputs, static_cast<std::size_t>(node.input_count())},
-                   StaticGraph::recorded.sharing[i]);
-    }
-    recorder.name(i, StaticGraph::names[i].view());
-  };
-  [&]<int... i>(std::integer_sequence<int, i...>) { (add(std::integral_constant<int, i>{}), ...); }
-  (std::make_integer_sequence<int, StaticGraph::size>{});
-  for (int const output : StaticGraph::outputs) recorder.add_output(output);
+LayerGraph graph_of() {
+  auto const& known = StaticGraph::recorded;
+  LayerGraph graph;
+  auto const copy = [](auto const& from, auto& to) { to.assign(from.items.begin(), from.items.end()); };
+  copy(known.nodes, graph.nodes), copy(known.names, graph.names), copy(known.outputs, graph.outputs);
+  copy(known.owner, graph.owner), copy(known.parameter_node, graph.parameter_node);
+  copy(known.first_parameter, graph.first_parameter);
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (graph.keep(i, StaticGraph::template layer<StaticGraph::inputs + i>, known.sharing[StaticGraph::inputs + i]), ...);
+  }
+  (std::make_integer_sequence<int, StaticGraph::size - StaticGraph::inputs>{});
+  return graph;
 }
 
 /// Layers one after the other, in containers as they are nested.
@@ -199,20 +102,21 @@ LayerConfig to_config(std::string name = "network") {
     detail::add_layers<StaticGraph<Net, in>>(Net{}, config, node, containers);
     return {std::move(name), std::move(config)};
   } else {
-    return detail::recorded_config<typename coldpress::detail::LayersOf<Net>::type>(
-        std::move(name), [](auto& recorder) { detail::replay<StaticGraph<Net, in>>(recorder); });
+    return detail::config_of(std::move(name), detail::graph_of<StaticGraph<Net, in>>());
   }
 }
-/// The config of a network's function, run now, for inputs of these shapes. Throws ShapeError where they do not fit.
+/// The config of a network's function, run now, for inputs of these shapes. Throws ShapeError where they do not fit,
+/// and ConfigError where its layers are no network.
 template <class Function, class List, class... More>
 LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
-  return detail::recorded_config<List>("network", [&](auto& recorder) {
-    auto const input = [&](Shape shape) {
-      return Value<std::remove_cvref_t<decltype(recorder)>>{&recorder, recorder.add_input(shape)};
-    };
-    std::tuple const values{input(in), input(more)...};  // braces: from left to right
-    coldpress::detail::add_outputs(std::apply([&](auto... each) { return expression(each...); }, values));
-  });
+  detail::FunctionGraph<List> graph;
+  using Builder = coldpress::detail::GraphBuilder<detail::FunctionGraph<List>>;
+  Builder builder{graph};
+  auto const input = [&](Shape const& shape) { return coldpress::Value<Builder>{&builder, builder.add_input(shape)}; };
+  std::tuple const values{input(in), input(more)...};  // braces: from left to right
+  coldpress::detail::add_outputs(std::apply([&](auto... each) { return expression(each...); }, values));
+  builder.finish();
+  return detail::config_of("network", std::move(graph));
 }
 
 template <class Network>

@@ -1,6 +1,7 @@
 // Networks as functions: values, what is done with them, and the function as a type.
 #pragma once
 
+#include <coldpress/graph/graph_builder.hpp>
 #include <coldpress/graph/recording.hpp>
 
 namespace coldpress {

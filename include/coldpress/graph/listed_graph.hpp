@@ -1,9 +1,7 @@
 // A network as a list of its nodes: the text that a config becomes for a compiler (kernels/cuda/fused).
 #pragma once
 
-#include <coldpress/graph/node.hpp>
-
-#include <array>
+#include <coldpress/graph/graph_builder.hpp>
 
 namespace coldpress {
 
@@ -43,49 +41,37 @@ struct ListedGraph {
     listed<i>.shape;
   };
 
-  struct Recorded {
-    std::array<Node, static_cast<std::size_t>(size)> nodes{};
-    std::array<std::string_view, static_cast<std::size_t>(size)> names{};
-    std::array<Parameter, List::parameters.size()> parameters{};
-    std::array<int, List::parameters.size()> owner{};
-    std::array<int, static_cast<std::size_t>(size)> first_parameter{};
-    std::array<int, List::parameters.size()> node{};
-    int count = 0;
-
-    template <int i>
-    constexpr void add() {
-      first_parameter[i] = count;
-      if constexpr (is_input<i>) {
-        nodes[i].shape = listed<i>.shape;
-      } else {
-        constexpr auto n = listed<i>.inputs.size();
-        Shape shapes[n > 0 ? n : 1] = {};
-        for (std::size_t k = 0; k < n; ++k) shapes[k] = nodes[static_cast<std::size_t>(listed<i>.inputs[k])].shape;
-        names[i] = listed<i>.name;
-        nodes[i] = coldpress::node_of(listed<i>.layer, View<int const>{listed<i>.inputs.data(), n}, Shapes{shapes, n});
-        nodes[i].closed = listed<i>.closed, nodes[i].sums = listed<i>.sums;
-        if constexpr (Layer<decltype(listed<i>.layer)>) {
-          for (Parameter const& parameter : parameters_of(listed<i>.layer, Shapes{shapes, n})) add(i, parameter);
+  using Recorded = detail::FixedParts<std::string_view, size, parameter_count, static_cast<int>(outputs.size())>;
+  template <int i>
+  static constexpr void add(Recorded& all, detail::GraphBuilder<Recorded>& builder) {
+    if constexpr (is_input<i>) {
+      builder.add_input(listed<i>.shape);
+    } else {
+      constexpr std::size_t n = listed<i>.inputs.size();
+      Shape in[n > 0 ? n : 1] = {};
+      for (std::size_t k = 0; k < n; ++k) in[k] = builder.shape(listed<i>.inputs[k]);
+      builder.add_node(listed<i>.layer, {listed<i>.inputs.data(), n}, {in, n});
+      all.names[i] = listed<i>.name;
+      all.nodes[i].closed = listed<i>.closed, all.nodes[i].sums = listed<i>.sums;
+      if constexpr (Layer<decltype(listed<i>.layer)>) {
+        for (Parameter parameter : parameters_of(listed<i>.layer, Shapes{in, n})) {
+          ListedParameter const& said = List::parameters[all.parameters.size()];
+          parameter.lr_mult = said.lr_mult, parameter.decay_mult = said.decay_mult;
+          parameter.regularizer = said.regularizer, parameter.max_norm = said.max_norm;
+          builder.add_parameter(parameter, said.owner);
         }
       }
     }
-    constexpr void add(int from, Parameter const& parameter) {
-      auto const number = static_cast<std::size_t>(count++);
-      ListedParameter const& said = List::parameters[number];
-      parameters[number] = parameter;
-      parameters[number].lr_mult = said.lr_mult, parameters[number].decay_mult = said.decay_mult;
-      parameters[number].regularizer = said.regularizer, parameters[number].max_norm = said.max_norm;
-      owner[number] = said.owner, node[number] = from;
-    }
-  };
+  }
   static constexpr Recorded recorded = [] {
     Recorded all{};
-    [&]<int... i>(std::integer_sequence<int, i...>) { (all.template add<i>(), ...); }
+    detail::GraphBuilder<Recorded> builder{all};
+    [&]<int... i>(std::integer_sequence<int, i...>) { (add<i>(all, builder), ...); }
     (std::make_integer_sequence<int, size>{});
     return all;
   }();
-  static constexpr auto const& nodes = recorded.nodes;
-  static constexpr auto const& names = recorded.names;
+  static constexpr auto const& nodes = recorded.nodes.items;
+  static constexpr auto const& names = recorded.names.items;
   template <int i>
   static constexpr auto layer = listed<i>.layer;
   template <int i>
@@ -96,10 +82,10 @@ struct ListedGraph {
     return shapes;
   }();
   struct Parameters {
-    static constexpr auto const& list = recorded.parameters;
-    static constexpr auto const& node = recorded.node;
-    static constexpr auto const& owner = recorded.owner;
-    static constexpr auto const& first = recorded.first_parameter;
+    static constexpr auto const& list = recorded.parameters.items;
+    static constexpr auto const& node = recorded.parameter_node.items;
+    static constexpr auto const& owner = recorded.owner.items;
+    static constexpr auto const& first = recorded.first_parameter.items;
   };
   static constexpr Parameters parameters{};
 };

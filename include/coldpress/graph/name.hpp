@@ -7,6 +7,17 @@
 
 namespace coldpress {
 
+/// A number from 0 in digits.
+struct Digits {
+  char text[12] = {};
+  int length = 0;
+  constexpr explicit Digits(int number) {
+    for (int rest = number; rest > 0 || length == 0; rest /= 10) ++length;
+    for (int i = length; i > 0; number /= 10) text[--i] = static_cast<char>('0' + number % 10);
+  }
+  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
+};
+
 /// The name of a layer: given, or its type's and a running number; or that of one of its weights, which is the layer's
 /// and an ending.
 struct Name {
@@ -24,12 +35,6 @@ struct Name {
     require(length + static_cast<int>(s.size()) <= capacity,
             "name: a weight's name may have at most 79 characters, 47 of them its layer's");
     for (char c : s) text[length++] = c;
-  }
-  constexpr void append(int number) {
-    char digits[12];
-    int n = 0;
-    for (; number > 0 || n == 0; number /= 10) digits[n++] = static_cast<char>('0' + number % 10);
-    while (n > 0) text[length++] = digits[--n];
   }
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
   constexpr operator std::string_view() const { return view(); }

@@ -9,30 +9,26 @@ namespace coldpress {
 template <class Net, Inputs in>
 struct StaticGraph {
   using Types = typename detail::LayersOf<Net>::type;
-  struct Counted {
-    decltype(detail::Counter<Types>::counts) counts;
-    detail::Operand first, second;
-  };
-  static constexpr Counted counted = [] {
+  static constexpr auto counts = [] {
     detail::Counter<Types> counter{};
     detail::record<Net, in.count>(counter, in);
-    return Counted{counter.counts, counter.operand(0), counter.operand(1)};
+    return counter.counts;
   }();
-  static_assert(sizeof(detail::Joined<counted.first, counted.second>) > 0);
-  static constexpr auto counts = counted.counts;
   static constexpr auto recorded = [] {
-    detail::Recording<Types, counts> recording{};
-    detail::record<Net, in.count>(recording, in);
-    recording.finish();
-    return recording;
+    detail::Recorded<Types, counts> all{};
+    detail::GraphBuilder<detail::Recorded<Types, counts>> builder{all};
+    detail::record<Net, in.count>(builder, in);
+    builder.finish();
+    return all;
   }();
+  static_assert(sizeof(detail::Joined<recorded.operand(0), recorded.operand(1)>) > 0);
 
-  static constexpr int sums = counts.sums;  // of losses and statistics
+  static constexpr int sums = recorded.sums;  // of losses and statistics
   static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;
   static constexpr int targets = -1;  // no node: a loss from outside brings them
-  static constexpr auto const& nodes = recorded.nodes;
-  static constexpr auto const& names = recorded.names;
-  static constexpr auto const& outputs = recorded.outputs;
+  static constexpr auto const& nodes = recorded.nodes.items;
+  static constexpr auto const& names = recorded.names.items;
+  static constexpr auto const& outputs = recorded.outputs.items;
   template <int i>
   static constexpr auto layer = detail::stored<recorded.kind[i]>(recorded).list[recorded.slot[i]];
 
@@ -40,18 +36,23 @@ struct StaticGraph {
   template <int i>
   static constexpr auto input_shapes = [] {
     std::array<Shape, static_cast<std::size_t>(nodes[i].input_count())> shapes{};
-    for (std::size_t k = 0; k < shapes.size(); ++k) shapes[k] = recorded.shape(nodes[i].inputs[k]);
+    for (std::size_t k = 0; k < shapes.size(); ++k)
+      shapes[k] = nodes[static_cast<std::size_t>(nodes[i].inputs[k])].shape;
     return shapes;
   }();
 
   /// Parameters of all layers in order; the node of each, the first parameter that it is the same as, and the first
   /// one of each node.
   struct Parameters {
-    static constexpr auto const& list = recorded.parameters;
-    static constexpr auto const& node = recorded.parameter_node;
-    static constexpr auto const& owner = recorded.owner;
-    static constexpr auto const& first = recorded.first_parameter;
-    static constexpr int owners = recorded.owners;
+    static constexpr auto const& list = recorded.parameters.items;
+    static constexpr auto const& node = recorded.parameter_node.items;
+    static constexpr auto const& owner = recorded.owner.items;
+    static constexpr auto const& first = recorded.first_parameter.items;
+    static constexpr int owners = [] {
+      int count = 0;
+      for (int i = 0; i < parameter_count; ++i) count += owner[static_cast<std::size_t>(i)] == i;
+      return count;
+    }();
   };
   static constexpr Parameters parameters{};
 
