@@ -363,9 +363,9 @@ class Network {
         calls.make();
         return workspace.output(0);
       }
-      auto const make = [&](decltype(Backend::calls) list) {
+      auto const make = [&](decltype(Backend::tape) tape) {
         auto run = start<Inference>(samples, workspace, 0);
-        run.state = state, run.backend.calls = list;
+        run.state = state, run.backend.tape = tape;
         storage_.play(ForwardOf{}, run);
         workspace.note(run);
       };
