@@ -104,7 +104,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
     if constexpr (cpu::has<cpu::OpKernels<L>, cpu::Table>) {
       return TableCpu::erased<L>();
     } else {
-      return cpu::erased_op<decltype(L{}.op(0))>();
+      return cpu::erased_op_of<cpu::Vector, L>();
     }
   }
   template <class L>
@@ -112,7 +112,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
     if constexpr (cpu::has<cpu::JoinKernels<L>, cpu::Table>) {
       return TableCpu::erased_join<L>();
     } else {
-      return cpu::erased_join<decltype(L{}.join())>();
+      return cpu::erased_join_of<cpu::Vector, L>();
     }
   }
 
