@@ -3,7 +3,7 @@
 
 #include "workloads.hpp"
 
-#include <coldpress/backend/cuda/storage.hpp>
+#include <coldpress/backend/cuda/host_transfer.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -76,7 +76,7 @@ void print_plans_of(TypeList<Workloads...> workloads) {
     if constexpr (!Streams<W>) {
       using Net = Network<typename W::Net, W::shape, Batch<W::batch>, Cuda>;
       auto const planner = std::make_shared<Planner>();
-      auto const net = std::make_unique<Net>(7, Storage<Cuda>{planner});
+      auto const net = std::make_unique<Net>(7, HostTransfer<Cuda>{planner});
       auto const x = inputs<W>();
       if constexpr (Trains<W>) {
         using Trainer = Solver<Net, W::loss, optimizer>;

@@ -11,7 +11,7 @@
 namespace bench {
 
 template <class Backend>
-Storage<Backend> storage_of(Options const& options) {
+HostTransfer<Backend> storage_of(Options const& options) {
   if constexpr (requires { Backend::on(options.backend); }) {
     return Backend::on(options.backend, options.together);
   } else {

@@ -2,5 +2,5 @@
 // pass is one kernel; in others only the emulated device computes (docs/gpu.md).
 #pragma once
 
-#include <coldpress/backend/cuda/storage.hpp>
+#include <coldpress/backend/cuda/host_transfer.hpp>
 #include <coldpress/coldpress.hpp>

@@ -70,4 +70,8 @@ using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                Hinge, GaussianKL, Wasserstein>;
 using BuiltinStatistics = TypeList<Accuracy, BinaryAccuracy>;
 
+/// Which operation of a layer it is, where types are erased: the place of the layer among the built-in ones.
+template <class L>
+inline constexpr int operation_id = index_of<L>(BuiltinLayers{});
+
 }  // namespace coldpress

@@ -7,7 +7,7 @@ namespace {
 template <class L>
 constexpr OpKernels<L> op_kernels() {
   if constexpr (PointwiseLayer<L>) {
-    return {erased_op<decltype(L{}.op(0))>()};
+    return {erased_op_of<Vector, L>()};
   } else {
     return {};
   }
@@ -15,7 +15,7 @@ constexpr OpKernels<L> op_kernels() {
 template <class L>
 constexpr JoinKernels<L> join_kernels() {
   if constexpr (JoinLayer<L>) {
-    return {erased_join<decltype(L{}.join())>()};
+    return {erased_join_of<Vector, L>()};
   } else {
     return {};
   }

@@ -1,4 +1,4 @@
-// Between the host's memory and a device's.
+// What networks from configs want of the transfer between the host's memory and a GPU's.
 #pragma once
 
 #include "border.hpp"
@@ -6,19 +6,21 @@
 #include "fused/passes.hpp"
 #include "runtime_cuda.hpp"
 
-#include <coldpress/backend/cuda/inlet.hpp>
+#include <coldpress/backend/cuda/device_transfer.hpp>
 #include <coldpress/backend/cuda/listed.hpp>
 
 #include <algorithm>
-#include <deque>
 
 namespace coldpress::dynamic {
 
 template <>
-class Border<cuda::RuntimeCuda> {
+class Border<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cuda::DeviceTransfer::Buffers<float> {
+  using Buffers = DeviceTransfer::Buffers<float>;
+
  public:
   explicit Border(cuda::RuntimeCuda const& backend)
-      : device_(backend.device),
+      : DeviceTransfer(backend.device),
+        Buffers(static_cast<DeviceTransfer const&>(*this)),
         libraries_(backend.libraries),
         results_(backend.results),
         flags_(backend.device),
@@ -67,47 +69,14 @@ class Border<cuda::RuntimeCuda> {
     return true;
   }
 
-  using Memory = cuda::DeviceMemory<float>;
-  Memory memory(Index size = 0) const {
-    Memory memory{device_};
-    memory.reserve(size);
-    return memory;
-  }
-  using Workspace = cuda::UnsetMemory<float>;
-  Workspace workspace() const { return Workspace{device_}; }
-  void clear(Memory& memory) const {
-    if (memory.data()) device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(float));
-  }
-  template <class F>
-  void read(float const* values, Index size, F f) const {
-    f(static_cast<float const*>(down(values, size, copy_)));
-  }
-  template <class F>
-  void change(float* values, Index size, F f) const {
-    f(down(values, size, copy_));
-    device_->upload(values, copy_.data(), copy_.size() * sizeof(float));
-  }
   float const* bring(Values values, std::size_t place, SharedTensor::Home* home) {
-    if (values.empty()) return nullptr;
-    while (brought_.size() <= place) brought_.emplace_back(device_);
-    auto& [inlet, uploaded] = brought_[place];
-    uploaded = {};
-    if (!home) return inlet.bring(values);
+    if (!home || values.empty()) return Buffers::bring(values, place);
     auto const& there = static_cast<DeviceHome const&>(*home);  // as its device's name says
     // A library's call has its operands' addresses for good: other minibatches are copied to the same.
     if (auto const* const stays = dynamic_cast<UploadedHome const*>(home);
-        stays && &there.owner() == device_.get() && !libraries_) {
-      uploaded = stays->values();
-      return uploaded.address();
-    }
-    return inlet.bring(there.owner(), there.on_device());
-  }
-  float const* brought(Values, std::size_t place) const {
-    if (place >= brought_.size()) return nullptr;
-    auto const& [inlet, uploaded] = brought_[place];
-    if (uploaded) return uploaded.address();
-    device_->read_again();
-    return inlet.last();
+        stays && &there.owner() == device_.get() && !libraries_)
+      return Buffers::bring(stays->values(), place);
+    return Buffers::bring(there.owner(), there.on_device(), place);
   }
   std::shared_ptr<SharedTensor::Home> upload(Values values) const {
     return std::make_shared<UploadedHome>(device_, values);
@@ -127,18 +96,13 @@ class Border<cuda::RuntimeCuda> {
     }
   }
   void submit() const { device_->submit(); }
-  void forget() const {
+  void forget_layers() const {
     if (libraries_) device_->forget(), libraries_->forget();
   }
   void end() const noexcept {
     for (std::size_t place = 0; place < lent_.size(); ++place) {
       if (is_held(place)) lent_[place]->settle_for_good();
     }
-  }
-  Values fetch(Values values, std::size_t place) {
-    if (fetched_.size() <= place) fetched_.resize(place + 1);
-    down(values.data(), static_cast<Index>(values.size()), fetched_[place]);
-    return fetched_[place];
   }
   void lend(Values values, std::size_t place) {
     if (lent_.size() <= place) lent_.resize(place + 1);
@@ -148,21 +112,6 @@ class Border<cuda::RuntimeCuda> {
   std::shared_ptr<SharedTensor::Home> home(std::size_t place) const { return lent_[place]; }
   static std::string device_of(cuda::RuntimeCuda const& backend) { return backend.device->name(); }
 
-  using Sums = cuda::DeviceMemory<double>;
-  Sums sums(int count) const {
-    Sums sums{device_};
-    sums.reserve(count);
-    return sums;
-  }
-  void clear(Sums& sums) const {
-    if (sums.data()) device_->clear(sums.data(), static_cast<std::size_t>(sums.size()) * sizeof(double));
-  }
-  std::vector<double> fetch(Sums const& sums) const {
-    std::vector<double> all(static_cast<std::size_t>(sums.size()));
-    if (!all.empty()) device_->download(all.data(), sums.data(), all.size() * sizeof(double));
-    return all;
-  }
-
   void start_losses() const { results_->start(); }
   template <class F>
   void settle_losses(F f) const {
@@ -171,27 +120,14 @@ class Border<cuda::RuntimeCuda> {
 
  private:
   bool is_held(std::size_t place) const { return lent_[place].use_count() > 1; }
-  float* down(float const* values, Index size, std::vector<float>& to) const {
-    to.resize(static_cast<std::size_t>(size));
-    if (size > 0) device_->download(to.data(), values, to.size() * sizeof(float));
-    return to.data();
-  }
-  std::shared_ptr<cuda::Device> device_;
+  using DeviceTransfer::device_;
   std::shared_ptr<cuda::Libraries> libraries_;  // or null
   std::shared_ptr<cuda::Results> results_;
-  struct Brought {
-    explicit Brought(std::shared_ptr<cuda::Device> const& device) : inlet(device) {}
-    cuda::Inlet inlet;
-    cuda::DeviceValues<float> uploaded;  // in the inlet's place
-  };
-  std::deque<Brought> brought_;
   cuda::DeviceMemory<bool> flags_;
   bool fuses_;
   std::vector<bool> held_flags_;
-  std::vector<std::vector<float>> fetched_;
   std::vector<std::shared_ptr<DeviceCopy>> lent_;  // what the last passes have made, which tensors may hold
   std::shared_ptr<DeviceCopy::Spares> const spares_ = std::make_shared<DeviceCopy::Spares>();
-  mutable std::vector<float> copy_;
 };
 
 }  // namespace coldpress::dynamic

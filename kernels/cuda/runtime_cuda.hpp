@@ -232,11 +232,15 @@ struct RuntimeCuda : GridLayout {
   void subtract(float* weights, float const* gradients, Index size) const { run(Subtract{weights, gradients, size}); }
   template <class L>
   ErasedOp erased() const {
-    return erased_op_of<L>();
+    return {.id = operation_id<L>,
+            .needs_input = decltype(L{}.op(0))::needs_input,
+            .op = nullptr,
+            .value = nullptr,
+            .gradient = nullptr};
   }
   template <class L>
   ErasedJoin erased_join() const {
-    return erased_join_of<L>();
+    return {operation_id<L>};
   }
 
  private:
@@ -247,7 +251,7 @@ struct RuntimeCuda : GridLayout {
   }
   /// A network that has others is refused before it runs.
   template <class L>
-  static constexpr bool is_built_in = number_of<L> >= 0;
+  static constexpr bool is_built_in = operation_id<L> >= 0;
 
   /// Layers whose products with their weights a library may compute.
   template <class L>

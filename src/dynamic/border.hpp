@@ -1,17 +1,19 @@
-// Between the host's memory and that in which a backend computes. For most it is the same, and nothing is done.
+// What networks from configs want of the transfer between the host's memory and a backend's beside what all do: tensors
+// that follow their values to where these are read, passes that are one piece of code, losses that are not yet known.
+// Where a backend computes in the host's memory nothing is done.
 #pragma once
 
-#include <coldpress/core/memory.hpp>
+#include <coldpress/backend/host_transfer.hpp>
 #include <coldpress/dynamic/executable.hpp>
-
-#include <vector>
 
 namespace coldpress::dynamic {
 
 template <class Backend>
-class Border {
+class Border : public HostTransfer<Backend>, public HostTransfer<Backend>::template Buffers<float> {
+  using Buffers = typename HostTransfer<Backend>::template Buffers<float>;
+
  public:
-  explicit Border(Backend const&) {}
+  explicit Border(Backend const&) : Buffers(HostTransfer<Backend>{}) {}
 
   /// Passes that are one piece of code each, where the backend makes some; false: nothing was done.
   struct Passes {};
@@ -20,51 +22,29 @@ class Border {
   static bool evaluation(Passes&, auto const&) { return false; }
   static bool step(Passes&, auto const&, auto const&, float*, auto const&) { return false; }
 
-  using Memory = HeapMemory<float>;
-  Memory memory(Index size = 0) const { return Memory(size); }
-  /// For values that a pass writes before it reads them.
-  using Workspace = HeapMemory<float>;
-  Workspace workspace() const { return {}; }
-  void clear(Memory& memory) const { freestanding::fill_n(memory.data(), memory.size(), 0.0f); }
-  /// f(values) for values that the backend has: to be read, or changed.
-  template <class F>
-  void read(float const* values, Index, F f) const {
-    f(values);
+  /// The host's values, or those of a home on this device.
+  static float const* bring(Values values, std::size_t place, SharedTensor::Home*) {
+    return Buffers::bring(values, place);
   }
-  template <class F>
-  void change(float* values, Index, F f) const {
-    f(values);
-  }
-  /// The host's values, or those of a home on this device, for the backend to read until others are brought to the same
-  /// place; and those brought last.
-  float const* bring(Values values, std::size_t, SharedTensor::Home*) { return values.data(); }
-  float const* brought(Values values, std::size_t) const { return values.data(); }
   /// Values that stay where the backend computes; null: it reads the host's.
-  std::shared_ptr<SharedTensor::Home> upload(Values) const { return nullptr; }
+  static std::shared_ptr<SharedTensor::Home> upload(Values) { return nullptr; }
   /// Flags, for the backend to read until there are others.
-  bool const* flags(bool const* flags, Index) { return flags; }
-  /// Begins and ends what a call has the backend do. What was lent from this place on is overwritten: who still wants
-  /// it gets it first. So it is for all at the end of the network.
-  void start(std::size_t) const {}
-  void submit() const {}
+  static bool const* flags(bool const* flags, Index) { return flags; }
+  /// Begins and ends what a call has the backend do. Tensors that were lent from this place on are about to be
+  /// overwritten, and copied where they are still wanted; so are all of them at the end of the network.
+  static void start(std::size_t) {}
+  static void submit() {}
+  static void end() {}
   /// Layers go: what is kept for each of them is dropped.
-  void forget() const {}
-  void end() const {}
-  /// They are for tensors as they are, which have this home until others are lent from the same place.
-  void lend(Values, std::size_t) const {}
-  std::shared_ptr<SharedTensor::Home> home(std::size_t) const { return nullptr; }
+  static void forget_layers() {}
+  /// What a pass makes is for tensors as it is, which have this home until others are lent from the same place.
+  static void lend(Values, std::size_t) {}
+  static std::shared_ptr<SharedTensor::Home> home(std::size_t) { return nullptr; }
   static std::string device_of(Backend const&) { return {}; }
 
-  /// What losses and statistics gather.
-  using Sums = std::vector<double>;
-  Sums sums(int count) const { return Sums(static_cast<std::size_t>(count)); }
-  void clear(Sums& sums) const { freestanding::fill_n(sums.data(), static_cast<Index>(sums.size()), 0.0); }
-  Sums const& fetch(Sums const& sums) const { return sums; }
-
   /// Before the losses of a step, and where they are read: the means, where they were not known in the step.
-  void start_losses() const {}
-  template <class F>
-  void settle_losses(F) const {}
+  static void start_losses() {}
+  static void settle_losses(auto) {}
 };
 
 }  // namespace coldpress::dynamic

@@ -41,14 +41,14 @@ class Engine final : public Executable {
         executor_(std::move(executor)),
         seed_(seed),
         inference_(border_, *graph_, backend, PlanOptions{}, seed),
-        parameters_(border_.memory(inference_.program.parameter_size())),
-        carried_(border_.memory()),
-        zeros_(border_.memory()),
+        parameters_(memory()),
+        carried_(memory()),
+        zeros_(memory()),
         owners_(graph_->owners()),
         weights_(graph_->weights()),
         frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
-        trained_sums_(border_.sums(graph_->sums)),
-        evaluated_sums_(border_.sums(graph_->sums)),
+        trained_sums_(border_.template memory<Sums>()),
+        evaluated_sums_(border_.template memory<Sums>()),
         outlet_(border_, graph_->outputs.size(), static_cast<std::size_t>(graph_->inputs())) {
     if (rounds() && graph_->has_strange_parameters())
       throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
@@ -58,6 +58,8 @@ class Engine final : public Executable {
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
+    parameters_.reserve(inference_.program.parameter_size());
+    trained_sums_.reserve(graph_->sums), evaluated_sums_.reserve(graph_->sums);
     for (std::size_t i = 0; i < weights_.size() && start == WeightsStart::filled; ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
@@ -175,15 +177,17 @@ class Engine final : public Executable {
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
     std::vector<std::pair<std::string, double>> all;
-    auto const& sums = border_.fetch(mode == Mode::training ? trained_sums_ : evaluated_sums_);
-    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
-      std::visit(
-          [&](auto const& part) {
-            if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
-              all.emplace_back(graph_->names[i], report_of(part, sums.data() + graph_->nodes[i].sums));
-          },
-          graph_->layers[i]);
-    }
+    border_.read((mode == Mode::training ? trained_sums_ : evaluated_sums_).data(), graph_->sums,
+                 [&](double const* sums) {
+                   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+                     std::visit(
+                         [&](auto const& part) {
+                           if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
+                             all.emplace_back(graph_->names[i], report_of(part, sums + graph_->nodes[i].sums));
+                         },
+                         graph_->layers[i]);
+                   }
+                 });
     return all;
   }
   void reset_statistics(Mode mode) override { border_.clear(mode == Mode::training ? trained_sums_ : evaluated_sums_); }
@@ -207,14 +211,18 @@ class Engine final : public Executable {
 
  private:
   friend class Trainer<Backend>;
+  using Memory = typename Border<Backend>::template Memory<float, AnyBatch, 0>;
+  using Workspace = typename Border<Backend>::template Workspace<float, AnyBatch, 0, false>;
+  using Sums = typename Border<Backend>::template Memory<double, AnyBatch, 0>;
+  Memory memory() const { return border_.template memory<Memory>(); }
   struct Space {
     Program program;
-    typename Border<Backend>::Workspace memory;
+    Workspace memory;
     HeapMemory<float> of_workers;
     typename Border<Backend>::Passes passes;
     template <class... Args>
     explicit Space(Border<Backend> const& border, Args&&... args)
-        : program(std::forward<Args>(args)...), memory(border.workspace()) {}
+        : program(std::forward<Args>(args)...), memory(border.template memory<Workspace>()) {}
   };
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
@@ -336,7 +344,7 @@ class Engine final : public Executable {
   float* base(int buffer) {
     if (buffer == data) return parameters_.data();
     if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
-    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(border_.memory());
+    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(memory());
     auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
     memory.reserve(parameters_.size());
     return memory.data();
@@ -452,7 +460,7 @@ class Engine final : public Executable {
   std::uint64_t seed_, step_ = 0;
   Space inference_;
   std::vector<Shape> input_shapes_, output_shapes_;
-  typename Border<Backend>::Memory parameters_, carried_, zeros_;
+  Memory parameters_, carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
   std::array<Recording, 4> forward_;
   std::size_t oldest_ = 0;  // of these
@@ -460,13 +468,13 @@ class Engine final : public Executable {
   Index streams_ = 0;        // sequences that are under way
   std::vector<int> owners_;  // the parameter that each weight is
   std::vector<Weight> weights_;
-  std::unique_ptr<bool[]> frozen_;                                // of each parameter
-  typename Border<Backend>::Sums trained_sums_, evaluated_sums_;  // of losses and statistics
-  std::vector<typename Border<Backend>::Memory> buffers_;         // gradients, then optimizer states
-  std::unique_ptr<Space> training_, evaluation_;                  // where they are asked for
-  mutable std::vector<std::pair<std::string, float>> losses_;     // of the last step
-  mutable bool settled_ = true;                                   // they are known
-  std::vector<Values> kept_;                                      // the inputs of a forward in training
+  std::unique_ptr<bool[]> frozen_;                             // of each parameter
+  Sums trained_sums_, evaluated_sums_;                         // of losses and statistics
+  std::vector<Memory> buffers_;                                // gradients, then optimizer states
+  std::unique_ptr<Space> training_, evaluation_;               // where they are asked for
+  mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
+  mutable bool settled_ = true;                                // they are known
+  std::vector<Values> kept_;                                   // the inputs of a forward in training
   mutable Outlet<Backend> outlet_;
   bool passed_back_ = false;  // backward_input has been here since the last forward
   std::unique_ptr<Training> trainer_;

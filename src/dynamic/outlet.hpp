@@ -9,12 +9,12 @@ template <class Backend>
 class Outlet {
  public:
   Outlet(Border<Backend>& border, std::size_t outputs, std::size_t inputs)
-      : border_(border), outputs_(outputs), made_(outputs + inputs), here_(outputs + inputs), shown_(first()) {}
+      : border_(border), outputs_(outputs), made_(outputs + inputs), shown_(first()) {}
 
   /// Output k, or from k = the number of outputs on an input gradient.
   void put(std::size_t k, Values values) {
-    made_[k] = values, here_[k] = false;
-    border_.lend(values, k);
+    made_[k] = values;
+    border_.forget(k), border_.lend(values, k);
     if (k < outputs_) shown_ = first();
   }
   /// Outputs that are elsewhere, on the host.
@@ -48,17 +48,11 @@ class Outlet {
  private:
   std::span<Values const> first() const { return std::span{made_}.first(outputs_); }
   void bring(std::size_t from, std::size_t to) {
-    if constexpr (takes_layers<Backend>) {  // others compute where the host reads
-      for (std::size_t k = from; k < to; ++k) {
-        if (!here_[k] && !made_[k].empty()) made_[k] = border_.fetch(made_[k], k);
-        here_[k] = true;
-      }
-    }
+    for (std::size_t k = from; k < to; ++k) made_[k] = border_.fetch(made_[k], k);
   }
   Border<Backend>& border_;
   std::size_t outputs_;
   std::vector<Values> made_;
-  std::vector<char> here_;
   std::span<Values const> shown_;
 };
 

@@ -10,7 +10,7 @@
 namespace coldpress::dynamic {
 
 struct Recording {
-  cpu::Tape tape;
+  cpu::HeapTape tape;
   Index batch = 0;  // 0: none yet
   float const *memory = nullptr, *state = nullptr;
   std::array<std::size_t, max_network_inputs> sizes{};

@@ -14,16 +14,11 @@ struct RuntimeReference : Reference<float> {
 
   template <class L>
   ErasedOp erased() const {
-    return scalar_op<decltype(L{}.op(0))>();
+    return cpu::erased_op_of<float, L>();
   }
   template <class L>
   ErasedJoin erased_join() const {
-    using Op = decltype(L{}.join());
-    return {nullptr, [](void const* op, float* x, float const* other, Index pitch, Index, ErasedOp::Block block) {
-              coldpress::detail::for_block(block, [&](Index i, Index j, Index c) {
-                x[c] = static_cast<Op const*>(op)->value(x[c], other[i * pitch + j]);
-              });
-            }};
+    return cpu::erased_join_of<float, L>();
   }
 };
 

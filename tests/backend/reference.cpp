@@ -1,4 +1,5 @@
 #include <coldpress/backend/cpu.hpp>
+#include <coldpress/backend/erased.hpp>
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/layers.hpp>
 
@@ -44,31 +45,12 @@ TEST_CASE("the reference's products are BLAS's") { WARN("skipped: compiled witho
 
 namespace {
 
-/// An operation with its type erased, as kernels make them: whole vectors, block by block.
+/// An operation with its type erased, as kernels make them.
 template <class Op>
 ErasedOp erased(Op const& op) {
-  return {
-      &op,
-      [](void const* self, float* x, ErasedOp::Block block, At at) {
-        for (Index i = 0; i < block.rows; ++i) {
-          for (Index j = 0; j < block.columns; j += cpu::lanes) {
-            float* const p = x + i * block.pitch + j;
-            cpu::store(p, static_cast<Op const*>(self)->value(cpu::load(p), At{at.row + i, at.column + j, at.step}));
-          }
-        }
-      },
-      [](void const* self, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
-        for (Index i = 0; i < block.rows; ++i) {
-          for (Index j = 0; j < block.columns; j += cpu::lanes) {
-            Index const n = i * block.pitch + j;
-            cpu::Vector const from = x ? cpu::load(x + n) : cpu::Vector{};
-            cpu::Vector const s =
-                static_cast<Op const*>(self)->gradient(from, cpu::load(y + n), At{at.row + i, at.column + j, at.step});
-            cpu::store(slope + n, multiply ? cpu::load(slope + n) * s : s);
-          }
-        }
-      },
-      Op::needs_input};
+  ErasedOp made = cpu::erased_op<cpu::Vector, Op>(-1);
+  made.op = &op;
+  return made;
 }
 
 }  // namespace

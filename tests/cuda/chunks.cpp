@@ -28,7 +28,7 @@ void check(std::string const& name, Index labels = 0) {
   };
   using Exact = Network<Layers, in, Batch<batch>, Reference<double>>;
   auto const wanted =
-      trained<Exact, loss, optimizer, options>(name, batch, Storage<Reference<double>>{}, labels).values;
+      trained<Exact, loss, optimizer, options>(name, batch, HostTransfer<Reference<double>>{}, labels).values;
   auto const made = gpu().values;
   REQUIRE(made.size() == wanted.size());
   double error = 0, norm = 0;
@@ -144,13 +144,13 @@ TEST_CASE("frozen weights of a small network stay, and the others learn") {
 
 TEST_CASE("blocks with samples of their own multiply in less precision where that is asked for") {
   using Dense = Sequential<Linear{33}, TanH{}, Linear{5}>;
-  auto const made = [&]<class Backend>(Storage<Backend> const& at) {
+  auto const made = [&]<class Backend>(HostTransfer<Backend> const& at) {
     using Net = Network<Dense, Shape{21}, Batch<64>, Backend>;
     if constexpr (!std::is_same_v<Backend, Reference<double>>)
       STATIC_REQUIRE(std::is_same_v<typename Solver<Net, MeanSquaredError{}>::Step, ChunkedStepOf>);
     return trained<Net, MeanSquaredError{}>("", 64, at).values;
   };
-  auto const exact = made(Storage<Reference<double>>{});
+  auto const exact = made(HostTransfer<Reference<double>>{});
   auto const distance = [&](std::vector<double> const& values) {
     double error = 0, norm = 0;
     for (std::size_t i = 0; i < exact.size(); ++i)

@@ -41,7 +41,7 @@ bool same(std::vector<Story> const& a, std::vector<Story> const& b) {
 }  // namespace
 
 TEST_CASE("a static network makes on a GPU what the reference makes") {
-  auto const exact = stories(Storage<Reference<double>>{});
+  auto const exact = stories(HostTransfer<Reference<double>>{});
   for (std::string const& device : devices()) {
     INFO(device);
     auto const made = stories_of_nvcc(device);
@@ -126,7 +126,7 @@ TEST_CASE("steps of a static network that are started together have the bits of 
 
 TEST_CASE("tensor cores' precision is a type of its own") {
   using Layers = Sequential<Linear{40}, TanH{}, Linear{3}>;
-  auto const made = [&]<class Backend>(Storage<Backend> const& at) {
+  auto const made = [&]<class Backend>(HostTransfer<Backend> const& at) {
     Network<Layers, Shape{70}, AnyBatch, Backend> net{5, at};
     return copy_of<double>(net.forward(testing::Random{2}.values<float>(8 * 70)));
   };

@@ -129,7 +129,7 @@ struct Judged {
 inline constexpr auto judged = graph(Judged{});
 
 template <class Backend>
-std::vector<Story> stories(Storage<Backend> const& at) {
+std::vector<Story> stories(HostTransfer<Backend> const& at) {
   using Dense = Sequential<Linear{70}, ReLU{}, Dropout{.probability = 0.3f}, Linear{5}, LogSoftmax{}>;
   using Images = Sequential<Convolution{.num_output = 6, .filter_shape = 3, .padding = 1}, BatchNormalization{}, ReLU{},
                             Pooling{.filter_shape = 2, .stride = 2},

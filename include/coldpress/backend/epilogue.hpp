@@ -27,11 +27,8 @@ struct Block {
   COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
 };
 
-/// What erased.hpp makes of an operation.
-template <class Op>
-void value_block(void const* op, float* x, ErasedOp::Block block, At at);
-/// Operations that a chain with its types erased is looked through for: where it is one of these alone, it is applied
-/// in registers (erased.hpp has the list, for those who compile kernels of erased chains).
+/// Layers whose operations a chain with its types erased is looked through for: where it is one of these alone, it is
+/// applied in registers (erased.hpp has the list, for what compiles kernels of erased chains).
 template <class Chain>
 struct CommonOps {
   using List = TypeList<>;
@@ -39,13 +36,13 @@ struct CommonOps {
 /// f(operation) where the chain is that alone; whether it is any.
 template <class Chain, class F>
 COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
-  return [&]<class... Ops>(TypeList<Ops...>) COLDPRESS_INLINE_LAMBDA {
-    auto const try_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
-      bool const same = chain.ops[0].value == value_block<Op>;
-      if (same) f(op);
+  return [&]<class... Layers>(TypeList<Layers...>) COLDPRESS_INLINE_LAMBDA {
+    auto const try_one = [&]<class L>(TypeList<L>) COLDPRESS_INLINE_LAMBDA {
+      bool const same = chain.ops[0].id == CommonOps<Chain>::template id<L>;
+      if (same) f(L{}.op(0));
       return same;
     };
-    return chain.length == 1 && (try_one(Ops{}) || ...);
+    return chain.length == 1 && (try_one(TypeList<Layers>{}) || ...);
   }(typename CommonOps<Chain>::List{});
 }
 

@@ -2,93 +2,91 @@
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/layers/relu.hpp>
-#include <coldpress/layers/sigmoid.hpp>
-#include <coldpress/layers/tanh.hpp>
+#include <coldpress/layers.hpp>
 
-namespace coldpress {
-namespace cpu::inline COLDPRESS_ISA {
-
-// A block may come from a level with fewer lanes than these: it ends where its columns do.
-template <class Op>
-void value_block(void const* op, float* x, ErasedOp::Block block, At at) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      float* const p = x + i * block.pitch + j;
-      Index const left = block.columns - j;
-      store_row(p, f.value(load_row(p, left), At{at.row + i, at.column + j, at.step}), left);
-    }
-  }
-}
-template <class Op>
-void gradient_block(void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block,
-                    At at) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      Index const c = i * block.pitch + j, left = block.columns - j;
-      Vector const g = f.gradient(x ? load_row(x + c, left) : Vector{}, load_row(y + c, left),
-                                  At{at.row + i, at.column + j, at.step});
-      store_row(slope + c, multiply ? load_row(slope + c, left) * g : g, left);
-    }
-  }
-}
-template <>
-struct CommonOps<ErasedChain> {
-  using List = TypeList<ReLUOp, TanHOp, SigmoidOp>;
-};
-/// `op` is still to be set.
-template <class Op>
-constexpr ErasedOp erased_op() {
-  return {nullptr, value_block<Op>, gradient_block<Op>, Op::needs_input};
-}
-
-template <class Op>
-void join_block(void const* op, float* x, float const* other, Index pitch, Index columns, ErasedOp::Block block) {
-  Op const& f = *static_cast<Op const*>(op);
-  for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; j += lanes) {
-      float* const p = x + i * block.pitch + j;
-      Index const left = block.columns - j;
-      store_row(p, f.value(load_row(p, left), load_row(other + i * pitch + j, columns - j)), left);
-    }
-  }
-}
-template <class Op>
-constexpr ErasedJoin erased_join() {
-  return {nullptr, join_block<Op>};
-}
-
-}  // namespace cpu::inline COLDPRESS_ISA
+namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 namespace detail {
-template <class F>
+/// f(row, column, how many are left of it) for what a block has, V by V. A block may come from a level with fewer lanes
+/// than these: it ends where its columns do.
+template <class V, class F>
 void for_block(ErasedOp::Block block, F f) {
   for (Index i = 0; i < block.rows; ++i) {
-    for (Index j = 0; j < block.columns; ++j) f(i, j, i * block.pitch + j);
+    for (Index j = 0; j < block.columns; j += lanes_of<V>) f(i, j, block.columns - j);
+  }
+}
+template <class V>
+V load_of(float const* p, Index left) {
+  if constexpr (std::is_same_v<V, float>) {
+    return *p;
+  } else {
+    return load_row<V>(p, left);
+  }
+}
+template <class V>
+void store_of(float* p, V v, Index left) {
+  if constexpr (std::is_same_v<V, float>) {
+    *p = v;
+  } else {
+    store_row(p, v, left);
   }
 }
 }  // namespace detail
 
-/// The same in scalar loops, for the reference.
-template <class Op>
-constexpr ErasedOp scalar_op() {
+/// An operation on vectors of a CPU, or on floats one by one, as the reference computes. `op` is still to be set.
+template <class V, class Op>
+constexpr ErasedOp erased_op(int id) {
   return {
-      nullptr,
-      [](void const* op, float* x, ErasedOp::Block block, At at) {
-        detail::for_block(block, [&](Index i, Index j, Index c) {
-          x[c] = static_cast<Op const*>(op)->value(x[c], At{at.row + i, at.column + j, at.step});
+      .id = id,
+      .needs_input = Op::needs_input,
+      .op = nullptr,
+      .value =
+          [](void const* op, float* x, ErasedOp::Block block, At at) {
+            Op const& f = *static_cast<Op const*>(op);
+            detail::for_block<V>(block, [&](Index i, Index j, Index left) {
+              float* const p = x + i * block.pitch + j;
+              detail::store_of(p, f.value(detail::load_of<V>(p, left), At{at.row + i, at.column + j, at.step}), left);
+            });
+          },
+      .gradient =
+          [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block,
+             At at) {
+            Op const& f = *static_cast<Op const*>(op);
+            detail::for_block<V>(block, [&](Index i, Index j, Index left) {
+              Index const c = i * block.pitch + j;
+              V const g = f.gradient(x ? detail::load_of<V>(x + c, left) : V{}, detail::load_of<V>(y + c, left),
+                                     At{at.row + i, at.column + j, at.step});
+              detail::store_of(slope + c, multiply ? detail::load_of<V>(slope + c, left) * g : g, left);
+            });
+          }};
+}
+template <class V, class Op>
+constexpr ErasedJoin erased_join(int id) {
+  return {
+      id, nullptr, [](void const* op, float* x, float const* other, Index pitch, Index columns, ErasedOp::Block block) {
+        Op const& f = *static_cast<Op const*>(op);
+        detail::for_block<V>(block, [&](Index i, Index j, Index left) {
+          float* const p = x + i * block.pitch + j;
+          detail::store_of(
+              p, f.value(detail::load_of<V>(p, left), detail::load_of<V>(other + i * pitch + j, columns - j)), left);
         });
-      },
-      [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block, At at) {
-        detail::for_block(block, [&](Index i, Index j, Index c) {
-          float const g =
-              static_cast<Op const*>(op)->gradient(x ? x[c] : 0, y[c], At{at.row + i, at.column + j, at.step});
-          slope[c] = multiply ? slope[c] * g : g;
-        });
-      },
-      Op::needs_input};
+      }};
+}
+/// The same of a layer's operation, in a backend that computes with V.
+template <class V, class L>
+constexpr ErasedOp erased_op_of() {
+  return erased_op<V, decltype(L{}.op(0))>(operation_id<L>);
+}
+template <class V, class L>
+constexpr ErasedJoin erased_join_of() {
+  return erased_join<V, decltype(L{}.join())>(operation_id<L>);
 }
 
-}  // namespace coldpress
+template <>
+struct CommonOps<ErasedChain> {
+  using List = TypeList<ReLU, TanH, Sigmoid>;
+  template <class L>
+  static constexpr int id = operation_id<L>;
+};
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA

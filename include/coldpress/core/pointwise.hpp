@@ -132,16 +132,19 @@ constexpr Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
 }
 
 /// One operation with its type erased, applied to blocks of rows: what a network that is known only at run time chains.
+/// All backends have this form; what has code of its own for an operation (registers of a CPU, kernels of a GPU) goes
+/// by the id.
 struct ErasedOp {
   struct Block {
     Index rows, columns, pitch;
   };
-  void const* op;
+  int id;  // of a built-in layer's operation (operation_id in layers.hpp); -1: another's
+  bool needs_input;
+  void const* op;  // the operation itself, which is trivially copyable
   /// x <- value(x)
   void (*value)(void const* op, float* x, Block block, At at);
   /// slope <- gradient(x, y), or slope * gradient(x, y) where `multiply`; x may be null unless needs_input.
   void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block, At at);
-  bool needs_input;
 };
 
 struct ErasedChain {
@@ -151,6 +154,7 @@ struct ErasedChain {
 
 /// The operation of a join with its type erased: x <- value(x, other). Nothing is read beyond `columns` of `other`.
 struct ErasedJoin {
+  int id = -1;  // as above
   void const* op = nullptr;
   void (*value)(void const* op, float* x, float const* other, Index pitch, Index columns,
                 ErasedOp::Block block) = nullptr;

@@ -1,6 +1,9 @@
 // A list of types to fold over.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 namespace coldpress {
 
 template <class... Types>
@@ -10,6 +13,22 @@ struct TypeList {};
 template <class... Types, class F>
 constexpr void for_each_type(TypeList<Types...>, F f) {
   (f.template operator()<Types>(), ...);
+}
+
+/// The place of a type in the list; -1: it is not there.
+template <class T, class... Types>
+constexpr int index_of(TypeList<Types...>) {
+  int index = -1, n = 0;
+  ((std::is_same_v<T, Types> ? static_cast<void>(index = n) : static_cast<void>(0), ++n), ...);
+  return index;
+}
+/// Calls f(index as a constant, null pointer to the type) for every type of the list.
+template <class... Types, class F>
+constexpr void for_each_indexed(TypeList<Types...>, F f) {
+  [&]<int... n>(std::integer_sequence<int, n...>) {
+    (f(std::integral_constant<int, n>{}, static_cast<Types*>(nullptr)), ...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Types))>{});
 }
 
 }  // namespace coldpress

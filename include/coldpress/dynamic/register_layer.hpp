@@ -42,7 +42,7 @@ class Registered final : public AnyLayer {
     if constexpr (PointwiseLayer<L>) {
       using Operation = decltype(layer_.op(key));
       auto const operation = std::make_shared<Operation>(layer_.op(key));
-      Op made{reference ? scalar_op<Operation>() : cpu::erased_op<Operation>(), operation};
+      Op made{reference ? cpu::erased_op<float, Operation>(-1) : cpu::erased_op<cpu::Vector, Operation>(-1), operation};
       made.erased.op = operation.get();
       return made;
     } else {

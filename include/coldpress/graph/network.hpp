@@ -1,7 +1,7 @@
 // A network whose type is its description: parameters, and how to run them.
 #pragma once
 
-#include <coldpress/backend/storage.hpp>
+#include <coldpress/backend/host_transfer.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/labels.hpp>
@@ -62,7 +62,7 @@ class Network {
 
  public:
   using Backend = typename ComputingOf<BackendType>::type;
-  using Storage = coldpress::Storage<BackendType>;
+  using Storage = HostTransfer<BackendType>;
   using T = typename Backend::Scalar;
   using Given = typename Storage::template Given<T>;
   using Graph = StaticGraph<Net, in>;
@@ -218,8 +218,7 @@ class Network {
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
                    shape_of_output(k));
     std::array<T const*, output_count> seeds{};
-    for (std::size_t k = 0; k < seeds.size(); ++k)
-      seeds[k] = workspace.border_.bring(spans[k], input_count + static_cast<int>(k));
+    for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = workspace.buffers_.bring(spans[k], input_count + k);
     storage_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
@@ -332,7 +331,7 @@ class Network {
     Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
     for (std::size_t k = 0; k < freestanding::smaller<std::size_t>(n, Program::inputs_capacity); ++k)
-      run.inputs[k] = workspace.border_.bring(samples[k], static_cast<int>(k));
+      run.inputs[k] = workspace.buffers_.bring(samples[k], k);
     return run;
   }
   /// f(k) for each output, k a constant.
@@ -363,9 +362,9 @@ class Network {
         calls.make();
         return workspace.output(0);
       }
-      auto const make = [&](decltype(Backend::calls) list) {
+      auto const make = [&](decltype(Backend::tape) tape) {
         auto run = start<Inference>(samples, workspace, 0);
-        run.state = state, run.backend.calls = list;
+        run.state = state, run.backend.tape = tape;
         storage_.play(ForwardOf{}, run);
         workspace.note(run);
       };
@@ -481,7 +480,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
   BasicWorkspace() requires std::is_empty_v<Storage> : BasicWorkspace(Storage{}) {}
   /// On a GPU: net.storage().
-  explicit BasicWorkspace(Storage const& storage) : border_(storage), values_(storage.template memory<Values>()) {}
+  explicit BasicWorkspace(Storage const& storage) : buffers_(storage), values_(storage.template memory<Values>()) {}
   /// Whether it keeps the calls of kernels of a pass, which is then made again without being worked out: where they are
   /// all that a pass over one small sample is.
   static constexpr bool repeats = kept_calls<Program> > 0;
@@ -525,7 +524,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// The same, with nothing fetched until it is read.
   template <class Run>
   void note(Run const& run) {
-    border_.forget();
+    buffers_.forget();
     for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
   }
   /// Output k of the last run.
@@ -533,7 +532,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
 
  protected:
   Samples<T> fetched(Samples<T> const& samples, int place) const {
-    return {border_.fetch(samples.values, place), samples.batch};
+    return {buffers_.fetch(samples.values, static_cast<std::size_t>(place)), samples.batch};
   }
 
  private:
@@ -545,9 +544,9 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   }
   using Values = typename Storage::template Workspace<
       T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
-  using Border = typename Storage::template Border<T, input_count + 1 + output_count>;
+  using Buffers = typename Storage::template Buffers<T>;
   std::array<Samples<T>, output_count> outputs_{};
-  [[no_unique_address]] Border border_;
+  [[no_unique_address]] Buffers buffers_;
   Values values_;
   [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;

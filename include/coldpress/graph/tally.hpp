@@ -1,7 +1,7 @@
 // What the losses and statistics of a static network gather from call to call.
 #pragma once
 
-#include <coldpress/backend/storage.hpp>
+#include <coldpress/backend/host_transfer.hpp>
 #include <coldpress/graph/name.hpp>
 #include <coldpress/graph/node.hpp>
 

@@ -4,7 +4,6 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
-#include <coldpress/kernels/repeated_calls.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress {
@@ -12,26 +11,9 @@ namespace coldpress {
 namespace cpu {
 template <class Kernels, class Table>
 constexpr bool has = std::is_base_of_v<Kernels, Table>;
-/// Calls that are made at once, and kept where there is a list for them.
-struct DirectCalls {
-  static constexpr bool halves = false;
-  CallList* calls = nullptr;
-
- protected:
-  template <class... Parameters, class... Args>
-  void make(void (*kernel)(Parameters...), Args const&... args) const {
-    if (calls) calls->add([=] { kernel(args...); });
-    kernel(args...);
-  }
-  template <class Step>
-  void make(Kernel kernel, Step const& step) const {
-    if (calls) calls->add(kernel, step);
-    kernel(&step);
-  }
-};
 }  // namespace cpu
 
-struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
+struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
   /// Its programs hand over numbers where those of Cpu have constants: see graph/linked_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
@@ -122,7 +104,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
     if constexpr (cpu::has<cpu::OpKernels<L>, cpu::Table>) {
       return TableCpu::erased<L>();
     } else {
-      return cpu::erased_op<decltype(L{}.op(0))>();
+      return cpu::erased_op_of<cpu::Vector, L>();
     }
   }
   template <class L>
@@ -130,7 +112,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
     if constexpr (cpu::has<cpu::JoinKernels<L>, cpu::Table>) {
       return TableCpu::erased_join<L>();
     } else {
-      return cpu::erased_join<decltype(L{}.join())>();
+      return cpu::erased_join_of<cpu::Vector, L>();
     }
   }
 

@@ -2,27 +2,10 @@
 #pragma once
 
 #include <coldpress/kernels/table_cpu.hpp>
-#include <coldpress/kernels/tape.hpp>
 
 namespace coldpress::cpu {
 
-/// Calls that a tape takes down where there is one.
-struct TapedCalls {
-  Tape* tape = nullptr;
-  bool halves = false;  // the matrices of dense layers are of Bfloat16
-
- protected:
-  template <class... Parameters, class... Args>
-  void make(void (*kernel)(Parameters...), Args const&... args) const {
-    tape ? tape->record(kernel, args...) : kernel(args...);
-  }
-  template <class Step>
-  void make(Kernel kernel, Step const& step) const {
-    tape ? tape->record(kernel, step) : kernel(&step);
-  }
-};
-
-struct RuntimeCpu : TableCpu<TapedCalls> {
+struct RuntimeCpu : TableCpu<MaybeHalves> {
   Index storage_size(Parameter const& parameter) const {
     return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
   }

@@ -1,21 +1,30 @@
 // The primitives of the CPU as calls into a level's table of kernels.
 #pragma once
 
-#include <coldpress/kernels/dispatch.hpp>
-
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/kernels/dispatch.hpp>
+#include <coldpress/kernels/tape.hpp>
 
 namespace coldpress::cpu {
 
-/// Calls: what becomes of a call, and whether the matrices of dense layers may be of Bfloat16.
-template <class Calls>
-struct TableCpu : Layout, Context, Calls {
+/// Whether the matrices of dense layers are of Bfloat16.
+struct NoHalves {
+  static constexpr bool halves = false;
+};
+struct MaybeHalves {
+  bool halves = false;
+};
+
+/// Halves: one of these.
+template <class Halves>
+struct TableCpu : Layout, Context, Halves {
   /// Whether a gradient's tile can end in the optimizer's step.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
   TrainingTable const* training = nullptr;  // where it trains, which links more kernels
+  Tape* tape = nullptr;                     // takes down the calls of a forward pass, which are then not made
 
   void prepare_training() { training = &training_table_of(*table); }
 
@@ -131,15 +140,16 @@ struct TableCpu : Layout, Context, Calls {
   template <class... Parameters, class... Args>
   void call(void (*kernel)(Parameters...), Args const&... args) const {
     if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
-      Calls::make(kernel, args..., static_cast<Context const&>(*this));
+      call(kernel, args..., static_cast<Context const&>(*this));
     } else {
-      Calls::make(kernel, args...);
+      tape ? tape->record(kernel, args...) : kernel(args...);
     }
   }
   /// A step that is worked out.
   template <class Step>
   void take(Step const& step) const {
-    Calls::make(static_cast<StepKernels<Step> const&>(*table).kernel_of(step), step);
+    Kernel const kernel = static_cast<StepKernels<Step> const&>(*table).kernel_of(step);
+    tape ? tape->record(kernel, step) : kernel(&step);
   }
   /// What layer L does, with an operation that the compiler knows.
   template <class L, class Op>

@@ -1,32 +1,36 @@
-// Calls of kernels, taken down once and played again: finding them anew takes longer than a small network.
+// Calls of kernels, taken down once and played again: working them out anew takes longer than a small network.
 #pragma once
 
+#include <coldpress/core/memory.hpp>
 #include <coldpress/kernels/table.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <tuple>
 
 namespace coldpress::cpu {
 
+/// Calls with their arguments, one behind another in memory that is lent to it.
 class Tape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
   /// Where input k is said to be while calls are taken down: at an address that no memory has, tagged or not. What they
-  /// read there is in play read where the input is then.
+  /// read there is read where the input is when they are played.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
-  /// Begins anew, for inputs of such sizes.
-  void start(Inputs inputs) { size_ = 0, inputs_ = inputs, reads_ = nullptr; }
+  /// Begins anew, for inputs of such sizes. Without any, calls read what they are handed.
+  void start(std::span<std::byte> memory, Inputs inputs = {}) {
+    memory_ = memory.data(), capacity_ = memory.size(), size_ = 0, inputs_ = inputs, reads_ = nullptr;
+  }
   /// A step, which its kernel will be handed each time.
   template <class Step>
   void record(Kernel kernel, Step const& step) {
     static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
-    std::size_t const at = size_;
-    size_ += (sizeof(Recorded<Step>) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) *
-             alignof(std::max_align_t);
-    if (size_ > capacity_) return;
-    auto& call = *new (memory_.get() + at) Recorded<Step>{{kernel, size_ - at, {}}, step};
+    void* const at = take(sizeof(Recorded<Step>));
+    if (!at) return;
+    auto& call = *new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
+    if (inputs_.empty()) return;
     for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
   }
   /// A call of any other kernel.
@@ -35,31 +39,25 @@ class Tape {
     using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
     record(call<Call>, Call{kernel, args...});
   }
-  /// Makes room for what did not fit; whether it has to be taken down again.
-  bool grow() {
-    if (size_ <= capacity_) return false;
-    reserve(size_);
-    return true;
-  }
+  /// What all calls take, and whether there was room for them.
   std::size_t size() const { return size_; }
-  /// Room for a tape of that size; what is on it may be lost.
-  void reserve(std::size_t size) {
-    if (size <= capacity_) return;
-    memory_ = std::make_unique<std::byte[]>(size);
-    capacity_ = size;
-  }
-  void play(Inputs inputs) const {
-    for (Read const* read = reads_; read; read = read->next) *read->pointer = inputs[read->input].data() + read->offset;
-    for (std::byte const *at = memory_.get(), *const end = at + size_; at != end;) {
+  bool fits() const { return size_ <= capacity_; }
+
+  __attribute__((always_inline)) void play() const {
+    for (std::byte const *at = memory_, *const end = at + size_; at != end;) {
       auto const& call = *reinterpret_cast<Header const*>(at);
       call.kernel(&call + 1);
       at += call.size;
     }
   }
+  void play(Inputs inputs) const {
+    for (Read const* read = reads_; read; read = read->next) *read->pointer = inputs[read->input].data() + read->offset;
+    play();
+  }
 
  private:
-  /// What a call reads of an input: with its sums, or with what is joined to them.
-  struct Read {
+  /// What a call reads of an input, with its sums or with what is joined to them. It is kept behind the call.
+  struct alignas(std::max_align_t) Read {
     float const** pointer;
     std::size_t input;
     Index offset;
@@ -67,26 +65,32 @@ class Tape {
   };
   struct alignas(std::max_align_t) Header {
     Kernel kernel;
-    std::size_t size;
-    Read reads[2];
+    std::size_t size;  // of the call and its reads
   };
   template <class Step>
   struct Recorded : Header {
-    Step step;  // right behind the header
+    alignas(Header) Step step;  // right behind the header
   };
   template <class Call>
   static void call(void const* call) {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, *static_cast<Call const*>(call));
   }
   static constexpr int shift = 56;
+  /// Room for so much more; null where it does not fit.
+  void* take(std::size_t size) {
+    std::size_t const at = size_;
+    size_ += size;
+    return fits() ? memory_ + at : nullptr;
+  }
   void note(Header& call, float const*& pointer) {
     auto const address = reinterpret_cast<std::uintptr_t>(pointer);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       auto const start = reinterpret_cast<std::uintptr_t>(stand_in(k));
       if (address < start || address - start >= inputs_[k].size_bytes()) continue;
-      Read& read = call.reads[call.reads[0].pointer ? 1 : 0];
-      read = {&pointer, k, pointer - stand_in(k), reads_};
-      reads_ = &read;
+      void* const at = take(sizeof(Read));
+      if (!at) return;
+      reads_ = new (at) Read{&pointer, k, pointer - stand_in(k), reads_};
+      call.size += sizeof(Read);
     }
   }
   /// f(pointer) for all that may be an input.
@@ -116,10 +120,77 @@ class Tape {
     std::apply([&](auto&... all) { (for_reads(all, f), ...); }, parts);
   }
 
-  std::unique_ptr<std::byte[]> memory_;
+  std::byte* memory_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
   Inputs inputs_;  // of the calls that are being taken down
   Read const* reads_ = nullptr;
+};
+
+/// A tape with memory of its own.
+class HeapTape : public Tape {
+ public:
+  void start(Inputs inputs) { Tape::start({memory_.get(), capacity_}, inputs); }
+  /// Makes room for what did not fit; whether it has to be taken down again.
+  bool grow() {
+    if (fits()) return false;
+    reserve(size());
+    return true;
+  }
+  /// Room for a tape of that size; what is on it may be lost.
+  void reserve(std::size_t size) {
+    if (size <= capacity_) return;
+    memory_ = std::make_unique<std::byte[]>(size);
+    capacity_ = size;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+};
+
+/// The calls of a pass over one sample of `input` values, in a workspace: where a stream goes on they are made again.
+/// They are kept from the second time on that the pass is made with the same memory: passes that go from one state to
+/// another keep none.
+template <Index input, std::size_t capacity>
+class RepeatedCalls {
+ public:
+  RepeatedCalls() = default;
+  // Addresses of the other's memory are in its calls.
+  RepeatedCalls(RepeatedCalls const&) {}
+  RepeatedCalls& operator=(RepeatedCalls const&) {
+    forget();
+    return *this;
+  }
+
+  /// Keeps the sample where the calls read it.
+  __attribute__((always_inline)) std::span<float const> take(std::span<float const> x) {
+    __builtin_memcpy(sample_, x.data(), sizeof sample_);  // -O2 leaves a loop as it is
+    return {sample_, static_cast<std::size_t>(input)};
+  }
+  __attribute__((always_inline)) bool are_of(float const* parameters, float const* state, std::uint64_t seed) const {
+    return kept_ && parameters == parameters_ && state == state_ && seed == seed_;
+  }
+  __attribute__((always_inline)) void make() const { tape_.play(); }
+  /// pass(tape) takes all calls down, or makes them where it is given none.
+  template <class Pass>
+  void keep(float const* parameters, float const* state, std::uint64_t seed, Pass pass) {
+    bool const again = parameters == parameters_ && state == state_ && seed == seed_ && !too_long_;
+    kept_ = false, parameters_ = parameters, state_ = state, seed_ = seed;
+    if (!again) return pass(nullptr);
+    tape_.start(memory_);
+    pass(&tape_);
+    kept_ = tape_.fits(), too_long_ = !kept_;
+    kept_ ? make() : pass(nullptr);
+  }
+  void forget() { kept_ = false, parameters_ = nullptr; }
+
+ private:
+  alignas(alignment) float sample_[static_cast<std::size_t>(input)];
+  alignas(std::max_align_t) std::byte memory_[capacity];
+  Tape tape_;
+  bool kept_ = false, too_long_ = false;
+  float const *parameters_ = nullptr, *state_ = nullptr;
+  std::uint64_t seed_ = 0;
 };
 
 }  // namespace coldpress::cpu

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <coldpress/backend/cuda/chunks.hpp>
-#include <coldpress/backend/cuda/device_values.hpp>
-#include <coldpress/backend/cuda/inlet.hpp>
+#include <coldpress/backend/cuda/device_transfer.hpp>
 #include <coldpress/backend/cuda/kernel.hpp>
 #include <coldpress/backend/cuda/named.hpp>
 #include <coldpress/backend/cuda/program.hpp>
-#include <coldpress/backend/storage.hpp>
-
-#include <deque>
-#include <vector>
+#include <coldpress/backend/host_transfer.hpp>
 
 namespace coldpress {
 
@@ -28,10 +24,10 @@ struct BasicCuda {
   /// Where a network is to be, as its constructor's second argument: "cuda:1"; without one the first GPU. On
   /// "cuda:emulated" the kernels are loops on the host, for tests. So many passes are started together, or fewer where
   /// results are read before. Throws UnsupportedError where there is no such device, and says why.
-  static Storage<BasicCuda> on(std::string const& name, int passes_a_launch = 1) {
+  static HostTransfer<BasicCuda> on(std::string const& name, int passes_a_launch = 1) {
     auto device = cuda::open_device(name);
     device->start_together(passes_a_launch);
-    return Storage<BasicCuda>{std::move(device)};
+    return HostTransfer<BasicCuda>{std::move(device)};
   }
 };
 using Cuda = BasicCuda<Precision::fp32>;
@@ -50,78 +46,9 @@ struct ComputingOf<BasicCuda<precision>> {
 
 /// A network and its workspaces are for one thread at a time.
 template <Precision precision>
-struct Storage<BasicCuda<precision>> {
-  Storage() : Storage(cuda::open_device("cuda:0")) {}
-  explicit Storage(std::shared_ptr<cuda::Device> device) : device_(std::move(device)) {}
-  cuda::Device& device() const { return *device_; }
-
-  template <class T, class Batch, Index>
-  using Memory = cuda::DeviceMemory<T>;
-  template <class T, class Batch, Index, bool zeroed>
-  using Workspace = std::conditional_t<zeroed, cuda::DeviceMemory<T>, cuda::UnsetMemory<T>>;
-  template <class T, int count>
-  struct Numbers : cuda::DeviceMemory<T> {
-    explicit Numbers(std::shared_ptr<cuda::Device> const& device) : cuda::DeviceMemory<T>(device) {
-      if (count > 0) this->reserve(count);
-    }
-  };
-  template <class M>
-  M memory() const {
-    return M{device_};
-  }
-  template <class M>
-  void clear(M& memory) const {
-    if (memory.size() > 0)
-      device_->clear(memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(*memory.data()));
-  }
-  template <class T, class F>
-  void read(T const* values, Index size, F f) const {
-    f(static_cast<T const*>(fetch(*device_, values, size).data()));
-  }
-  template <class T, class F>
-  void change(T* values, Index size, F f) const {
-    std::vector<T> copy = fetch(*device_, values, size);
-    f(copy.data());
-    if (size > 0) device_->upload(values, copy.data(), copy.size() * sizeof(T));
-  }
-
-  template <class T>
-  using Given = cuda::Given<T>;
-  template <class T>
-  cuda::DeviceValues<T> upload(std::span<T const> values) const {
-    return {device_, values};
-  }
-  /// Inputs are brought before each pass, unless they are there; outputs are fetched when they are first read.
-  template <class T, int count>
-  class Border {
-   public:
-    explicit Border(Storage const& storage) : device_(storage.device_) {
-      for (int k = 0; k < count; ++k) inlets_.emplace_back(device_);
-    }
-    T const* bring(Given<T> const& values, int place) {
-      if (values.empty()) return nullptr;
-      if (!values.there) return inlets_[static_cast<std::size_t>(place)].bring(values.here);
-      if (&values.there.device() != device_.get())
-        throw UnsupportedError{"'" + device_->name() +
-                               "': these values were uploaded for another network; upload them by this one"};
-      return values.there.address();
-    }
-    std::span<T const> fetch(std::span<T const> values, int place) const {
-      if (values.empty()) return {};
-      auto& fetched = fetched_[static_cast<std::size_t>(place)];
-      if (fetched.size() != values.size())
-        fetched = Storage::fetch(*device_, values.data(), static_cast<Index>(values.size()));
-      return fetched;
-    }
-    void forget() {
-      for (auto& fetched : fetched_) fetched.clear();
-    }
-
-   private:
-    std::shared_ptr<cuda::Device> device_;
-    std::deque<cuda::Inlet> inlets_;
-    mutable std::vector<T> fetched_[static_cast<std::size_t>(count)];
-  };
+struct HostTransfer<BasicCuda<precision>> : cuda::DeviceTransfer {
+  using DeviceTransfer::DeviceTransfer;
+  HostTransfer() : DeviceTransfer(cuda::open_device("cuda:0")) {}
 
   template <class What, class Run, class... More>
   void play(What, Run const& run, More const&... more) const {
@@ -132,7 +59,11 @@ struct Storage<BasicCuda<precision>> {
   struct Number {
     std::shared_ptr<cuda::Device> device;
     T const* at;
-    operator T() const { return fetch(*device, at, 1)[0]; }
+    operator T() const {
+      T value;
+      device->download(&value, at, sizeof value);
+      return value;
+    }
   };
   template <class T, class What, class Run, class... More>
   Number<T> play_for(T* result, What, Run const& run, More const&... more) const {
@@ -162,13 +93,6 @@ struct Storage<BasicCuda<precision>> {
     cuda::launch_by<Compiler>(*device_, grid, Body{{at, run.batch, result, cuda::pack(more...)}});
     device_->submit();
   }
-  template <class T>
-  static std::vector<T> fetch(cuda::Device& device, T const* values, Index size) {
-    std::vector<T> copy(static_cast<std::size_t>(size));
-    if (size > 0) device.download(copy.data(), values, copy.size() * sizeof(T));
-    return copy;
-  }
-  std::shared_ptr<cuda::Device> device_;
 };
 
 }  // namespace coldpress

@@ -1,5 +1,5 @@
-// Where a static network keeps its values, and who goes through it. For most backends: the host's memory, and the
-// caller.
+// How values come from the host's memory to where a backend computes, and back: for networks that are types and for
+// those from configs. Most backends compute in the host's memory, and nothing is done.
 #pragma once
 
 #include <coldpress/core/memory.hpp>
@@ -15,9 +15,9 @@ struct ComputingOf {
   using type = Backend;
 };
 
-/// The primary template is the host's. A device has one of its own (backend/cuda/storage.hpp).
+/// The primary template is the host's. That of a GPU is backend/cuda/device_transfer.hpp.
 template <class Backend>
-struct Storage {
+struct HostTransfer {
   template <class T, class Batch, Index size>
   using Memory = coldpress::Memory<T, Batch, size>;
   /// For values that a pass writes before it reads them, but for what has to be `zeroed` once.
@@ -47,13 +47,18 @@ struct Storage {
   /// The samples of an input, as a pass is given them.
   template <class T>
   using Given = std::span<T const>;
-  /// The samples of `count` inputs, for passes to read; and outputs, for the host.
-  template <class T, int count>
-  struct Border {
-    explicit Border(Storage const&) {}
-    static T const* bring(std::span<T const> values, int) { return values.data(); }
-    static std::span<T const> fetch(std::span<T const> values, int) { return values; }
+  /// The inputs of passes, for them to read until others are brought to the same place, and what they make, for the
+  /// host.
+  template <class T>
+  struct Buffers {
+    explicit Buffers(HostTransfer const&) {}
+    static T const* bring(std::span<T const> values, std::size_t) { return values.data(); }
+    /// What was brought last.
+    static T const* brought(std::span<T const> values, std::size_t) { return values.data(); }
+    static std::span<T const> fetch(std::span<T const> values, std::size_t) { return values; }
+    /// A pass makes others: what was fetched is old.
     static void forget() {}
+    static void forget(std::size_t) {}
   };
   /// Goes through a pass: what(run, more...).
   template <class What, class Run, class... More>
