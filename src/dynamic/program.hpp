@@ -14,9 +14,7 @@ namespace coldpress::dynamic {
 
 /// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
 template <class L>
-constexpr bool calls_primitives = fuses<L> || std::is_same_v<L, Rnn> || requires(L layer) {
-  layer.normalization;
-};
+constexpr bool calls_primitives = LayerTraits<L>::fuses || LayerTraits<L>::normalizes || std::is_same_v<L, Rnn>;
 
 class Program : public NumberedGroups<Program> {
  public:

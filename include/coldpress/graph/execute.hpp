@@ -132,7 +132,7 @@ __attribute__((always_inline)) constexpr void forward(Run const& run) {
           } else {
             layer.forward(run.backend, pass);
           }
-          if constexpr (!fuses<L> && !std::remove_cvref_t<decltype(then)>::nothing) {
+          if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(then)>::nothing) {
             if (!then.empty()) run.backend.map(y, y, then);
           }
         },
@@ -162,13 +162,14 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       run.program.head(
           g,
           [&](auto const& layer) {
-            if constexpr (requires { layer.normalization; }) {
+            using Head = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
+            if constexpr (Head::normalizes) {
               if constexpr (ElementLoss<L>) {
-                mean = run.backend.loss(loss, layer.normalization, x, run.value(g), t, dx);
+                mean = run.backend.loss(loss, Head::normalization, x, run.value(g), t, dx);
               } else {
-                run.backend.normalize(layer.normalization, x, run.value(g));
+                run.backend.normalize(Head::normalization, x, run.value(g));
                 mean = detail::sample_losses_by(run.backend, loss, in, run.value(g), t, dx, dt);
-                run.backend.normalize_gradient(layer.normalization, run.value(g), dx, dx);
+                run.backend.normalize_gradient(Head::normalization, run.value(g), dx, dx);
               }
             }
           },
@@ -250,14 +251,14 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
   } else if constexpr (requires { layer.backward(run.backend, all); }) {
     if (inputs) layer.backward(run.backend, all);
   }
-  if constexpr (!propagates<L>) {
+  if constexpr (!LayerTraits<L>::propagates) {
   } else if constexpr (OneInput<L>) {
     if (inputs) {
       for_each_passed(run, g, [&](auto k) {
         if (k != 0) return;
         input_gradient(run.backend, layer, all);
         // Also without a chain: what lies beyond the columns becomes zero.
-        if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
+        if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.slope);
       });
     }
   } else if (inputs) {

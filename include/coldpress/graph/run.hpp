@@ -210,7 +210,7 @@ struct Run {
   template <class L, class G>
   constexpr auto windows(G g) const {
     constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
-    if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
+    if constexpr (never || !keeps_blocks<Backend> || !LayerTraits<L>::fuses_maxima) {
       return NoWindows{};
     } else {
       auto const last = program.pooled_last(g);

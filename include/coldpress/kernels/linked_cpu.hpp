@@ -51,8 +51,8 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
     if constexpr (std::is_same_v<L, Rnn>) {
       return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
     } else {
-      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; }
-      ? 2 : 0;
+      if constexpr (!cpu::has<cpu::OpKernels<L>, cpu::Table>) return 0;
+      return LayerTraits<L>::fuses ? 1 : LayerTraits<L>::normalizes ? 2 : 0;
     }
   }
 
