@@ -5,7 +5,7 @@
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/numbered_groups.hpp>
-#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/program.hpp>
 #include <coldpress/graph/slots.hpp>
 
 #include <algorithm>
@@ -296,5 +296,6 @@ class Program : public NumberedGroups<Program> {
   std::vector<std::size_t> first_shape_;
   int target_ = -1;
 };
+static_assert(concepts::Program<Program, coldpress::detail::AnyBackend>);
 
 }  // namespace coldpress::dynamic

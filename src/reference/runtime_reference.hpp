@@ -26,5 +26,6 @@ struct RuntimeReference : Reference<float> {
             }};
   }
 };
+static_assert(concepts::Backend<RuntimeReference>);
 
 }  // namespace coldpress::dynamic

@@ -35,17 +35,17 @@ constexpr InputCapabilities capable(L const& layer, Shape const& in) {
 
 static_assert(!LayerTraits<Plain>::propagates && !LayerTraits<Plain>::in_place && !LayerTraits<Plain>::fuses);
 static_assert(!LayerTraits<Plain>::backward_reads_input && !LayerTraits<Plain>::backward_reads_output);
-static_assert(capable(Plain{}, one_step).streaming == Streaming::always &&
-              capable(Plain{}, steps).streaming == Streaming::never && !capable(Plain{}, steps).mixes_samples);
+static_assert(capable(Plain{}, one_step).streaming == StreamSupport::always &&
+              capable(Plain{}, steps).streaming == StreamSupport::never && !capable(Plain{}, steps).mixes_samples);
 
 static_assert(LayerTraits<Drawn>::propagates && LayerTraits<Drawn>::in_place);
 static_assert(LayerTraits<Drawn>::backward_reads_input && !LayerTraits<Drawn>::backward_reads_output);
 static_assert(capable(Drawn{}, steps).mixes_samples);
 
-static_assert(capable(ReLU{}, steps).streaming == Streaming::always && !capable(ReLU{}, steps).mixes_samples);
+static_assert(capable(ReLU{}, steps).streaming == StreamSupport::always && !capable(ReLU{}, steps).mixes_samples);
 static_assert(capable(Dropout{}, steps).mixes_samples && LayerTraits<Dropout>::positioned);
 static_assert(capable(Crop{.size = 3}, image).mixes_samples && capable(BatchNormalization{}, image).mixes_samples);
-static_assert(capable(Rnn{}, steps).streaming == Streaming::always && LayerTraits<Rnn>::any_steps);
+static_assert(capable(Rnn{}, steps).streaming == StreamSupport::always && LayerTraits<Rnn>::any_steps);
 static_assert(LayerTraits<Softmax>::normalization == Normalization::softmax && !LayerTraits<Linear>::normalizes);
 static_assert(capable(Pooling{.filter_shape = 2, .stride = 2}, image).disjoint_windows &&
               !capable(Pooling{.filter_shape = 3, .stride = 2}, image).disjoint_windows);

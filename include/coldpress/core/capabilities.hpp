@@ -24,20 +24,20 @@ struct Capabilities {
 };
 
 /// Whether a layer can be called with one part of a sequence after the other.
-enum class Streaming {
+enum class StreamSupport {
   automatic,  // where it has a state, or its input is a single step
   always,     // it treats each step alone, or has all the state that it needs
   never
 };
 /// For a layer that treats each step alone under a condition.
-constexpr Streaming streams_if(bool each_step_alone) {
-  return each_step_alone ? Streaming::always : Streaming::automatic;
+constexpr StreamSupport streams_if(bool each_step_alone) {
+  return each_step_alone ? StreamSupport::always : StreamSupport::automatic;
 }
 
 /// What depends on a layer's fields, or on the shape of its input (of several: on all shapes), by which it is called:
 ///   constexpr InputCapabilities capabilities_for(Shape const& in) const { return {.mixes_samples = true}; }
 struct InputCapabilities {
-  Streaming streaming = Streaming::automatic;
+  StreamSupport streaming = StreamSupport::automatic;
   bool mixes_samples = false;     // what it makes of a sample depends on the others, or on its place among them
   bool image_blocks = false;      // computes images in blocks (core/rows.hpp) as well
   bool image_maxima = false;      // is a max pooling of images, which a layer that fuses_maxima may compute
@@ -73,8 +73,8 @@ constexpr bool declares_as_before() {
   COLDPRESS_MOVED_TO_TYPE(pools, "fuses_maxima = ...");
   COLDPRESS_MOVED_TO_TYPE(normalization, "normalization = ...");
   COLDPRESS_MOVED_TO_INPUT(by_sample, "mixes_samples = ...");
-  COLDPRESS_MOVED_TO_INPUT(by_step, "streaming = Streaming::always");
-  COLDPRESS_MOVED_TO_INPUT(streams, "streaming = Streaming::always or never");
+  COLDPRESS_MOVED_TO_INPUT(by_step, "streaming = StreamSupport::always");
+  COLDPRESS_MOVED_TO_INPUT(streams, "streaming = StreamSupport::always or never");
   COLDPRESS_MOVED_TO_INPUT(in_blocks, "image_blocks = ...");
   COLDPRESS_MOVED_TO_INPUT(maxima, "image_maxima = ...");
   COLDPRESS_MOVED_TO_INPUT(apart, "disjoint_windows = ...");

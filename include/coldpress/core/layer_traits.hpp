@@ -147,11 +147,11 @@ struct LayerTraits {
       static_assert(std::is_same_v<Declared, InputCapabilities>, "layer: capabilities_for returns InputCapabilities");
       all = layer.capabilities_for(detail::asked<L>(in));
     }
-    if (all.streaming == Streaming::automatic) {
+    if (all.streaming == StreamSupport::automatic) {
       bool one_step = true;
       for (Shape const& shape : in) one_step = one_step && (shape.rank() == 1 || shape[0] == 1);
       bool const streams = PointwiseLayer<L> || JoinLayer<L> || one_step || state_of(layer, in) > 0;
-      all.streaming = streams ? Streaming::always : Streaming::never;
+      all.streaming = streams ? StreamSupport::always : StreamSupport::never;
     }
     all.mixes_samples = all.mixes_samples || has_seed || positioned;  // random numbers are counted by sample
     return all;

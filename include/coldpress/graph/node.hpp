@@ -58,7 +58,7 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   node.state = state_of(layer, in);
   using Traits = LayerTraits<L>;
   InputCapabilities const capable = Traits::with_input(layer, in);
-  node.streams = capable.streaming == Streaming::always;
+  node.streams = capable.streaming == StreamSupport::always;
   if constexpr (ViewLayer<L>) {
     node.kind = Node::Kind::view;
   } else if constexpr (PointwiseLayer<L>) {

@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
+#include <coldpress/core/layer_traits.hpp>
 #include <coldpress/kernels/repeated_calls.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 
@@ -137,5 +138,6 @@ struct LinkedCpu : cpu::TableCpu<cpu::DirectCalls> {
  private:
   Cpu compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
 };
+static_assert(concepts::Backend<LinkedCpu>);
 
 }  // namespace coldpress

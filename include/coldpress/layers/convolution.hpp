@@ -93,7 +93,7 @@ struct Convolution {
                                              .fuses_maxima = true,
                                              .any_steps = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
-    return {.streaming = comes_in_parts(in) ? Streaming::always : Streaming::never,
+    return {.streaming = comes_in_parts(in) ? StreamSupport::always : StreamSupport::never,
             .image_blocks = geometry(in).in_blocks()};
   }
   bool operator==(Convolution const&) const = default;

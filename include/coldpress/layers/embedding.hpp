@@ -95,7 +95,7 @@ struct Embedding {
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
-  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = Streaming::always}; }
+  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(Embedding const&) const = default;
 };
 

@@ -125,7 +125,7 @@ struct Rnn {
       .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const {
     bool const forward_only = direction_mode == DirectionMode::uni_directional;
-    return {.streaming = forward_only ? Streaming::always : Streaming::never,
+    return {.streaming = forward_only ? StreamSupport::always : StreamSupport::never,
             .mixes_samples = dropout_probability > 0 && num_layers > 1};  // each has random numbers of its own
   }
   bool operator==(Rnn const&) const = default;
