@@ -54,8 +54,7 @@ Shape as_seen(L const& layer, Shape const& in) {
   } else if constexpr (std::is_same_v<L, LayerNormalization> || std::is_same_v<L, Embedding>) {
     return without_leading_ones(in);
   } else {
-    constexpr bool any_shape = requires { L::normalization; }
-    || std::is_same_v<L, Linear> || std::is_same_v<L, TiedLinear>;
+    constexpr bool any_shape = LayerTraits<L>::normalizes || std::is_same_v<L, Linear> || std::is_same_v<L, TiedLinear>;
     if constexpr (any_shape || PointwiseLayer<L> || ViewLayer<L> || JoinLayer<L> || !Layer<L>) return {in.size()};
     return in;
   }

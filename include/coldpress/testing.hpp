@@ -125,8 +125,8 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What a layer that says so makes of a sample depends on nothing else: two parts of a minibatch give what all of it
-/// gives, forward and back, and gradients of parameters that add up to those of all.
+/// What a layer makes of a sample depends on nothing else, unless it declares that it mixes samples: two parts of a
+/// minibatch give what all of it gives, forward and back, and gradients of parameters that add up to those of all.
 template <class Net, Shape in>
 void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
@@ -159,8 +159,8 @@ void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
     for (std::size_t i = 0; i < of[0].size(); ++i)
       demand(std::abs(of[0][i] - of[1][i]) <= bound * (1 + std::abs(of[0][i])), violations, sentence + place<N>(batch));
   };
-  compare(made, 1e-12, "a sample depends on the others, against by_sample()");
-  compare(gradients, 1e-11, "gradients of parameters are no sums over samples, against by_sample()");
+  compare(made, 1e-12, "a sample depends on the others, and mixes_samples is not declared");
+  compare(gradients, 1e-11, "gradients of parameters are no sums over samples, and mixes_samples is not declared");
 }
 
 /// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.
@@ -317,7 +317,7 @@ void laws_at(std::uint64_t seed, Violations& violations) {
   for (Index number = 0; number < 10; ++number, ++seed) {
     Index const batch = number < 4 ? number + 1 : random.integer(5, 40);
     if (number < 2) gradient_law<Inside, Shape{5}>(batch, seed, violations);
-    if constexpr (is_by_sample(layer)) {
+    if constexpr (is_by_sample(layer, Shapes{&in, 1})) {
       if (batch > 1) sample_law<Inside, Shape{5}>(batch, seed, violations);
     }
     shape_law<Inside, Shape{5}, DefaultBackend>(batch, seed, violations);
@@ -345,9 +345,10 @@ constexpr auto between() {
 template <Layer auto layer, Shape... shapes>
 void laws_between(std::uint64_t seed, Violations& violations) {
   using Net = Graph<between<layer, shapes...>()>;
+  static constexpr std::array<Shape, sizeof...(shapes)> inputs{shapes...};
   for (Index batch : {1, 2, 3, 17, 31}) {
     if (batch < 3) gradient_law<Net, Shape{5}>(batch, seed, violations);
-    if constexpr (is_by_sample(layer)) {
+    if constexpr (is_by_sample(layer, inputs)) {
       if (batch > 1) sample_law<Net, Shape{5}>(batch, seed, violations);
     }
     shape_law<Net, Shape{5}, DefaultBackend>(batch, seed, violations);

@@ -1,6 +1,7 @@
 // The GPU backend of networks that are known only at run time: a layer, forward or backward, is one kernel.
 #pragma once
 
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/cuda/device.hpp>
 #include "bodies.hpp"
 #include "library_rnn.hpp"
@@ -335,5 +336,6 @@ struct RuntimeCuda : GridLayout {
     return all;
   }
 };
+static_assert(concepts::LayerBackend<RuntimeCuda>);
 
 }  // namespace coldpress::cuda

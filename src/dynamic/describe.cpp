@@ -50,9 +50,10 @@ std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> inpu
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
     if (!group.needed || group.loss >= 0 || group.statistic >= 0) continue;
-    bool const apart = group.head >= 0 && (group.chain_length > 0 || group.join >= 0) &&
-                       !std::visit([](auto const& layer) { return fuses<std::remove_cvref_t<decltype(layer)>>; },
-                                   graph.layers[static_cast<std::size_t>(group.head)]);
+    bool const apart =
+        group.head >= 0 && (group.chain_length > 0 || group.join >= 0) &&
+        !std::visit([](auto const& layer) { return LayerTraits<std::remove_cvref_t<decltype(layer)>>::fuses; },
+                    graph.layers[static_cast<std::size_t>(group.head)]);
     kernels += apart ? 2 : 1;
   }
   return "on a GPU: forward is one graph of " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +

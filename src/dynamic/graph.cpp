@@ -367,11 +367,8 @@ bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b) {
     Registration const* const known = find_type(custom->type);
     return known && known->any_steps;
   }
-  return std::visit(
-      [](auto const& layer) {
-        return requires { layer.streams(Shape{1}); };
-      },
-      config.layer_type);
+  return std::visit([](auto const& layer) { return LayerTraits<std::remove_cvref_t<decltype(layer)>>::any_steps; },
+                    config.layer_type);
 }
 
 std::optional<Shape> declared_input(LayerConfig const& config) {

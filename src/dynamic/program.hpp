@@ -5,7 +5,7 @@
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/graph/numbered_groups.hpp>
-#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/program.hpp>
 #include <coldpress/graph/slots.hpp>
 
 #include <algorithm>
@@ -14,9 +14,7 @@ namespace coldpress::dynamic {
 
 /// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
 template <class L>
-constexpr bool calls_primitives = fuses<L> || std::is_same_v<L, Rnn> || requires(L layer) {
-  layer.normalization;
-};
+constexpr bool calls_primitives = LayerTraits<L>::fuses || LayerTraits<L>::normalizes || std::is_same_v<L, Rnn>;
 
 class Program : public NumberedGroups<Program> {
  public:
@@ -298,5 +296,6 @@ class Program : public NumberedGroups<Program> {
   std::vector<std::size_t> first_shape_;
   int target_ = -1;
 };
+static_assert(concepts::Program<Program, coldpress::detail::AnyBackend>);
 
 }  // namespace coldpress::dynamic

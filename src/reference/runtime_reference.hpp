@@ -21,5 +21,6 @@ struct RuntimeReference : Reference<float> {
     return cpu::erased_join_of<float, L>();
   }
 };
+static_assert(concepts::Backend<RuntimeReference>);
 
 }  // namespace coldpress::dynamic

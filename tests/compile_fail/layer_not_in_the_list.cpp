@@ -5,7 +5,7 @@ using namespace coldpress;
 
 struct Stranger {
   static constexpr std::string_view name = "stranger";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
   constexpr Shape output_shape(Shape in) const { return in; }
   bool operator==(Stranger const&) const = default;
 };

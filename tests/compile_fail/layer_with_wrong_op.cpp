@@ -1,5 +1,5 @@
-// error: layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or is_view, or
-// forward
+// error: layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view,
+// or forward
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -56,7 +56,7 @@ struct Watching {
   }
   constexpr void forward(auto const&, auto const&) const {}
   constexpr void backward_parameters(auto const&, auto const&) const {}
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   bool operator==(Watching const&) const = default;
 };
 

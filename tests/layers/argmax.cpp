@@ -3,7 +3,8 @@
 using namespace coldpress;
 
 static_assert(Argmax{.axis = 1}.output_shape({3, 4, 5}) == Shape{3, 1, 5});
-static_assert(!propagates<Argmax> && propagates<Linear> && propagates<ReLU> && propagates<Flatten>);
+static_assert(!LayerTraits<Argmax>::propagates && LayerTraits<Linear>::propagates && LayerTraits<ReLU>::propagates &&
+              LayerTraits<Flatten>::propagates);
 
 TEMPLATE_TEST_CASE("the first of equal maxima counts, and a NaN is the largest", "", Cpu, Reference<double>) {
   using T = typename TestType::Scalar;

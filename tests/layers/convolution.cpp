@@ -102,9 +102,12 @@ static_assert(alexnet.flops({3, 224, 224}) == Index{2} * 363 * 64 * 55 * 55);
 static_assert(Convolution{.num_output = 4, .filter_shape = 3, .has_bias = false}.parameters({2, 5, 5}).size() == 1);
 static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.output_shape({9, 2}) == Shape{9, 4});
 static_assert(Convolution{.num_output = 4, .filter_shape = 3}.output_shape({2}) == Shape{4});
-static_assert(Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}.streams({9, 2}));
-static_assert(!Convolution{.num_output = 4, .filter_shape = 3, .stride = 2}.streams({9, 2}));
-static_assert(!Convolution{.num_output = 4, .filter_shape = 3}.streams({1, 9, 9}));
+constexpr StreamSupport streaming(Convolution const& layer, Shape const& in) {
+  return layer.capabilities_for(in).streaming;
+}
+static_assert(streaming({.num_output = 4, .filter_shape = 3, .dilation = 2}, {9, 2}) == StreamSupport::always);
+static_assert(streaming({.num_output = 4, .filter_shape = 3, .stride = 2}, {9, 2}) == StreamSupport::never);
+static_assert(streaming({.num_output = 4, .filter_shape = 3}, {1, 9, 9}) == StreamSupport::never);
 
 static_assert(PerAxis{2} == PerAxis{2, 2} && PerAxis{2} == PerAxis{2, 2, 2} && !(PerAxis{2} == PerAxis{2, 1}));
 static_assert(PerAxis{2, 1}[1] == 1 && PerAxis{0}[2] == 0);

@@ -3,7 +3,7 @@
 using namespace coldpress;
 
 static_assert(Embedding{.vocabulary = 10, .features = 4}.output_shape({7}) == Shape{7, 4});
-static_assert(!propagates<Embedding>);
+static_assert(!LayerTraits<Embedding>::propagates);
 
 namespace {
 

@@ -4,7 +4,7 @@ using namespace coldpress;
 
 static_assert(Onehot{.num_classes = 4}.output_shape({1, 2, 3}) == Shape{4, 2, 3});
 static_assert(Onehot{.num_classes = 4, .axis = -1}.output_shape({6, 1}) == Shape{6, 4});
-static_assert(!propagates<Onehot>);
+static_assert(!LayerTraits<Onehot>::propagates);
 
 TEMPLATE_TEST_CASE("what is no number of a class becomes NaNs, and harms no other value", "", Cpu, Reference<double>) {
   using T = typename TestType::Scalar;

@@ -6,7 +6,7 @@ namespace {
 /// Two rows of what there is, so that the laws can give it any shape.
 struct Halves {
   static constexpr std::string_view name = "halves";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
   constexpr Shape output_shape(Shape in) const { return Reshape{{1, in.size()}}.output_shape(in); }
   bool operator==(Halves const&) const = default;
 };

@@ -14,7 +14,10 @@ static_assert(Rnn{.hidden_size = 5, .num_layers = 2, .output = RnnOutput::layers
               Shape{5, 2});
 constexpr Rnn both{.hidden_size = 5, .num_layers = 2, .direction_mode = DirectionMode::bi_directional};
 static_assert(both.output_shape({4, 3}) == Shape{4, 10});
-static_assert(!both.streams({4, 3}) && both.state({4, 3}) == 0 && Rnn{}.streams({4, 3}));
+static_assert(both.state({4, 3}) == 0 && both.capabilities_for({4, 3}).streaming == StreamSupport::never &&
+              Rnn{}.capabilities_for({4, 3}).streaming == StreamSupport::always);
+static_assert(!Rnn{.num_layers = 2}.capabilities_for({4, 3}).mixes_samples &&
+              Rnn{.num_layers = 2, .dropout_probability = 0.5f}.capabilities_for({4, 3}).mixes_samples);
 static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.parameters({10, 1, 1})[0].shape == Shape{580, 1, 1});
 static_assert(Rnn{.hidden_size = 5, .num_layers = 2}.flops({3, 10}) == 3 * 2 * 500);
 

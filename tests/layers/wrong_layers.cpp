@@ -85,11 +85,28 @@ struct WrongBackward : Softmax {
 /// Computes nothing: the output is what lay there.
 struct Idle {
   static constexpr std::string_view name = "idle";
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   constexpr Shape output_shape(Shape in) const { return in; }
   void forward(auto const&, auto const&) const {}
   void backward_input(auto const&, auto const&) const {}
   bool operator==(Idle const&) const = default;
+};
+
+/// Takes the mean over the minibatch from each value, and does not declare that it mixes samples.
+struct Centered {
+  static constexpr std::string_view name = "centered";
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  constexpr Shape output_shape(Shape in) const { return in; }
+  void forward(auto const&, auto const& pass) const { center(pass.x, pass.y); }
+  void backward_input(auto const&, auto const& pass) const { center(pass.dy, pass.dx); }
+  static void center(auto from, auto to) {
+    for (Index c = 0; c < from.columns; ++c) {
+      typename decltype(from)::Scalar mean{};
+      for (Index i = 0; i < from.rows; ++i) mean += from.row(i)[c] / static_cast<float>(from.rows);
+      for (Index i = 0; i < from.rows; ++i) to.row(i)[c] = from.row(i)[c] - mean;
+    }
+  }
+  bool operator==(Centered const&) const = default;
 };
 
 struct WrongLoss : MeanSquaredError {
@@ -139,6 +156,14 @@ TEST_CASE("an output that is not written is caught") {
   test::Violations violations;
   test::shape_law<Sequential<Linear{5}, Idle{}, Linear{5}>, Shape{5}, Cpu>(3, 1, violations);
   CHECK(mentions(violations, "what an earlier pass left"));
+}
+
+TEST_CASE("a layer that mixes samples and does not say so is caught") {
+  static constexpr Shape in{3};
+  static_assert(is_by_sample(Centered{}, Shapes{&in, 1}) && !is_by_sample(BatchNormalization{}, Shapes{&in, 1}));
+  test::Violations violations;
+  testing::sample_law<Sequential<Linear{4}, Centered{}, Linear{2}>, Shape{3}>(4, 1, violations);
+  CHECK(mentions(violations, "mixes_samples is not declared"));
 }
 
 TEST_CASE("a wrong loss gradient is caught") {

@@ -66,7 +66,7 @@ struct Jitter {
 /// A view: all values as one column.
 struct Column {
   static constexpr std::string_view name = "column";
-  static constexpr bool is_view = true;
+  static constexpr coldpress::Capabilities capabilities{.is_view = true};
   constexpr Shape output_shape(Shape in) const { return {in.size(), 1}; }
   bool operator==(Column const&) const = default;
 };
@@ -126,7 +126,7 @@ struct Blend {
 /// Plain loops that know nothing of fusion or padding: the values of a sample in reverse.
 struct Reverse {
   static constexpr std::string_view name = "reverse";
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   constexpr Shape output_shape(Shape in) const { return in; }
   void forward(auto const&, auto const& pass) const { reverse(pass.x, pass.y); }
   void backward_input(auto const&, auto const& pass) const { reverse(pass.dy, pass.dx); }
@@ -141,7 +141,7 @@ struct Reverse {
 /// Parameters and scratch, in plain loops: y = gain x, a gain for each feature.
 struct Gains {
   static constexpr std::string_view name = "gains";
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  static constexpr coldpress::Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   Weight gain = {};
   constexpr Shape output_shape(Shape in) const { return in; }
   constexpr auto parameters(Shape in) const {
@@ -177,7 +177,8 @@ struct Gains {
 /// The library's primitives, and fusion: y = x Wᵀ.
 struct Mixing {
   static constexpr std::string_view name = "mixing";
-  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
+  static constexpr coldpress::Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .fuses = true};
   Index units = 4;
   Weight weight = {};
   constexpr Shape output_shape(Shape) const {
@@ -208,7 +209,7 @@ struct Mixing {
 /// Memory from forward to backward: y = r x with r = 1 / sqrt(1 + Σ x²), a value a sample.
 struct Shrink {
   static constexpr std::string_view name = "shrink";
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  static constexpr coldpress::Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   constexpr Shape output_shape(Shape in) const { return in; }
   constexpr Index memory(Shape) const { return 1; }
   void forward(auto const&, auto const& pass) const {
@@ -237,7 +238,7 @@ struct Shrink {
 /// State from one call to the next: each step of {steps, features} is the one before.
 struct Delay {
   static constexpr std::string_view name = "delay";
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   constexpr Shape output_shape(Shape in) const {
     coldpress::require(in.rank() == 2, "delay: takes sequences {steps, features}");
     return in;
@@ -278,7 +279,7 @@ struct Ramp {
 /// Several inputs of one size, with a parameter: y = Σ (k + 1) x_k + shift.
 struct Staircase {
   static constexpr std::string_view name = "staircase";
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   Weight shift = {};
   constexpr Shape output_shape(Shapes in) const {
     coldpress::require(in.size() > 0, "staircase: takes at least one input");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/affine.hpp>
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/convolution.hpp>
 #include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
@@ -434,6 +435,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     });
   }
 };
+static_assert(concepts::Backend<Cpu>);
 
 }  // namespace COLDPRESS_ISA
 }  // namespace coldpress

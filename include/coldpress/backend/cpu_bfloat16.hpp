@@ -29,6 +29,7 @@ struct CpuBfloat16 : Cpu {
  private:
   using Halves = cpu::HalfLayout;
 };
+static_assert(concepts::Backend<CpuBfloat16>);
 
 }  // namespace COLDPRESS_ISA
 }  // namespace coldpress

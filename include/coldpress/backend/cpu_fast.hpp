@@ -35,6 +35,7 @@ struct CpuFast : Cpu {
     Cpu::recurrent<true>(r, weights);
   }
 };
+static_assert(concepts::Backend<CpuFast>);
 
 }  // namespace COLDPRESS_ISA
 }  // namespace coldpress

@@ -4,7 +4,7 @@
 // are, and there are no atomic sums: the same bits every time.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/grid/convolution.hpp>
 #include <coldpress/backend/grid/multiply.hpp>
 #include <coldpress/backend/grid/recurrent.hpp>
@@ -487,5 +487,6 @@ struct Grid : grid::Team, GridLayout {
     return inside(g.depth, depth) * inside(g.height, row) * inside(g.width, column);
   }
 };
+static_assert(concepts::Backend<Grid>);
 
 }  // namespace coldpress

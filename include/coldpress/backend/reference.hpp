@@ -2,7 +2,7 @@
 // numerical gradients are checked with. Needs coldpress::reference (xtensor, xtensor-blas, BLAS).
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/reference_recurrent.hpp>
 #include <coldpress/backend/xtensor_headers.hpp>
 
@@ -433,5 +433,6 @@ struct Reference {
     return sizes;
   }
 };
+static_assert(concepts::Backend<Reference<float>> && concepts::Backend<Reference<double>>);
 
 }  // namespace coldpress

@@ -1,6 +1,7 @@
-// What a layer is: concepts, and the functions that supply what a layer leaves out.
+// What a layer, a loss and a statistic are: concepts. What a layer leaves out core/layer_traits.hpp supplies.
 #pragma once
 
+#include <coldpress/core/capabilities.hpp>
 #include <coldpress/core/fields.hpp>
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/pointwise.hpp>
@@ -11,9 +12,6 @@
 #include <cstdint>
 
 namespace coldpress {
-
-/// How a row of scores becomes probabilities, or their logarithms.
-enum class Normalization { none, softmax, log_softmax };
 
 /// The shapes of a layer's inputs, in order.
 using Shapes = View<Shape const>;
@@ -56,7 +54,8 @@ concept JoinLayer = ManyInputs<L> && Layer<L> && requires(L const& layer) {
 
 /// Changes the shape and nothing else.
 template <class L>
-concept ViewLayer = Layer<L> && L::is_view;
+concept ViewLayer = Layer<L> && capabilities_of<L>
+.is_view;
 
 /// Everything else: says itself how it is computed, with the backend's primitives (backend/cpu.hpp lists them). What it
 /// is given is in backend/backend.hpp: ForwardPass and BackwardPass.
@@ -68,16 +67,6 @@ concept ViewLayer = Layer<L> && L::is_view;
 /// input k is asked for.
 template <class L>
 concept ComputeLayer = Layer<L> && !PointwiseLayer<L> && !ViewLayer<L> && !JoinLayer<L>;
-
-namespace detail {
-struct Anything {};
-}  // namespace detail
-
-/// Whether gradients get past the layer.
-template <class L>
-constexpr bool propagates = !ComputeLayer<L> || requires(L const& layer, detail::Anything const& any) {
-  layer.backward_input(any, any);
-};
 
 /// What a sample is compared with: a value for each value of the output, or the number of the one value that counts.
 enum class Target { value, label };
@@ -174,58 +163,6 @@ constexpr void check_loss_weight(float weight) {
   require(weight >= 0 && is_finite(weight), "loss_weight must be a finite number of at least 0");
 }
 
-namespace detail {
-/// What a layer is asked about: the shape of its input, or the shapes of all.
-template <Layer L>
-constexpr decltype(auto) asked(Shapes in) {
-  if constexpr (OneInput<L>) {
-    require(in.size() == 1, "layer: takes one input, neither none nor several");
-    return in[0];
-  } else {
-    require(ManyInputs<L> || in.empty(), "layer: takes no input");
-    return in;
-  }
-}
-template <class L>
-using Asked = std::conditional_t<OneInput<L>, Shape, Shapes>;
-}  // namespace detail
-
-/// The shape of a sample that a layer makes.
-template <Layer L>
-constexpr Shape output_shape_of(L const& layer, Shapes in) {
-  if constexpr (Source<L>) {
-    require(in.empty(), "layer: takes no input");
-    return layer.output_shape();
-  } else {
-    return layer.output_shape(detail::asked<L>(in));
-  }
-}
-
-template <class L>
-constexpr bool has_parameters = requires(L const& layer, detail::Asked<L> in) {
-  layer.parameters(in);
-};
-
-/// The layer's parameters for input shapes; none where it does not say.
-template <Layer L>
-constexpr auto parameters_of(L const& layer, Shapes in) {
-  if constexpr (has_parameters<L>) {
-    return layer.parameters(detail::asked<L>(in));
-  } else {
-    return std::array<Parameter, 0>{};
-  }
-}
-template <Layer L>
-constexpr auto parameters_of(L const& layer, Shape const& in) {
-  return parameters_of(layer, Shapes{&in, 1});
-}
-
-/// Whether the layer applies pass.then and pass.slope itself, on the way to memory; else they are a pass of their own.
-template <class L>
-constexpr bool fuses = requires {
-  requires L::fuses;
-};
-
 /// What a run of a layer comprises; it decides how much scratch the layer needs. Each worker more makes it as much
 /// larger as the first but one.
 struct Extent {
@@ -234,71 +171,5 @@ struct Extent {
   int workers = 1;
   Index maxima = 0;  // of a sample, where a pooling is one pass with the layer
 };
-
-/// Values of scratch that a layer needs on a backend, whatever the batch.
-template <class Backend, Layer L>
-constexpr Index scratch_of(L const& layer, Shapes in, Extent extent) {
-  if constexpr (requires { layer.template scratch<Backend>(detail::asked<L>(in), extent); }) {
-    return layer.template scratch<Backend>(detail::asked<L>(in), extent);
-  } else {
-    return 0;
-  }
-}
-
-/// Values a sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
-template <Layer L>
-constexpr Index memory_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.memory(detail::asked<L>(in)); }) {
-    return layer.memory(detail::asked<L>(in));
-  } else {
-    return 0;
-  }
-}
-
-/// Values a sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
-/// carries none can stream only where its input is a single step.
-template <Layer L>
-constexpr Index state_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.state(detail::asked<L>(in)); }) {
-    return layer.state(detail::asked<L>(in));
-  } else {
-    return 0;
-  }
-}
-
-/// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
-template <Layer L>
-constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
-  if constexpr (requires { layer.seed; }) {
-    return Stream{seed, layer.seed, layer_name}.key;
-  } else if constexpr (requires { layer.dropout_seed; }) {
-    return Stream{seed, layer.dropout_seed, layer_name}.key;
-  } else {
-    return 0;
-  }
-}
-
-/// Whether what a layer, or a loss, makes of a sample depends on neither the others of the minibatch nor its place
-/// among them. A ComputeLayer says so: layer.by_sample().
-template <class L>
-constexpr bool is_by_sample(L const& layer) {
-  if constexpr (requires { layer.by_sample(); }) {
-    return layer.by_sample();
-  } else if constexpr (PointwiseLayer<L>) {
-    return !is_positioned<std::remove_cvref_t<decltype(layer.op(0))>> && !requires { layer.seed; };
-  } else {
-    return Loss<L> || ViewLayer<L> || JoinLayer<L>;
-  }
-}
-
-/// Floating-point operations of one sample's forward pass; activations count nothing.
-template <Layer L>
-constexpr Index flops_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.flops(detail::asked<L>(in)); }) {
-    return layer.flops(detail::asked<L>(in));
-  } else {
-    return 0;
-  }
-}
 
 }  // namespace coldpress

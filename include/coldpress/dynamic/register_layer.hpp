@@ -129,11 +129,11 @@ template <coldpress::Layer L>
 void register_layer() {
   static_assert(Described<L>, "register_layer: the layer needs COLDPRESS_FIELDS(TYPE, FIELDS...)");
   static_assert(std::is_default_constructible_v<L>, "register_layer: the layer's fields need defaults");
-  constexpr bool any_steps = requires(L const& layer) { layer.streams(Shape{1}); };
   auto const make = [](Custom const& custom) -> std::shared_ptr<AnyLayer const> {
     return std::make_shared<Registered<L>>(layer_from<L>(custom));
   };
-  register_type(L::name, {.type = typeid(L), .source = Source<L>, .any_steps = any_steps, .make = make});
+  register_type(L::name,
+                {.type = typeid(L), .source = Source<L>, .any_steps = LayerTraits<L>::any_steps, .make = make});
 }
 
 }  // namespace coldpress::dynamic

@@ -31,8 +31,13 @@ struct DeviceProgram : Program {
   }
   template <int g>
   static constexpr auto head_inputs(Number<g>) {
-    constexpr auto shapes = Program::Net::template input_shapes<Program::group(g).head>;
-    return shapes;
+    constexpr int head = Program::group(g).head;
+    if constexpr (head >= 0) {
+      constexpr auto shapes = Program::Net::template input_shapes<head>;
+      return shapes;
+    } else {
+      return Shapes{};
+    }
   }
   template <int g, class F>
   static constexpr void statistic(Number<g>, F f) {

@@ -2,31 +2,15 @@
 // Program says what the groups are (as constants where the compiler knows them); everything else is a Run.
 #pragma once
 
+#include <coldpress/graph/computed_by.hpp>
 #include <coldpress/graph/run.hpp>
-
-#include <array>
 
 namespace coldpress {
 
 namespace detail {
-/// f() by one of all who are in a pass together; the others go on. For what reads no value of the pass.
-template <class Backend, class F>
-constexpr void once(Backend const& backend, F f) {
-  if constexpr (requires { backend.once(f); }) {
-    backend.once(f);
-  } else {
-    f();
-  }
-}
-/// The same while the others wait: what is read may be written over afterwards.
-template <class Backend, class F>
-constexpr void once_meanwhile(Backend const& backend, F f) {
-  if constexpr (requires { backend.once(f); }) {
-    backend.each(1, [&](Index) { f(); });
-  } else {
-    f();
-  }
-}
+template <class Run>
+using ComputedIn = ComputedBy<std::remove_cvref_t<decltype(Run::backend)>>;
+
 /// f() where g passes a gradient to edge k; in a static program not compiled where it does not.
 template <class Run, class G, class K, class F>
 constexpr void where_passed(Run const& run, G g, K k, F f) {
@@ -34,12 +18,6 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   if constexpr (!std::is_same_v<decltype(passed), std::false_type const>) {
     if (passed) f();
   }
-}
-
-/// A layer's forward pass where nothing of it is a constant: compiled once for all programs.
-template <class Backend, class L, class Pass>
-__attribute__((noinline)) void forward_of_any(Backend const& backend, L const& layer, Pass const& pass) {
-  layer.forward(backend, pass);
 }
 
 /// Through edge k of a group that joins.
@@ -73,40 +51,15 @@ constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const&
     return sample_losses(loss, in, y, t, dy, dt);
   }
 }
-/// A mean loss, among those of other minibatches.
-template <class Run, class T>
-constexpr void gather(Run const& run, double* sums, T mean) {
-  if constexpr (takes_layers<decltype(run.backend)>) {
-    run.backend.gather(sums, mean, run.batch);
-  } else {
-    once(run.backend, [&] {
-      sums[0] += static_cast<double>(mean) * static_cast<double>(Index{run.batch});
-      sums[1] += static_cast<double>(Index{run.batch});
-    });
-  }
-}
 }  // namespace detail
 
 /// Shows the samples to the statistics.
 template <class Run>
 constexpr void observe(Run const& run) {
-  using T = typename Run::T;
   run.program.for_each_group([&](auto g) {
     run.program.statistic(g, [&](auto const& statistic, Shapes in) {
       double* const sums = run.sums_of(run.program.group(g).statistic);
-      if (!sums) return;
-      auto const x = run.values(g);
-      if constexpr (takes_layers<decltype(run.backend)>) {
-        run.backend.observe(statistic, in, x, sums);
-      } else {
-        detail::once_meanwhile(run.backend, [&] {
-          for (Index i = 0; i < run.batch; ++i) {
-            std::array<T const*, max_inputs> sample{};
-            for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
-            statistic.observe(in, sample.data(), sums);
-          }
-        });
-      }
+      if (sums) detail::ComputedIn<Run>::observe(run.backend, statistic, in, run.values(g), run.batch, sums);
     });
   });
 }
@@ -125,14 +78,8 @@ __attribute__((always_inline)) constexpr void forward(Run const& run) {
         [&](auto const& layer) __attribute__((always_inline)) {
           using L = std::remove_cvref_t<decltype(layer)>;
           auto const pass = run.template forward_pass<L>(g, y, then);
-          if constexpr (takes_layers<decltype(run.backend)>) {
-            run.backend.forward(layer, pass);
-          } else if constexpr (is_linked<decltype(run.backend)>) {
-            detail::forward_of_any(run.backend, layer, pass);
-          } else {
-            layer.forward(run.backend, pass);
-          }
-          if constexpr (!fuses<L> && !std::remove_cvref_t<decltype(then)>::nothing) {
+          detail::ComputedIn<Run>::forward(run.backend, layer, pass);
+          if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(then)>::nothing) {
             if (!then.empty()) run.backend.map(y, y, then);
           }
         },
@@ -162,13 +109,14 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       run.program.head(
           g,
           [&](auto const& layer) {
-            if constexpr (requires { layer.normalization; }) {
+            using Head = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
+            if constexpr (Head::normalizes) {
               if constexpr (ElementLoss<L>) {
-                mean = run.backend.loss(loss, layer.normalization, x, run.value(g), t, dx);
+                mean = run.backend.loss(loss, Head::normalization, x, run.value(g), t, dx);
               } else {
-                run.backend.normalize(layer.normalization, x, run.value(g));
+                run.backend.normalize(Head::normalization, x, run.value(g));
                 mean = detail::sample_losses_by(run.backend, loss, in, run.value(g), t, dx, dt);
-                run.backend.normalize_gradient(layer.normalization, run.value(g), dx, dx);
+                run.backend.normalize_gradient(Head::normalization, run.value(g), dx, dx);
               }
             }
           },
@@ -195,7 +143,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
+      if (double* const sums = run.sums_of(node)) detail::ComputedIn<Run>::gather(run.backend, sums, mean, run.batch);
     });
   });
   observe(run);
@@ -222,55 +170,34 @@ constexpr void for_each_passed(Run const& run, G g, F f) {
   run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
 }
 
-/// A layer's own functions, or those of a backend that takes layers whole.
-template <class Backend, class L, class Pass>
-constexpr void input_gradient(Backend const& backend, L const& layer, Pass const& pass) {
-  if constexpr (takes_layers<Backend>) {
-    backend.backward_input(layer, pass);
-  } else {
-    layer.backward_input(backend, pass);
-  }
-}
-template <class Backend, class L, class Pass>
-constexpr void parameter_gradients(Backend const& backend, L const& layer, Pass const& pass) {
-  if constexpr (takes_layers<Backend>) {
-    backend.backward_parameters(layer, pass);
-  } else {
-    layer.backward_parameters(backend, pass);
-  }
-}
-
 /// Through the layer at the head of a group: its input gradient before its parameters, which may change.
 template <class Run, class L, class G, class Sinks>
 constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
   bool const inputs = pass != Pass::parameters;
   auto const all = run.template backward_pass<L>(g, sinks);
-  if constexpr (takes_layers<decltype(run.backend)>) {
-    if (inputs) run.backend.backward(layer, all);
-  } else if constexpr (requires { layer.backward(run.backend, all); }) {
-    if (inputs) layer.backward(run.backend, all);
-  }
-  if constexpr (!propagates<L>) {
+  using Computed = ComputedIn<Run>;
+  if (inputs) Computed::backward(run.backend, layer, all);
+  if constexpr (!LayerTraits<L>::propagates) {
   } else if constexpr (OneInput<L>) {
     if (inputs) {
       for_each_passed(run, g, [&](auto k) {
         if (k != 0) return;
-        input_gradient(run.backend, layer, all);
+        Computed::backward_input(run.backend, layer, all);
         // Also without a chain: what lies beyond the columns becomes zero.
-        if constexpr (!fuses<L>) run.backend.map_gradient(all.dx, all.dx, all.slope);
+        if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.slope);
       });
     }
   } else if (inputs) {
     int const side = run.program.group(g).side;
     bool any = false;
     for_each_passed(run, g, [&](auto k) { any = any || k != side; });
-    if (any) input_gradient(run.backend, layer, all);
+    if (any) Computed::backward_input(run.backend, layer, all);
     for_each_passed(run, g, [&](auto k) {
       if (k != side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_slope(g, k));
     });
   }
   if constexpr (has_parameters<L>) {
-    if (pass != Pass::inputs) parameter_gradients(run.backend, layer, all);
+    if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
   }
 }
 }  // namespace detail

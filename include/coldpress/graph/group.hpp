@@ -165,12 +165,12 @@ class Grouping {
   /// of what a chain that gets along without it makes, where a value is in one window: then the slope is that of a
   /// maximum.
   constexpr bool pools(Node const& node) const {
-    Group const* const maker = in_blocks_ && node.maxima ? goes_on(node, 0, false) : nullptr;
+    Group const* const maker = in_blocks_ && node.image_maxima ? goes_on(node, 0, false) : nullptr;
     if (!maker || maker->head < 0 || maker->join >= 0 || maker->pooling >= 0) return false;
     Node const& head = at(nodes_, maker->head);
-    bool const chained = maker->chain_length == 0 ||
-                         (node.apart && !maker->chain_needs_input && !at(nodes_, maker->chain[0]).positioned);
-    return head.pools && head.memory == 0 && head.shape == at(nodes_, node.inputs[0]).shape && chained;
+    bool const chained = maker->chain_length == 0 || (node.disjoint_windows && !maker->chain_needs_input &&
+                                                      !at(nodes_, maker->chain[0]).positioned);
+    return head.fuses_maxima && head.memory == 0 && head.shape == at(nodes_, node.inputs[0]).shape && chained;
   }
   constexpr int fresh(Node const& node) {
     Group& group = at(groups_, count_);

@@ -1,36 +1,36 @@
 // A network as flat data: nodes in topological order, each with the indices of its inputs.
 #pragma once
 
-#include <coldpress/core/layer.hpp>
+#include <coldpress/core/layer_traits.hpp>
 
 namespace coldpress {
 
 inline constexpr int max_inputs = 8;          // of a node
 inline constexpr int max_network_inputs = 8;  // of a network
 
-/// What the plan knows of a layer. Deduced from what the layer has, never declared twice.
+/// What the plan knows of a layer: what LayerTraits and the layer's functions say.
 struct Node {
   enum class Kind { input, view, pointwise, join, compute, loss, statistic };
   Kind kind = Kind::input;
   int inputs[max_inputs] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  unsigned closed = 0;        // a bit for each input that gets no gradient, whatever wants one before
-  Shape shape{};              // of one sample of its output
-  bool parameters = false;    // has some
-  bool reads_input = false;   // its gradient needs its inputs,
-  bool reads_output = false;  // or its output
-  bool in_place = false;      // may write over its input, forward and backward
-  bool normalizes = false;    // turns a row into probabilities: one pass with the loss after it
-  bool commutes = false;      // a join whose operands may change places,
-  bool passes_on = false;     // or whose slope by the first is 1 everywhere
-  bool streams = false;       // may be called with one part of a sequence after the other
-  bool in_blocks = false;     // computes blocks of images (core/rows.hpp) at once
-  bool pools = false;         // and the maxima of a pooling behind it
-  bool maxima = false;        // is such a pooling
-  bool apart = false;         // whose windows do not overlap
-  bool positioned = false;    // asks where in a row a value is
-  Index memory = 0;           // memory_of(layer)
-  Index state = 0;            // state_of(layer)
-  int sums = -1;              // where those of a loss of the network, or of a statistic, start
+  unsigned closed = 0;            // a bit for each input that gets no gradient, whatever wants one before
+  Shape shape{};                  // of one sample of its output
+  bool parameters = false;        // has some
+  bool reads_input = false;       // its gradient needs its inputs,
+  bool reads_output = false;      // or its output
+  bool in_place = false;          // may write over its input, forward and backward
+  bool normalizes = false;        // turns a row into probabilities: one pass with the loss after it
+  bool commutes = false;          // a join whose operands may change places,
+  bool passes_on = false;         // or whose slope by the first is 1 everywhere
+  bool streams = false;           // may be called with one part of a sequence after the other
+  bool in_blocks = false;         // computes blocks of images (core/rows.hpp) at once
+  bool fuses_maxima = false;      // and the maxima of a pooling behind it
+  bool image_maxima = false;      // is such a pooling
+  bool disjoint_windows = false;  // whose windows have no value in common
+  bool positioned = false;        // asks where in a row a value is
+  Index memory = 0;               // memory_of(layer)
+  Index state = 0;                // state_of(layer)
+  int sums = -1;                  // where those of a loss of the network, or of a statistic, start
 
   constexpr int input_count() const {
     int count = 0;
@@ -56,23 +56,16 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   detail::connect(node, inputs);
   node.memory = memory_of(layer, in);
   node.state = state_of(layer, in);
-  if constexpr (requires { layer.streams(detail::asked<L>(in)); }) {
-    node.streams = layer.streams(detail::asked<L>(in));
-  } else {
-    node.streams = PointwiseLayer<L> || JoinLayer<L> || node.state > 0;
-    if constexpr (requires { layer.by_step(detail::asked<L>(in)); })
-      node.streams = node.streams || layer.by_step(detail::asked<L>(in));
-    bool one_step = true;
-    for (Shape const& shape : in) one_step = one_step && (shape.rank() == 1 || shape[0] == 1);
-    node.streams = node.streams || one_step;
-  }
+  using Traits = LayerTraits<L>;
+  InputCapabilities const capable = Traits::with_input(layer, in);
+  node.streams = capable.streaming == StreamSupport::always;
   if constexpr (ViewLayer<L>) {
     node.kind = Node::Kind::view;
   } else if constexpr (PointwiseLayer<L>) {
     node.kind = Node::Kind::pointwise;
     node.reads_input = decltype(layer.op(0))::needs_input;
     node.in_place = true;
-    node.positioned = is_positioned<decltype(layer.op(0))> || requires { layer.seed; };
+    node.positioned = Traits::positioned;
   } else if constexpr (JoinLayer<L>) {
     auto const op = layer.join();
     node.kind = Node::Kind::join;
@@ -83,24 +76,22 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   } else {
     static_assert(
         requires(detail::Anything const& any) { layer.forward(any, any); },
-        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or is_view, or "
+        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view, or "
         "forward");
     static_assert(
-        !propagates<L> ||
-            requires {
-              L::backward_reads_input;
-              L::backward_reads_output;
-            },
-        "layer: where it has backward_input, it says backward_reads_input and backward_reads_output");
+        !Traits::propagates || requires { L::capabilities; },
+        "layer: where it has backward_input, it declares what that reads: static constexpr Capabilities "
+        "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}");
     node.kind = Node::Kind::compute;
-    if constexpr (requires { L::backward_reads_input; }) node.reads_input = L::backward_reads_input;
-    if constexpr (requires { L::backward_reads_output; }) node.reads_output = L::backward_reads_output;
-    if constexpr (requires { L::in_place; }) node.in_place = L::in_place;
-    if constexpr (requires { L::normalization; }) node.normalizes = true;
-    if constexpr (requires { layer.in_blocks(in[0]); }) node.in_blocks = layer.in_blocks(in[0]);
-    if constexpr (requires { L::pools; }) node.pools = node.in_blocks && L::pools;
-    if constexpr (requires { layer.maxima(in[0]); }) node.maxima = layer.maxima(in[0]), node.apart = layer.apart(in[0]);
-    if constexpr (!propagates<L>) node.close();
+    node.reads_input = Traits::backward_reads_input;
+    node.reads_output = Traits::backward_reads_output;
+    node.in_place = Traits::in_place;
+    node.normalizes = Traits::normalizes;
+    node.in_blocks = capable.image_blocks;
+    node.fuses_maxima = capable.image_blocks && Traits::fuses_maxima;
+    node.image_maxima = capable.image_maxima;
+    node.disjoint_windows = capable.disjoint_windows;
+    if constexpr (!Traits::propagates) node.close();
   }
   return node;
 }

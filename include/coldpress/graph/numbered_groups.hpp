@@ -9,6 +9,8 @@ namespace coldpress {
 /// `Program` has group(g), of nothing where g < 0, and plan().
 template <class Program>
 struct NumberedGroups {
+  static constexpr int some_group() { return 0; }
+  static constexpr int some_edge() { return 0; }
   template <class F>
   constexpr void for_each_group(F f) const {
     for (int g = 0; g < self().plan().groups; ++g) f(g);

@@ -150,6 +150,211 @@ constexpr bool reads_again(View<Node const> nodes, Group const& group, int edge)
   return group.head >= 0 ? nodes[group.head].reads_input : group.chain_needs_input;
 }
 
+/// The phases of make_plan after groups are found and traced. Each changes the groups, and adds to what is known of the
+/// whole plan.
+class Planner {
+ public:
+  constexpr Planner(View<Node const> nodes, View<int const> outputs, PlanOptions const& options, View<Group> groups,
+                    View<int const> group_of, PlanSize& plan)
+      : nodes_(nodes),
+        outputs_(outputs),
+        groups_(groups),
+        group_of_(group_of),
+        options_(options),
+        plan_(plan),
+        schedule_{static_cast<int>(groups.size()), options.losses},
+        count_(static_cast<int>(groups.size())),
+        end_(schedule_.end()) {
+    for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+      if (nodes[i].kind == Node::Kind::input) network_input_[inputs_++] = i;
+    }
+  }
+
+  /// Which inputs of the network are needed: outputs, or read by a group that is computed.
+  constexpr void find_inputs() {
+    for (int output : outputs_) {
+      if (group_of_[output] < 0) plan_.reads[-1 - group_of_[output]] = true;
+    }
+    for (Group const& group : groups_) {
+      for (int k = 0; k < group.edge_count && group.needed; ++k) {
+        if (group.edges[k].from < 0) plan_.reads[-1 - group.edges[k].from] = true;
+      }
+    }
+  }
+
+  /// The buffers of each group, with the steps during which it needs them itself.
+  constexpr void make_buffers() {
+    for (int g = 0; g < count_; ++g) {
+      Group& group = groups_[g];
+      if (!group.needed) continue;
+      make_addends(group, g);
+      if (group.output < 0) continue;  // a loss of its own has no value, nor has a statistic
+      if (group.head >= 0) make_memory(group, g);
+      make_values(group, g);
+    }
+  }
+
+  /// What a group reads lives until then, and what the gradient that it passes back is multiplied by until that.
+  constexpr void extend_to_readers() {
+    for (int g = 0; g < count_; ++g) {
+      Group const& reader = groups_[g];
+      if (!reader.needed) continue;
+      for (int k = 0; k < reader.edge_count; ++k) {
+        Edge const& edge = reader.edges[k];
+        if (edge.from < 0) continue;
+        Group& group = groups_[edge.from];
+        extend(group.value, reads_again(nodes_, reader, k) ? backward(g) : forward(g));
+        if (!edge.passes_gradient) continue;
+        int const arrives = schedule_.backward(reader, g);
+        group.gradient.first = freestanding::smaller(group.gradient.first, arrives);
+        int const slope = options_.keep_gradients ? end_ : arrives;
+        if (group.kept.used()) extend(group.kept, slope);
+        if (group.chain_length > 0) extend(group.value, slope);
+      }
+    }
+  }
+
+  /// A head that is one pass with its loss is computed with it, so that what it reads lives until the losses.
+  constexpr void extend_to_losses() {
+    if (!options_.losses) return;
+    for (Group const& group : groups_) {
+      if (group.loss < 0 || group.head < 0) continue;
+      for (int k = 0; k < group.edge_count; ++k) {
+        if (group.edges[k].from >= 0) extend(groups_[group.edges[k].from].value, count_);
+      }
+    }
+  }
+
+  /// A group writes over a value that nothing reads after it. From the last to the first, so that a run of such groups
+  /// lives as long as its end; the value of one that does has no first step.
+  constexpr void share_values() {
+    for (int g = count_ - 1; g > 0; --g) {
+      if (!writes_over_input(groups_[g], g)) continue;
+      groups_[groups_[g].edges[0].from].value.last = groups_[g].value.last;
+      groups_[g].value.first = -1;
+    }
+  }
+
+  /// Offsets of all buffers: in the order of the groups what is made forward, then in the reverse order gradients.
+  constexpr void place_buffers() {
+    Arena arena{groups_};
+    int earliest = end_;
+    auto const starts = [&](Buffer const& gradient) {
+      if (gradient.used()) earliest = freestanding::smaller(earliest, gradient.first);
+    };
+    for (int g = 0; g < count_; ++g) {
+      Group& group = groups_[g];
+      plan_.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
+      starts(group.gradient);
+      for (int k = 0; k < group.edge_count; ++k) starts(group.edges[k].addend), plan_.sum += group.edges[k].addend.size;
+      group.earliest = earliest;
+      arena.all_start_at(g);
+      if (group.value.used() && group.value.first < 0) {
+        group.value.offset = groups_[group.edges[0].from].value.offset;
+      } else {
+        arena.place(g, Arena::value);
+      }
+      arena.place(g, Arena::kept);
+      arena.place(g, Arena::memory);
+    }
+    for (int g = count_ - 1; g >= 0; --g) {
+      arena.all_start_at(groups_[g].earliest);
+      arena.place(g, Arena::gradient);
+      for (int k = 0; k < groups_[g].edge_count; ++k) arena.place(g, Arena::addend + k);
+    }
+    plan_.workspace = arena.size(), plan_.steps = arena.steps();
+  }
+
+  /// Gradients of the network's inputs are after everything else, as rows that the user sees.
+  constexpr void append_input_gradients() {
+    if (!options_.training || !options_.input_gradient) return;
+    for (int input = 0; input < freestanding::smaller(inputs_, max_network_inputs); ++input) {
+      bool const reached = reaches_input(input);
+      plan_.reaches_all = plan_.reaches_all && reached;
+      if (!reached) continue;
+      Index const pitch = nodes_[network_input_[input]].shape.size();
+      plan_.input_gradients[input] = {
+          .offset = plan_.workspace, .pitch = pitch, .size = cells(pitch), .first = count_, .last = end_};
+      plan_.workspace += cells(pitch);
+      plan_.sum += cells(pitch);
+    }
+  }
+
+ private:
+  constexpr Index padded(int node) const { return options_.pitch(nodes_[node].shape.size()); }
+  static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
+  static constexpr void extend(Buffer& buffer, int last) { buffer.last = freestanding::larger(buffer.last, last); }
+  /// The step at which group g is computed, and that at which what it needs for its gradient is not needed any more.
+  constexpr int forward(int g) const { return schedule_.forward(groups_[g], g); }
+  constexpr int backward(int g) const { return options_.keep_gradients ? end_ : schedule_.backward(groups_[g], g); }
+
+  /// Where gradients are before they are added to others, and of a loss those that nobody wants.
+  constexpr void make_addends(Group& group, int g) const {
+    for (int k = 0; k < group.edge_count; ++k) {
+      Edge& edge = group.edges[k];
+      bool const unwanted = group.loss >= 0 && k == 0 && !edge.passes_gradient;
+      if (!edge.adds && !unwanted) continue;
+      Index const size = padded(edge.from < 0 ? network_input_[-1 - edge.from] : groups_[edge.from].output);
+      int const when = schedule_.backward(group, g);
+      edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
+    }
+  }
+  /// What its layer keeps from forward to backward, and its state from call to call.
+  constexpr void make_memory(Group& group, int g) {
+    Node const& head = nodes_[group.head];
+    Index const memory = cells(head.memory + (group.pooling >= 0 ? nodes_[group.pooling].memory : 0));
+    group.memory = {
+        .pitch = memory, .size = memory, .first = g, .last = group.needs_gradient ? backward(g) : forward(g)};
+    group.state = plan_.state;
+    plan_.state += cells(head.state);
+    plan_.streams = plan_.streams && head.streams;
+  }
+  /// Its value, what its chain starts from where the slope needs that, and the gradient, which arrives from `first` to
+  /// the slope of the chain, applied with the last.
+  constexpr void make_values(Group& group, int g) const {
+    Index const size = padded(group.output);
+    Index const pitch = group.is_output ? nodes_[group.output].shape.size() : size;  // the user's rows touch
+    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = group.is_output ? end_ : forward(g)};
+    if (!group.needs_gradient) return;
+    int const seed = !group.seeded ? -1 : options_.keep_gradients ? end_ : count_;
+    if ((group.head >= 0 || group.join >= 0) && group.chain_needs_input)
+      group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
+    if (group.loss < 0)
+      group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count_ : end_, .last = backward(g)};
+    if (group.chain_length > 0) extend(group.value, seed);
+    if (group.head >= 0 && nodes_[group.head].reads_output) extend(group.value, backward(g));
+  }
+  constexpr bool writes_over_input(Group const& group, int g) const {
+    if (group.edge_count == 0 || group.edges[0].from < 0 || group.output < 0 || !group.needed) return false;
+    bool const may = group.head < 0 || (nodes_[group.head].in_place && group.chain_length == 0 && group.join < 0);
+    Group const& from = groups_[group.edges[0].from];
+    bool const slope_after = options_.training && group.loss >= 0 && from.chain_length > 0;  // it reads the value
+    bool const alone = group.loss < 0 || from.readers <= 1;  // losses all read at one time
+    return may && !slope_after && alone && from.value.last == forward(g) && from.value.pitch == group.value.pitch;
+  }
+  constexpr bool reaches_input(int input) const {
+    for (Group const& group : groups_) {
+      for (int k = 0; k < group.edge_count; ++k) {
+        if (group.edges[k].from == -1 - input && group.edges[k].passes_gradient) return true;
+      }
+    }
+    for (int output : outputs_) {
+      if (!options_.losses && group_of_[output] == -1 - input) return true;
+    }
+    return false;
+  }
+
+  View<Node const> nodes_;
+  View<int const> outputs_;
+  View<Group> groups_;
+  View<int const> group_of_;
+  PlanOptions const& options_;
+  PlanSize& plan_;
+  Schedule schedule_;
+  int count_, end_;
+  int network_input_[max_network_inputs + 1] = {}, inputs_ = 0;  // their nodes
+};
+
 }  // namespace detail
 
 /// Plans the nodes, of which `outputs` are the network's results. Writes groups and, for every node, the group that
@@ -159,151 +364,17 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
   PlanSize plan{
       .groups = detail::Grouping{nodes, outputs, options.training, options.losses, options.blocks > 0, groups, group_of}
                     .run()};
-  int const count = plan.groups;
-  groups = {groups.data(), static_cast<std::size_t>(count)};
+  groups = {groups.data(), static_cast<std::size_t>(plan.groups)};
   detail::trace(nodes, outputs, options, groups, group_of);
   if (options.blocks > 0) detail::choose_blocks(nodes, groups);
-  detail::Schedule const schedule{count, options.losses};
-  int const end = schedule.end();
-  auto const padded = [&](int node) { return options.pitch(nodes[node].shape.size()); };
-  auto const cells = [](Index n) { return (n + 15) / 16 * 16; };
-  auto const forward = [&](int g) { return schedule.forward(groups[g], g); };
-  auto const backward = [&](int g) { return options.keep_gradients ? end : schedule.backward(groups[g], g); };
-
-  // First what each group has, then how long its readers need it.
-  int network_input[max_network_inputs + 1] = {}, inputs = 0;  // their nodes
-  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
-    if (nodes[i].kind == Node::Kind::input) network_input[inputs++] = i;
-  }
-  for (int output : outputs) {
-    if (group_of[output] < 0) plan.reads[-1 - group_of[output]] = true;
-  }
-  for (int g = 0; g < count; ++g) {
-    Group& group = groups[g];
-    if (!group.needed) continue;
-    for (int k = 0; k < group.edge_count; ++k) {
-      Edge& edge = group.edges[k];
-      if (edge.from < 0) plan.reads[-1 - edge.from] = true;
-      bool const unwanted = group.loss >= 0 && k == 0 && !edge.passes_gradient;
-      if (!edge.adds && !unwanted) continue;
-      Index const size = padded(edge.from < 0 ? network_input[-1 - edge.from] : groups[edge.from].output);
-      int const when = schedule.backward(group, g);
-      edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
-    }
-    if (group.output < 0) continue;  // a loss of its own has no value, nor has a statistic
-    if (group.head >= 0) {
-      Node const& head = nodes[group.head];
-      Index const memory = cells(head.memory + (group.pooling >= 0 ? nodes[group.pooling].memory : 0));
-      group.memory = {
-          .pitch = memory, .size = memory, .first = g, .last = group.needs_gradient ? backward(g) : forward(g)};
-      group.state = plan.state;
-      plan.state += cells(head.state);
-      plan.streams = plan.streams && head.streams;
-    }
-    bool const output = group.is_output;
-    Index const pitch = output ? nodes[group.output].shape.size() : padded(group.output);  // the user's rows touch
-    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = output ? end : forward(g)};
-    Index const size = padded(group.output);
-    // Gradients arrive from `first` to the slope of the chain, which is applied with the last.
-    int const seed = !group.seeded ? -1 : options.keep_gradients ? end : count;
-    if (group.needs_gradient && (group.head >= 0 || group.join >= 0) && group.chain_needs_input)
-      group.kept = {.pitch = size, .size = size, .first = g, .last = seed};
-    if (group.needs_gradient && group.loss < 0)
-      group.gradient = {.pitch = size, .size = size, .first = group.seeded ? count : end, .last = backward(g)};
-    if (group.needs_gradient && group.chain_length > 0) group.value.last = freestanding::larger(group.value.last, seed);
-    if (group.needs_gradient && group.head >= 0 && nodes[group.head].reads_output)
-      group.value.last = freestanding::larger(group.value.last, backward(g));
-  }
-  for (int c = 0; c < count; ++c) {
-    Group const& reader = groups[c];
-    if (!reader.needed) continue;
-    for (int k = 0; k < reader.edge_count; ++k) {
-      Edge const& edge = reader.edges[k];
-      if (edge.from < 0) continue;
-      Group& group = groups[edge.from];
-      int const last = detail::reads_again(nodes, reader, k) ? backward(c) : forward(c);
-      group.value.last = freestanding::larger(group.value.last, last);
-      if (!edge.passes_gradient) continue;
-      int const arrives = schedule.backward(reader, c);
-      group.gradient.first = freestanding::smaller(group.gradient.first, arrives);
-      int const slope = options.keep_gradients ? end : arrives;
-      if (group.kept.used()) group.kept.last = freestanding::larger(group.kept.last, slope);
-      if (group.chain_length > 0) group.value.last = freestanding::larger(group.value.last, slope);
-    }
-  }
-  if (options.losses) {  // a head that is one pass with its loss is computed with it
-    for (int g = 0; g < count; ++g) {
-      Group const& group = groups[g];
-      if (group.loss < 0 || group.head < 0) continue;
-      for (int k = 0; k < group.edge_count; ++k) {
-        if (group.edges[k].from >= 0) {
-          Buffer& read = groups[group.edges[k].from].value;
-          read.last = freestanding::larger(read.last, count);
-        }
-      }
-    }
-  }
-
-  // In place: a group may write over a value that nothing reads after it.
-  auto const shares = [&](int g) {
-    Group const& group = groups[g];
-    if (group.edge_count == 0 || group.edges[0].from < 0 || group.output < 0 || !group.needed) return false;
-    bool const may = group.head < 0 || (nodes[group.head].in_place && group.chain_length == 0 && group.join < 0);
-    Buffer const& from = groups[group.edges[0].from].value;
-    bool const slope_after =
-        options.training && group.loss >= 0 && groups[group.edges[0].from].chain_length > 0;  // it reads the value
-    bool const alone = group.loss < 0 || groups[group.edges[0].from].readers <= 1;  // losses all read at one time
-    return may && !slope_after && alone && from.last == forward(g) && from.pitch == group.value.pitch;
-  };
-  for (int g = count - 1; g > 0; --g) {  // from the last to the first, so that a run of them lives as long as its end
-    if (!shares(g)) continue;
-    groups[groups[g].edges[0].from].value.last = groups[g].value.last;
-    groups[g].value.first = -1;
-  }
-  using detail::Arena;
-  Arena arena{groups};
-  int earliest = end;
-  auto const starts = [&](Buffer const& gradient) {
-    if (gradient.used()) earliest = freestanding::smaller(earliest, gradient.first);
-  };
-  for (int g = 0; g < count; ++g) {
-    Group& group = groups[g];
-    plan.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
-    starts(group.gradient);
-    for (int k = 0; k < group.edge_count; ++k) starts(group.edges[k].addend), plan.sum += group.edges[k].addend.size;
-    group.earliest = earliest;
-    arena.all_start_at(g);
-    if (group.value.used() && group.value.first < 0) {
-      group.value.offset = groups[group.edges[0].from].value.offset;
-    } else {
-      arena.place(g, Arena::value);
-    }
-    arena.place(g, Arena::kept);
-    arena.place(g, Arena::memory);
-  }
-  for (int g = count - 1; g >= 0; --g) {
-    arena.all_start_at(groups[g].earliest);
-    arena.place(g, Arena::gradient);
-    for (int k = 0; k < groups[g].edge_count; ++k) arena.place(g, Arena::addend + k);
-  }
-  plan.workspace = arena.size(), plan.steps = arena.steps();
-  if (options.training && options.input_gradient) {
-    for (int input = 0; input < freestanding::smaller(inputs, max_network_inputs); ++input) {
-      bool reached = false;
-      for (Group const& group : groups) {
-        for (int k = 0; k < group.edge_count; ++k)
-          reached = reached || (group.edges[k].from == -1 - input && group.edges[k].passes_gradient);
-      }
-      for (int output : outputs) reached = reached || (!options.losses && group_of[output] == -1 - input);
-      Index const pitch = nodes[network_input[input]].shape.size();
-      plan.reaches_all = plan.reaches_all && reached;
-      if (!reached) continue;
-      plan.input_gradients[input] = {
-          .offset = plan.workspace, .pitch = pitch, .size = cells(pitch), .first = count, .last = end};
-      plan.workspace += cells(pitch);
-      plan.sum += cells(pitch);
-    }
-  }
+  detail::Planner planner{nodes, outputs, options, groups, group_of, plan};
+  planner.find_inputs();
+  planner.make_buffers();
+  planner.extend_to_readers();
+  planner.extend_to_losses();
+  planner.share_values();
+  planner.place_buffers();
+  planner.append_input_gradients();
   return plan;
 }
 

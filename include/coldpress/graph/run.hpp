@@ -3,7 +3,7 @@
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
-#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/program.hpp>
 
 #include <array>
 
@@ -87,13 +87,10 @@ constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T>
 
 }  // namespace detail
 
-/// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan.
-///   Program: inputs_capacity; group(g), plan(); for_each_group(f), for_each_group_reversed(f) with f(g);
-///   for_each_edge(g, f) with f(k), input(g, k), side(g); passes_gradient, adds, finishes, applies (g, k), carries(g),
-///   seed_finishes(g); pools(g), pooled_last(g), windows(g); head(g, some, none), join(g, some, none), join_with(g,
-///   backend, other), chain(g, seed), loss(g, f), loss_input(g), statistic(g, f), sums(node); columns(g), slots(g),
-///   head_inputs(g), head_key(g, seed); bounds_weights(). In a static program g, k and flags are constants.
+/// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan. In a static
+/// program groups, edges and flags are constants. Here each program is checked that is run (graph/program.hpp).
 template <class Program, class Backend, class Count>
+requires concepts::Program<Program, Backend>
 struct Run {
   using T = typename Backend::Scalar;
   using ProgramType = Program;
@@ -210,7 +207,7 @@ struct Run {
   template <class L, class G>
   constexpr auto windows(G g) const {
     constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
-    if constexpr (never || !keeps_blocks<Backend> || !requires { L::pools; }) {
+    if constexpr (never || !keeps_blocks<Backend> || !LayerTraits<L>::fuses_maxima) {
       return NoWindows{};
     } else {
       auto const last = program.pooled_last(g);

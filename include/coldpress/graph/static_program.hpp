@@ -3,7 +3,7 @@
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/freestanding.hpp>
-#include <coldpress/graph/plan.hpp>
+#include <coldpress/graph/program.hpp>
 #include <coldpress/graph/slots.hpp>
 #include <coldpress/graph/static_graph.hpp>
 
@@ -49,6 +49,8 @@ struct StaticProgram {
   using Number = std::integral_constant<int, g>;
   template <bool b>
   using Flag = std::bool_constant<b>;
+  static constexpr Number<0> some_group() { return {}; }
+  static constexpr Number<0> some_edge() { return {}; }
 
   /// The windows of a group's pooling.
   template <int g>
@@ -173,7 +175,8 @@ struct StaticProgram {
   /// Whether the head of the group has a state from call to call.
   template <int g>
   static constexpr auto carries(Number<g>) {
-    return Flag<(planned.nodes[group(g).head].state > 0)>{};
+    constexpr int head = group(g).head;
+    return Flag<(head >= 0 && planned.nodes[head < 0 ? 0 : head].state > 0)>{};
   }
   template <int g>
   static constexpr auto blocked(Number<g>) {

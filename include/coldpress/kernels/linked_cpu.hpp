@@ -4,6 +4,7 @@
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
+#include <coldpress/core/layer_traits.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress {
@@ -33,8 +34,8 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
     if constexpr (std::is_same_v<L, Rnn>) {
       return 2 * layer.num_layers * (layer.direction_mode == DirectionMode::bi_directional ? 2 : 1);
     } else {
-      return !cpu::has<cpu::OpKernels<L>, cpu::Table> ? 0 : fuses<L> ? 1 : requires { layer.normalization; }
-      ? 2 : 0;
+      if constexpr (!cpu::has<cpu::OpKernels<L>, cpu::Table>) return 0;
+      return LayerTraits<L>::fuses ? 1 : LayerTraits<L>::normalizes ? 2 : 0;
     }
   }
 
@@ -119,5 +120,6 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
  private:
   Cpu compiled_in() const { return {{}, {static_cast<Context const&>(*this)}}; }
 };
+static_assert(concepts::Backend<LinkedCpu>);
 
 }  // namespace coldpress

@@ -1,6 +1,7 @@
 // The CPU backend of networks that are known only at run time.
 #pragma once
 
+#include <coldpress/backend/concept.hpp>
 #include <coldpress/kernels/table_cpu.hpp>
 
 namespace coldpress::cpu {
@@ -16,5 +17,6 @@ struct RuntimeCpu : TableCpu<MaybeHalves> {
     halves ? HalfLayout::put(parameter, storage, element, value) : Layout::put(parameter, storage, element, value);
   }
 };
+static_assert(concepts::Backend<RuntimeCpu>);
 
 }  // namespace coldpress::cpu

@@ -105,7 +105,8 @@ struct BatchNormalization {
     backend.hand_over(kept.means, kept.channels, pass.sinks[2]);
     backend.hand_over(kept.variances, kept.channels, pass.sinks[3]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
+  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.mixes_samples = true}; }
   bool operator==(BatchNormalization const&) const = default;
 
  private:

@@ -73,8 +73,7 @@ struct ChannelPooling {
       });
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   bool operator==(ChannelPooling const&) const = default;
 
  private:

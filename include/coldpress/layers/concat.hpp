@@ -36,9 +36,10 @@ struct Concat {
       if (pass.dx[k].data) freestanding::copy_n(pass.dy.row(i) + from, count, pass.dx[k].row(i) + to);
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
-  constexpr bool by_step(Shapes in) const { return keeps_steps(in[0], axis); }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  constexpr InputCapabilities capabilities_for(Shapes in) const {
+    return {.streaming = streams_if(keeps_steps(in[0], axis))};
+  }
   bool operator==(Concat const&) const = default;
 
  private:

@@ -69,10 +69,7 @@ struct Convolution {
             has_bias ? 2 : 1};
   }
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
-  constexpr Index state(Shape const& in) const { return streams(in) ? geometry(in).state() : 0; }
-  constexpr bool streams(Shape const& in) const { return in.rank() < 3 && stride == 1; }
-
-  constexpr bool in_blocks(Shape const& in) const { return geometry(in).in_blocks(); }
+  constexpr Index state(Shape const& in) const { return comes_in_parts(in) ? geometry(in).state() : 0; }
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
@@ -90,11 +87,19 @@ struct Convolution {
     backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, weights, has_bias ? &biases : nullptr,
                                          pass.windows);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true, pools = true;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = true,
+                                             .backward_reads_output = false,
+                                             .fuses = true,
+                                             .fuses_maxima = true,
+                                             .any_steps = true};
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    return {.streaming = comes_in_parts(in) ? StreamSupport::always : StreamSupport::never,
+            .image_blocks = geometry(in).in_blocks()};
+  }
   bool operator==(Convolution const&) const = default;
 
  private:
+  constexpr bool comes_in_parts(Shape const& in) const { return in.rank() < 3 && stride == 1; }
   static constexpr Shape weight_shape(ConvolutionGeometry const& g) {
     Shape shape{g.outputs, g.group_channels(), g.height.filter, g.width.filter};
     if (g.sequence) shape.extents[3] = 0;

@@ -42,7 +42,7 @@ struct Crop {
       copy(pass.dy.row(n) + from, pass.dx.row(n) + to);
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   bool operator==(Crop const&) const = default;
 
  private:

@@ -33,7 +33,6 @@ struct Embedding {
                                 .row_major = true}
                           .with(weight)};
   }
-  constexpr bool streams(Shape) const { return true; }
 
   template <class Backend>
   constexpr Index scratch(Shape, Extent extent) const {
@@ -94,8 +93,9 @@ struct Embedding {
     }
     backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
+  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
   bool operator==(Embedding const&) const = default;
 };
 

@@ -7,7 +7,7 @@ namespace coldpress {
 /// The same values as one row.
 struct Flatten {
   static constexpr std::string_view name = "flatten";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
 
   constexpr Shape output_shape(Shape const& in) const { return {in.size()}; }
   bool operator==(Flatten const&) const = default;

@@ -36,8 +36,7 @@ struct GlobalAveragePooling {
       });
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   bool operator==(GlobalAveragePooling const&) const = default;
 };
 

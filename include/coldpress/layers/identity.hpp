@@ -7,7 +7,7 @@ namespace coldpress {
 /// What it is given, under a name of its own.
 struct Identity {
   static constexpr std::string_view name = "identity";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
 
   constexpr Shape output_shape(Shape const& in) const { return in; }
   bool operator==(Identity const&) const = default;

@@ -96,9 +96,10 @@ struct LayerNormalization {
     backend.hand_over(dw, size, pass.sinks[0]);
     backend.hand_over(db, size, pass.sinks[1]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
-  constexpr bool by_step(Shape const& in) const { return in.rank() > 1; }
+  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    return {.streaming = streams_if(in.rank() > 1)};
+  }
   bool operator==(LayerNormalization const&) const = default;
 
  private:

@@ -39,8 +39,8 @@ struct Linear {
     backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false, fuses = true;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .fuses = true};
   bool operator==(Linear const&) const = default;
 };
 

@@ -7,18 +7,19 @@ namespace coldpress {
 /// y = x - log Σ e^x over all values of a sample; dx = dy - e^y Σ dy.
 struct LogSoftmax {
   static constexpr std::string_view name = "log_softmax";
-  static constexpr Normalization normalization = Normalization::log_softmax;
 
   constexpr Shape output_shape(Shape const& in) const { return in; }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.normalize(normalization, pass.x, pass.y);
+    backend.normalize(capabilities.normalization, pass.x, pass.y);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.normalize_gradient(normalization, pass.y, pass.dy, pass.dx);
+    backend.normalize_gradient(capabilities.normalization, pass.y, pass.dy, pass.dx);
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false,
+                                             .backward_reads_output = true,
+                                             .in_place = true,
+                                             .normalization = Normalization::log_softmax};
   bool operator==(LogSoftmax const&) const = default;
 };
 

@@ -82,8 +82,7 @@ struct LRN {
           for (Index i = first; i < last; ++i) pass.dx.row(n)[i] -= factor * pass.x.row(n)[i] * total[i];
         });
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   bool operator==(LRN const&) const = default;
 
  private:

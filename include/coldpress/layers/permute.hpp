@@ -61,9 +61,10 @@ struct Permute {
       for_each(pass.in, first, last, [&](Index to, Index from) { dx[from] = dy[to]; });
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
-  constexpr bool by_step(Shape const& in) const { return in.rank() > 1 && axes.order[0] == 0; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    return {.streaming = streams_if(in.rank() > 1 && axes.order[0] == 0)};
+  }
   bool operator==(Permute const&) const = default;
 
  private:

@@ -51,14 +51,6 @@ struct Pooling {
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
-  static constexpr bool in_blocks(Shape) { return true; }
-  /// Whether it can be one pass with the convolution before it.
-  constexpr bool maxima(Shape const& in) const { return mode == PoolingMode::max && in.rank() == 3; }
-  constexpr bool apart(Shape const& in) const {
-    PoolingGeometry const g = geometry(in);
-    return g.height.stride >= g.height.filter && g.width.stride >= g.width.filter;
-  }
-
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return extent.workers * Backend::pooling_scratch(geometry(in));
@@ -69,8 +61,14 @@ struct Pooling {
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.slope);
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false, fuses = true;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .fuses = true};
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    PoolingGeometry const g = geometry(in);
+    return {.image_blocks = true,
+            .image_maxima = mode == PoolingMode::max && in.rank() == 3,
+            .disjoint_windows = g.height.stride >= g.height.filter && g.width.stride >= g.width.filter};
+  }
   bool operator==(Pooling const&) const = default;
 };
 

@@ -71,8 +71,7 @@ struct Product {
       });
     }
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   bool operator==(Product const&) const = default;
 
  private:

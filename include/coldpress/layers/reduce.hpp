@@ -61,8 +61,7 @@ struct Reduce {
       });
     });
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
   bool operator==(Reduce const&) const = default;
 
  private:

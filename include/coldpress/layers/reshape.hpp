@@ -7,7 +7,7 @@ namespace coldpress {
 /// The same values in another shape. The batch is no part of it.
 struct Reshape {
   static constexpr std::string_view name = "reshape";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
   Shape shape;
 
   constexpr Shape output_shape(Shape const& in) const {

@@ -46,7 +46,6 @@ struct Rnn {
                           .with(weight)};
   }
   constexpr Index flops(Shape const& in) const { return 2 * steps(in) * weights(in).matrices(weights(in).parts()); }
-  constexpr bool streams(Shape) const { return direction_mode == DirectionMode::uni_directional; }
   constexpr Index state(Shape) const {
     return direction_mode == DirectionMode::uni_directional
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
@@ -122,8 +121,13 @@ struct Rnn {
       }
     }
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return dropout_probability == 0 || num_layers == 1; }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
+  constexpr InputCapabilities capabilities_for(Shape const&) const {
+    bool const forward_only = direction_mode == DirectionMode::uni_directional;
+    return {.streaming = forward_only ? StreamSupport::always : StreamSupport::never,
+            .mixes_samples = dropout_probability > 0 && num_layers > 1};  // each has random numbers of its own
+  }
   bool operator==(Rnn const&) const = default;
 
  private:

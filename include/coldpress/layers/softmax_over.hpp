@@ -52,9 +52,11 @@ struct SoftmaxOver {
       });
     }
   }
-  static constexpr bool backward_reads_input = false, backward_reads_output = true, in_place = true;
-  constexpr bool by_sample() const { return true; }
-  constexpr bool by_step(Shape const& in) const { return keeps_steps(in, axis); }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = true, .in_place = true};
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    return {.streaming = streams_if(keeps_steps(in, axis))};
+  }
   bool operator==(SoftmaxOver const&) const = default;
 
  private:

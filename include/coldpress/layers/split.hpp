@@ -8,7 +8,7 @@ namespace coldpress {
 /// the gradient is the sum of all uses, which any value may have without it.
 struct Split {
   static constexpr std::string_view name = "split";
-  static constexpr bool is_view = true;
+  static constexpr Capabilities capabilities{.is_view = true};
 
   constexpr Shape output_shape(Shape const& in) const { return in; }
   bool operator==(Split const&) const = default;

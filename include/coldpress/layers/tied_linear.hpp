@@ -45,8 +45,7 @@ struct TiedLinear {
     backend.weight_gradient(pass.dy, pass.x, pass.sinks[0]);
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }
-  static constexpr bool backward_reads_input = true, backward_reads_output = false;
-  constexpr bool by_sample() const { return true; }
+  static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   bool operator==(TiedLinear const&) const = default;
 };
 

@@ -85,19 +85,18 @@ class Turn {
   /// parameters.
   template <class Backend>
   constexpr void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
-    if (!updates_) return;
-    if constexpr (takes_layers<Backend>) {
-      backend.update(*this, gradients, slots, count);
-    } else {
-      double norm = 0;
-      if (clips()) {
-        for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
-          if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
-        });
-      }
-      hand_over(backend, gradients, slots, count, norm);
-      constrain(backend, slots, count);
+    if (updates_) ComputedBy<Backend>::update(backend, *this, gradients, slots, count);
+  }
+  template <class Backend>
+  constexpr void update_by_primitives(Backend const& backend, T const* gradients, Slots slots, int count) const {
+    double norm = 0;
+    if (clips()) {
+      for_each(update_sinks(slots), count, [&](int i, auto const&, Slot const& slot) {
+        if (is_clipped(slots, i)) norm += backend.squared_norm(gradients + slot.offset, slot.size);
+      });
     }
+    hand_over(backend, gradients, slots, count, norm);
+    constrain(backend, slots, count);
   }
   /// All gradients to the update: an address, or what is added to and read like one.
   template <class Backend, class Gradients>
@@ -162,11 +161,7 @@ constexpr void subtract(Backend const& backend, float* parameters, float const* 
   for (int i = 0; i < count; ++i) {
     Slot const& slot = slots.slots[i];
     if (slot.shared || frozen[i] || slots.parameters[i].is_statistic()) continue;
-    if constexpr (takes_layers<Backend>) {
-      backend.subtract(parameters + slot.offset, gradients + slot.offset, slot.size);
-    } else {
-      for (Index e = slot.offset; e < slot.offset + slot.size; ++e) parameters[e] -= gradients[e];
-    }
+    ComputedBy<Backend>::subtract(backend, parameters + slot.offset, gradients + slot.offset, slot.size);
   }
 }
 

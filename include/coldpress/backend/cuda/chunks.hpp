@@ -43,8 +43,9 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
   /// of the memory that a block's threads share.
   static constexpr bool fit(Index batch) {
     return batch > 1 && results <= grid::apart_values && size(batch) <= grid::apart_values && gradients_only() &&
-           (!Program::has_loss || fits(loss))&&[]<int... i>(std::integer_sequence<int, i...>) {
-      return (fits(Graph::template layer<Graph::inputs + i>) && ...);
+           (!Program::has_loss || fits(loss, {}))&&[]<int... i>(std::integer_sequence<int, i...>) {
+      return (fits(Graph::template layer<Graph::inputs + i>, Shapes{Graph::template input_shapes<Graph::inputs + i>}) &&
+              ...);
     }
     (std::make_integer_sequence<int, Graph::size - Graph::inputs>{});
   }
@@ -58,8 +59,8 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
     return true;
   }
   template <class L>
-  static constexpr bool fits(L const& layer) {
-    return is_by_sample(layer) && !requires { L::workspace; };
+  static constexpr bool fits(L const& layer, Shapes in) {
+    return is_by_sample(layer, in) && !requires { L::workspace; };
   }
 };
 template <class Graph, PlanOptions options, auto loss>

@@ -1,0 +1,172 @@
+// What the library asks of a layer beside its name, fields and output shape: the capabilities that it declares, and
+// what its functions say, with an answer where it has none.
+#pragma once
+
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+namespace detail {
+struct Anything {};  // stands for backends and passes
+
+/// What a layer is asked about: the shape of its input, or the shapes of all.
+template <Layer L>
+constexpr decltype(auto) asked(Shapes in) {
+  if constexpr (OneInput<L>) {
+    require(in.size() == 1, "layer: takes one input, neither none nor several");
+    return in[0];
+  } else {
+    require(ManyInputs<L> || in.empty(), "layer: takes no input");
+    return in;
+  }
+}
+template <class L>
+using Asked = std::conditional_t<OneInput<L>, Shape, Shapes>;
+}  // namespace detail
+
+/// The shape of a sample that a layer makes.
+template <Layer L>
+constexpr Shape output_shape_of(L const& layer, Shapes in) {
+  if constexpr (Source<L>) {
+    require(in.empty(), "layer: takes no input");
+    return layer.output_shape();
+  } else {
+    return layer.output_shape(detail::asked<L>(in));
+  }
+}
+
+template <class L>
+constexpr bool has_parameters = requires(L const& layer, detail::Asked<L> in) {
+  layer.parameters(in);
+};
+
+/// The layer's parameters for input shapes; none where it does not say.
+template <Layer L>
+constexpr auto parameters_of(L const& layer, Shapes in) {
+  if constexpr (has_parameters<L>) {
+    return layer.parameters(detail::asked<L>(in));
+  } else {
+    return std::array<Parameter, 0>{};
+  }
+}
+template <Layer L>
+constexpr auto parameters_of(L const& layer, Shape const& in) {
+  return parameters_of(layer, Shapes{&in, 1});
+}
+
+/// Values of scratch that a layer needs on a backend, whatever the batch.
+template <class Backend, Layer L>
+constexpr Index scratch_of(L const& layer, Shapes in, Extent extent) {
+  if constexpr (requires { layer.template scratch<Backend>(detail::asked<L>(in), extent); }) {
+    return layer.template scratch<Backend>(detail::asked<L>(in), extent);
+  } else {
+    return 0;
+  }
+}
+
+/// Values a sample that a layer wants for itself, kept from forward to backward: layer.memory(in).
+template <Layer L>
+constexpr Index memory_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.memory(detail::asked<L>(in)); }) {
+    return layer.memory(detail::asked<L>(in));
+  } else {
+    return 0;
+  }
+}
+
+/// Values a sample that a layer carries from one call to the next when it streams: layer.state(in). A layer that
+/// carries none can stream only where its input is a single step.
+template <Layer L>
+constexpr Index state_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.state(detail::asked<L>(in)); }) {
+    return layer.state(detail::asked<L>(in));
+  } else {
+    return 0;
+  }
+}
+
+/// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
+template <Layer L>
+constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
+  if constexpr (requires { layer.seed; }) {
+    return Stream{seed, layer.seed, layer_name}.key;
+  } else if constexpr (requires { layer.dropout_seed; }) {
+    return Stream{seed, layer.dropout_seed, layer_name}.key;
+  } else {
+    return 0;
+  }
+}
+
+/// Floating-point operations of one sample's forward pass; activations count nothing.
+template <Layer L>
+constexpr Index flops_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.flops(detail::asked<L>(in)); }) {
+    return layer.flops(detail::asked<L>(in));
+  } else {
+    return 0;
+  }
+}
+
+/// What a type of layer is capable of: its declarations (core/capabilities.hpp), as far as they mean anything for a
+/// layer of its kind. Nothing else reads the declarations.
+template <class L>
+struct LayerTraits {
+ private:
+  static constexpr Capabilities declared = capabilities_of<L>;
+  static constexpr bool has_seed = requires(L const& layer) { layer.seed; };
+
+ public:
+  /// Whether gradients get past the layer.
+  static constexpr bool propagates = !ComputeLayer<L> || requires(L const& layer, detail::Anything const& any) {
+    layer.backward_input(any, any);
+  };
+  static constexpr bool has_backward = propagates || has_parameters<L>;
+  static constexpr bool backward_reads_input = has_backward && declared.backward_reads_input;
+  static constexpr bool backward_reads_output = has_backward && declared.backward_reads_output;
+  static constexpr bool in_place = declared.in_place;
+  static constexpr bool fuses = declared.fuses;
+  static constexpr bool fuses_maxima = declared.fuses_maxima;
+  static constexpr bool any_steps = declared.any_steps;
+  static constexpr Normalization normalization = declared.normalization;
+  static constexpr bool normalizes = normalization != Normalization::none;
+
+  /// Of a pointwise layer: whether it asks which value of which sample it is given.
+  static constexpr bool positioned = [] {
+    if constexpr (PointwiseLayer<L>) {
+      return is_positioned<std::remove_cvref_t<decltype(std::declval<L const&>().op(0))>> || has_seed;
+    } else {
+      return false;
+    }
+  }();
+
+  /// What it is capable of with inputs of these shapes; streaming is either `always` or `never`.
+  static constexpr InputCapabilities with_input(L const& layer, Shapes in) {
+    InputCapabilities all{};
+    if constexpr (requires { layer.capabilities_for(detail::asked<L>(in)); }) {
+      using Declared = decltype(layer.capabilities_for(detail::asked<L>(in)));
+      static_assert(std::is_same_v<Declared, InputCapabilities>, "layer: capabilities_for returns InputCapabilities");
+      all = layer.capabilities_for(detail::asked<L>(in));
+    }
+    if (all.streaming == StreamSupport::automatic) {
+      bool one_step = true;
+      for (Shape const& shape : in) one_step = one_step && (shape.rank() == 1 || shape[0] == 1);
+      bool const streams = PointwiseLayer<L> || JoinLayer<L> || one_step || state_of(layer, in) > 0;
+      all.streaming = streams ? StreamSupport::always : StreamSupport::never;
+    }
+    all.mixes_samples = all.mixes_samples || has_seed || positioned;  // random numbers are counted by sample
+    return all;
+  }
+};
+
+/// Whether what a layer, or a loss, makes of a sample depends on neither the others of the minibatch nor its place
+/// among them.
+template <class L>
+constexpr bool is_by_sample(L const& part, Shapes in) {
+  if constexpr (Loss<L>) {
+    return true;
+  } else {
+    return !LayerTraits<L>::with_input(part, in).mixes_samples;
+  }
+}
+
+}  // namespace coldpress

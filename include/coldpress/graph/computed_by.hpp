@@ -1,0 +1,136 @@
+// Who computes the layers, losses and statistics of a pass, and updates: their own functions with a backend's
+// primitives, or a backend that takes them whole (takes_layers). That is decided here, and nowhere else.
+#pragma once
+
+#include <coldpress/backend/backend.hpp>
+#include <coldpress/graph/node.hpp>
+
+#include <array>
+
+namespace coldpress {
+
+namespace detail {
+
+/// f() by one of all threads that are in a pass together; the others go on. For what reads no value of the pass.
+template <class Backend, class F>
+constexpr void once(Backend const& backend, F f) {
+  if constexpr (requires { backend.once(f); }) {
+    backend.once(f);
+  } else {
+    f();
+  }
+}
+/// The same while the others wait: what is read may be written over afterwards.
+template <class Backend, class F>
+constexpr void once_meanwhile(Backend const& backend, F f) {
+  if constexpr (requires { backend.once(f); }) {
+    backend.each(1, [&](Index) { f(); });
+  } else {
+    f();
+  }
+}
+
+/// A layer's forward pass where nothing of it is a constant: compiled once for all programs.
+template <class Backend, class L, class Pass>
+__attribute__((noinline)) void forward_of_any(Backend const& backend, L const& layer, Pass const& pass) {
+  layer.forward(backend, pass);
+}
+
+struct OwnFunctions {
+  template <class Backend, class L, class Pass>
+  __attribute__((always_inline)) static constexpr void forward(Backend const& backend, L const& layer,
+                                                               Pass const& pass) {
+    if constexpr (is_linked<Backend>) {
+      forward_of_any(backend, layer, pass);
+    } else {
+      layer.forward(backend, pass);
+    }
+  }
+  /// What both gradients share, where the layer has such a function.
+  template <class Backend, class L, class Pass>
+  static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
+    if constexpr (requires { layer.backward(backend, pass); }) layer.backward(backend, pass);
+  }
+  template <class Backend, class L, class Pass>
+  static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
+    layer.backward_input(backend, pass);
+  }
+  template <class Backend, class L, class Pass>
+  static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
+    layer.backward_parameters(backend, pass);
+  }
+  /// Adds the mean loss of a minibatch to sums.
+  template <class Backend, class T, class Count>
+  static constexpr void gather(Backend const& backend, double* sums, T mean, Count batch) {
+    once(backend, [&] {
+      sums[0] += static_cast<double>(mean) * static_cast<double>(Index{batch});
+      sums[1] += static_cast<double>(Index{batch});
+    });
+  }
+  /// Shows a minibatch to a statistic: x[k] are the rows of its input k.
+  template <class Backend, class Statistic, class X, class Count>
+  static constexpr void observe(Backend const& backend, Statistic const& statistic, Shapes in, X const& x, Count batch,
+                                double* sums) {
+    once_meanwhile(backend, [&] {
+      for (Index i = 0; i < batch; ++i) {
+        std::array<typename Backend::Scalar const*, max_inputs> sample{};
+        for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
+        statistic.observe(in, sample.data(), sums);
+      }
+    });
+  }
+  /// The step of an update whose gradients are in memory.
+  template <class Backend, class Turn, class Gradients, class Parameters>
+  static constexpr void update(Backend const& backend, Turn const& turn, Gradients gradients, Parameters slots,
+                               int count) {
+    turn.update_by_primitives(backend, gradients, slots, count);
+  }
+  /// weights -= gradients
+  template <class Backend, class T>
+  static constexpr void subtract(Backend const&, T* weights, T const* gradients, Index size) {
+    for (Index e = 0; e < size; ++e) weights[e] -= gradients[e];
+  }
+};
+
+/// The same by a backend's functions of these names (concepts::LayerBackend).
+struct WholeLayers {
+  template <class Backend, class L, class Pass>
+  static void forward(Backend const& backend, L const& layer, Pass const& pass) {
+    backend.forward(layer, pass);
+  }
+  template <class Backend, class L, class Pass>
+  static void backward(Backend const& backend, L const& layer, Pass const& pass) {
+    backend.backward(layer, pass);
+  }
+  template <class Backend, class L, class Pass>
+  static void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
+    backend.backward_input(layer, pass);
+  }
+  template <class Backend, class L, class Pass>
+  static void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
+    backend.backward_parameters(layer, pass);
+  }
+  template <class Backend, class T, class Count>
+  static void gather(Backend const& backend, double* sums, T mean, Count batch) {
+    backend.gather(sums, mean, batch);
+  }
+  template <class Backend, class Statistic, class X, class Count>
+  static void observe(Backend const& backend, Statistic const& statistic, Shapes in, X const& x, Count, double* sums) {
+    backend.observe(statistic, in, x, sums);
+  }
+  template <class Backend, class Turn, class Gradients, class Parameters>
+  static void update(Backend const& backend, Turn const& turn, Gradients gradients, Parameters slots, int count) {
+    backend.update(turn, gradients, slots, count);
+  }
+  template <class Backend, class T>
+  static void subtract(Backend const& backend, T* weights, T const* gradients, Index size) {
+    backend.subtract(weights, gradients, size);
+  }
+};
+
+}  // namespace detail
+
+template <class Backend>
+using ComputedBy = std::conditional_t<takes_layers<Backend>, detail::WholeLayers, detail::OwnFunctions>;
+
+}  // namespace coldpress

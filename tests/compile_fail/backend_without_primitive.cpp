@@ -1,0 +1,11 @@
+// error: pool_gradient
+#include <coldpress/coldpress.hpp>
+
+using namespace coldpress;
+
+struct Lacking : Cpu {
+  void pool_gradient() const;  // that of Cpu is hidden
+};
+static_assert(concepts::Backend<Lacking>);
+
+int main() {}
