@@ -65,7 +65,7 @@ class Reader : Tree {
         if (!std::isnan(param.getMaxNorm())) weight.max_norm = max_norm(param, "maxNorm");
         if (param.getShareMode() > schema::DimCheckMode::PERMISSIVE)
           throw UnsupportedError{"has a share mode that this version of coldpress does not know"};
-        weight.share_mode = static_cast<dynamic::DimCheckMode>(param.getShareMode());
+        read(param, "shareMode", weight.share_mode);
       }
     });
     in_field("propagateDown", [&] {
@@ -227,8 +227,17 @@ class Reader : Tree {
     throw ConfigError{"a shape must have 1 to " + std::to_string(max_file_rank) +
                       " extents, has 0: give the shape of one sample as '" + sample + "'"};
   }
-  template <Spelled Enum>
-  void read(DynamicStruct::Reader file, std::string const& field, Enum& value) {
+  template <class Enum>
+  void read(DynamicStruct::Reader file, std::string const& field, Enum& value) requires(std::is_enum_v<Enum>) {
+    auto const found = file.get(text_for(field));
+    if (found.getType() == DynamicValue::ENUM) {
+      value = read_enumerator<Enum>(found.as<capnp::DynamicEnum>());
+    } else {
+      read_text(file, field, value);
+    }
+  }
+  template <class Enum>
+  void read_text(DynamicStruct::Reader file, std::string const& field, Enum& value) {
     std::string text = text_of(file.get(text_for(field)).as<capnp::Text>());
     check_text(text);
     if (is_own(file, field)) return;
@@ -240,44 +249,27 @@ class Reader : Tree {
                         suggestion(text, {known.begin(), known.end()})};
     value = static_cast<Enum>(found - known.begin());
   }
-  void read(DynamicStruct::Reader file, std::string const& field, PerAxis& value) {
-    auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
+  template <NumberList List>
+  void read(DynamicStruct::Reader file, std::string const& field, List& value) {
+    using Number = dynamic::detail::NumberOf<List>;
+    using InFile = std::conditional_t<std::is_integral_v<Number>, std::uint64_t, float>;
+    auto const numbers = file.get(text_for(field)).as<capnp::List<InFile>>();
     if (numbers.size() == 0) return;  // the layer's own
-    if (numbers.size() > PerAxis::max_axes)
-      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " +
-                        std::to_string(PerAxis::max_axes) + " axes are possible"};
-    auto const at = [&](unsigned axis) { return checked_number(numbers[axis]); };
-    value = numbers.size() == 1   ? PerAxis{at(0)}
-            : numbers.size() == 2 ? PerAxis{at(0), at(1)}
-                                  : PerAxis{at(0), at(1), at(2)};
+    if (numbers.size() > List::max)
+      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " + std::to_string(List::max) +
+                        " " + std::string{List::limit}};
+    std::vector<Number> all;
+    for (InFile const number : numbers) all.push_back(read_number<List>(number));
+    value = List::of(all.data(), static_cast<int>(all.size()));
   }
-  void read(DynamicStruct::Reader file, std::string const& field, Axes& value) {
-    auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
-    if (numbers.size() > Axes::max)
-      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " + std::to_string(Axes::max) +
-                        " axes are possible"};
-    for (unsigned i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] >= Axes::max) throw ConfigError{"there is no axis " + std::to_string(numbers[i])};
-      value.order[i] = static_cast<int>(numbers[i]);
-    }
-    value.count = static_cast<int>(numbers.size());
+  template <class List>
+  static auto read_number(std::uint64_t number) {
+    auto const one = dynamic::detail::number_of<List>(number);
+    return checked_number(number), one;
   }
-  void read(DynamicStruct::Reader file, std::string const& field, ClassWeights& value) {
-    auto const numbers = file.get(text_for(field)).as<capnp::List<float>>();
-    if (numbers.size() > ClassWeights::max)
-      throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " +
-                        std::to_string(ClassWeights::max) + " classes can be weighed"};
-    for (unsigned i = 0; i < numbers.size(); ++i) check_factor(value.factors[i] = numbers[i]);
-    value.count = static_cast<int>(numbers.size());
-  }
-  // Enumerators are in the same order in the schema.
-  template <class Enum>
-  void read(DynamicStruct::Reader file, std::string const& field,
-            Enum& value) requires(std::is_enum_v<Enum> && !Spelled<Enum>) {
-    auto const enumerator = file.get(text_for(field)).as<capnp::DynamicEnum>();
-    if (enumerator.getRaw() >= enumerator.getSchema().getEnumerants().size())
-      throw UnsupportedError{"has a value that this version of coldpress does not know"};
-    value = static_cast<Enum>(enumerator.getRaw());
+  template <class List>
+  static float read_number(float factor) {
+    return check_factor(factor), factor;
   }
 
   static double finite(double value) {

@@ -64,69 +64,60 @@ void write_optimizer(capnp::DynamicStruct::Builder file, Optimizer const& optimi
   });
 }
 
-LRPolicy read_policy(schema::LRPolicy::Reader file) {
-  switch (file.which()) {
-    case schema::LRPolicy::FIXED:
-      return lr::Fixed{};
-    case schema::LRPolicy::STEP:
-      return lr::Step{file.getStep().getGamma(), read_size("solver.stepsize", file.getStep().getStepsize())};
-    case schema::LRPolicy::MULTISTEP: {
-      auto const steps = file.getMultistep().getSteps();
-      if (steps.size() > LRPolicy::max_steps)
-        in_field("solver.steps", [] { throw ConfigError{"at most 16 are possible"}; });
-      lr::Multistep policy{file.getMultistep().getGamma(), {}};
-      for (unsigned i = 0; i < steps.size(); ++i) policy.steps[i] = read_size("solver.steps", steps[i]);
-      return policy;
+/// f(name in the file, number) for each number that the schema has of a kind of policy.
+template <class Policy, class F>
+void for_each_number(capnp::StructSchema kind, Policy& policy, F const& f) {
+  for_each_field(policy, [&](std::string_view name, auto& number) {
+    std::string const field = camel_case(name);
+    if constexpr (!std::is_enum_v<std::remove_cvref_t<decltype(number)>>) {
+      if (kind.findFieldByName(text_for(field)) != nullptr) f(field, number);
     }
-    case schema::LRPolicy::EXP:
-      return lr::Exp{file.getExp().getGamma()};
-    case schema::LRPolicy::INV:
-      return lr::Inv{file.getInv().getGamma(), file.getInv().getPower()};
-    case schema::LRPolicy::POLY:
-      return lr::Poly{file.getPoly().getPower(), read_size("solver.maxIter", file.getPoly().getMaxIter())};
-    case schema::LRPolicy::SIGMOID:
-      return lr::Sigmoid{file.getSigmoid().getGamma(), read_size("solver.stepsize", file.getSigmoid().getStepsize())};
-  }
-  throw UnsupportedError{"has a learning-rate policy that this version of coldpress does not know"};
+  });
 }
 
-void write_policy(schema::LRPolicy::Builder file, LRPolicy const& policy) {
-  using Kind = LRPolicy::Kind;
-  auto const stepsize = static_cast<std::uint64_t>(policy.stepsize);
-  switch (policy.kind) {
-    case Kind::fixed:
-      return file.setFixed();
-    case Kind::step: {
-      auto step = file.initStep();
-      step.setGamma(policy.gamma);
-      return step.setStepsize(stepsize);
-    }
-    case Kind::multistep: {
-      auto multistep = file.initMultistep();
-      multistep.setGamma(policy.gamma);
-      auto const count = std::find(std::begin(policy.steps), std::end(policy.steps), 0) - std::begin(policy.steps);
-      auto steps = multistep.initSteps(static_cast<unsigned>(count));
-      for (unsigned i = 0; i < steps.size(); ++i) steps.set(i, static_cast<std::uint64_t>(policy.steps[i]));
-      return;
-    }
-    case Kind::exp:
-      return file.initExp().setGamma(policy.gamma);
-    case Kind::inv: {
-      auto inv = file.initInv();
-      inv.setGamma(policy.gamma);
-      return inv.setPower(policy.power);
-    }
-    case Kind::poly: {
-      auto poly = file.initPoly();
-      poly.setPower(policy.power);
-      return poly.setMaxIter(static_cast<std::uint64_t>(policy.max_iter));
-    }
-    case Kind::sigmoid: {
-      auto sigmoid = file.initSigmoid();
-      sigmoid.setGamma(policy.gamma);
-      return sigmoid.setStepsize(stepsize);
-    }
+LRPolicy read_policy(capnp::DynamicStruct::Reader file) {
+  LRPolicy policy;
+  auto const known = spellings(policy.kind);
+  UnsupportedError const unknown{"has a learning-rate policy that this version of coldpress does not know"};
+  KJ_IF_MAYBE (member, file.which()) {
+    auto const kind = std::find(known.begin(), known.end(), text_of(member->getProto().getName()));
+    if (kind == known.end()) throw unknown;
+    policy.kind = static_cast<LRPolicy::Kind>(kind - known.begin());
+    if (member->getType().isVoid()) return policy;
+    auto const group = file.get(*member).as<capnp::DynamicStruct>();
+    for_each_number(group.getSchema(), policy, [&](std::string const& field, auto& number) {
+      auto const in_file = group.get(text_for(field));
+      std::string const place = "solver." + field;
+      if constexpr (std::is_same_v<decltype(number), float&>) {
+        number = in_file.as<float>();
+      } else if constexpr (std::is_same_v<decltype(number), Index&>) {
+        number = read_size(place.c_str(), in_file.as<std::uint64_t>());
+      } else {
+        auto const steps = in_file.as<capnp::List<std::uint64_t>>();
+        if (steps.size() > LRPolicy::max_steps) in_field(place, [] { throw ConfigError{"at most 16 are possible"}; });
+        for (unsigned i = 0; i < steps.size(); ++i) number[i] = read_size(place.c_str(), steps[i]);
+      }
+    });
+    return policy;
   }
+  throw unknown;
+}
+
+void write_policy(capnp::DynamicStruct::Builder file, LRPolicy const& policy) {
+  auto const member = file.getSchema().getFieldByName(text_for(std::string{policy.name()}));
+  if (member.getType().isVoid()) return file.set(member, capnp::VOID);
+  auto group = file.init(member).as<capnp::DynamicStruct>();
+  for_each_number(group.getSchema(), policy, [&](std::string const& field, auto const& number) {
+    if constexpr (std::is_same_v<decltype(number), float const&>) {
+      group.set(text_for(field), number);
+    } else if constexpr (std::is_same_v<decltype(number), Index const&>) {
+      group.set(text_for(field), static_cast<std::uint64_t>(number));
+    } else {
+      auto const count = std::find(std::begin(number), std::end(number), 0) - std::begin(number);
+      auto steps = group.init(text_for(field), static_cast<unsigned>(count)).template as<capnp::List<std::uint64_t>>();
+      for (unsigned i = 0; i < steps.size(); ++i) steps.set(i, static_cast<std::uint64_t>(number[i]));
+    }
+  });
 }
 
 }  // namespace
@@ -155,7 +146,7 @@ dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
   if (file.getWeightDecay() != 0) solver.weight_decay = file.getWeightDecay();
   if (file.getRegularizationMethod() > schema::Regularization::L1)
     throw UnsupportedError{"has a regularisation that this version of coldpress does not know"};
-  solver.regularization_method = static_cast<Regularization>(file.getRegularizationMethod());
+  solver.regularization_method = read_enumerator<Regularization>(capnp::toDynamic(file.getRegularizationMethod()));
   solver.accumulate = read_size("solver.accumulate", file.getAccumulate());
   check_solver(solver);
   return solver;
@@ -171,7 +162,9 @@ void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig cons
   std::visit([&](auto const& optimizer) { write_optimizer(file.getSolver(), optimizer); }, solver.solver);
   if (solver.lr_policy != LRPolicy{}) write_policy(file.initLrPolicy(), solver.lr_policy);
   if (solver.weight_decay) file.setWeightDecay(*solver.weight_decay);
-  file.setRegularizationMethod(static_cast<schema::Regularization>(solver.regularization_method));
+  capnp::DynamicStruct::Builder{file}.set(
+      "regularizationMethod",
+      written_enumerator(capnp::Schema::from<schema::Regularization>(), solver.regularization_method));
   file.setAccumulate(static_cast<std::uint64_t>(solver.accumulate));
 }
 

@@ -31,6 +31,13 @@ void check_new_text(std::string_view text);  // also without those of Unicode, a
 void check_filler(Filler const& filler);
 void check_factor(float factor);  // finite, at least 0
 
+/// Throws ConfigError, too, for a number that is no enumerator.
+template <Spelled Enum>
+std::string checked_spelling(Enum value) {
+  if (static_cast<std::size_t>(value) >= spellings(value).size()) throw ConfigError{"is no value of it"};
+  return coldpress::to_string(value);
+}
+
 /// Names of one kind, each given once. Throws ConfigError where one is empty, no text, or comes again.
 class UniqueNames {
  public:
@@ -39,6 +46,24 @@ class UniqueNames {
  private:
   std::set<std::string, std::less<>> names_;
 };
+
+/// The enumerator that the schema's enumeration spells as ours does. Throws UnsupportedError where a newer schema wrote
+/// it.
+template <Spelled Enum>
+Enum read_enumerator(capnp::DynamicEnum file) {
+  KJ_IF_MAYBE (enumerant, file.getEnumerant()) {
+    std::string_view const name = enumerant->getProto().getName().cStr();
+    auto const known = spellings(Enum{});
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i] == name) return static_cast<Enum>(i);
+  }
+  throw UnsupportedError{"has a value that this version of coldpress does not know"};
+}
+/// The same enumerator of the schema's. Throws ConfigError for a number that is none.
+template <Spelled Enum>
+capnp::DynamicEnum written_enumerator(capnp::EnumSchema schema, Enum value) {
+  return schema.getEnumerantByName(text_for(checked_spelling(value)));
+}
 
 Filler read_filler(schema::Filler::Reader file);
 void write_filler(schema::Filler::Builder file, Filler const& filler);

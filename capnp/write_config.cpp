@@ -45,7 +45,7 @@ class Writer : Tree {
         if (weight.decay_mult) params[i].setDecayMult(*weight.decay_mult);
         put(params[i], "regularizer", weight.regularizer);
         if (weight.max_norm) put(params[i], "maxNorm", *weight.max_norm);
-        params[i].setShareMode(static_cast<schema::DimCheckMode>(weight.share_mode));
+        put(params[i], "shareMode", weight.share_mode);
       }
     });
     in_field("propagateDown", [&] {
@@ -123,26 +123,15 @@ class Writer : Tree {
     auto list = file.init(text_for(name), entries(extents)).template as<capnp::List<std::uint64_t>>();
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, extents[i]);
   }
-  void put(DynamicStruct::Builder file, std::string const& field, PerAxis const& value) {
-    auto list =
-        file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<std::uint64_t>>();
-    for (unsigned i = 0; i < list.size(); ++i) {
-      auto const number = static_cast<std::uint64_t>(value[static_cast<int>(i)]);
-      list.set(i, static_cast<std::uint64_t>(checked_number(number)));
-    }
+  template <NumberList List>
+  void put(DynamicStruct::Builder file, std::string const& field, List const& value) {
+    using InFile = std::conditional_t<std::is_integral_v<dynamic::detail::NumberOf<List>>, std::uint64_t, float>;
+    auto const size = static_cast<unsigned>(value.count);
+    auto list = file.init(text_for(field), size).template as<capnp::List<InFile>>();
+    for (unsigned i = 0; i < size; ++i) list.set(i, checked(static_cast<InFile>(value.data()[i])));
   }
-  void put(DynamicStruct::Builder file, std::string const& field, Axes const& value) {
-    auto list =
-        file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<std::uint64_t>>();
-    for (unsigned i = 0; i < list.size(); ++i) list.set(i, static_cast<std::uint64_t>(value.order[i]));
-  }
-  void put(DynamicStruct::Builder file, std::string const& field, ClassWeights const& value) {
-    auto list = file.init(text_for(field), static_cast<unsigned>(value.count)).template as<capnp::List<float>>();
-    for (unsigned i = 0; i < list.size(); ++i) {
-      check_factor(value.factors[i]);
-      list.set(i, value.factors[i]);
-    }
-  }
+  static std::uint64_t checked(std::uint64_t number) { return static_cast<std::uint64_t>(checked_number(number)); }
+  static float checked(float factor) { return check_factor(factor), factor; }
   template <class Value>
   void put(DynamicStruct::Builder file, std::string const& field, Value const& value) {
     if constexpr (std::is_same_v<Value, Index>) {
@@ -151,13 +140,10 @@ class Writer : Tree {
     } else if constexpr (std::is_same_v<Value, std::string>) {
       check_text(value);
       file.set(text_for(field), capnp::Text::Reader{text_for(value)});
-    } else if constexpr (Spelled<Value>) {
-      auto const number = static_cast<std::size_t>(value);
-      if (number >= spellings(value).size()) throw ConfigError{"is no value of it"};
-      file.set(text_for(field), capnp::Text::Reader{text_for(std::string{spellings(value)[number]})});
-    } else if constexpr (std::is_enum_v<Value>) {
-      auto const type = file.getSchema().getFieldByName(text_for(field)).getType().asEnum();
-      file.set(text_for(field), capnp::DynamicEnum{type, static_cast<std::uint16_t>(value)});
+    } else if constexpr (std::is_enum_v<Value>) {  // a text, or one of the schema's enumerations
+      auto const type = file.getSchema().getFieldByName(text_for(field)).getType();
+      if (type.isEnum()) return file.set(text_for(field), written_enumerator(type.asEnum(), value));
+      file.set(text_for(field), capnp::Text::Reader{text_for(checked_spelling(value))});
     } else {
       if constexpr (std::is_same_v<Value, float>) check_number(field, value);
       file.set(text_for(field), value);

@@ -24,10 +24,11 @@ failed=0
 # What is neither constexpr nor says COLDPRESS_DEVICE is for nvcc code of the host alone: where a kernel calls it, the kernel
 # silently does nothing. Reports and names are asked for on the host.
 include=../../include/coldpress
+mapfile -t optimizers < <(sed -n 's|#include <coldpress/\(optim/.*\)>|\1|p' $include/optim/optimizers.hpp)
 if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' \
   $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
   $include/backend/grid/*.hpp $include/backend/cuda/{program,chunks}.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
-  $include/optim/update.hpp $include/optim/{sgd,adam,adamw,adadelta,adagrad,nesterov,rmsprop}.hpp |
+  $include/optim/update.hpp "${optimizers[@]/#/$include/}" |
   grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play[a-z_]*|by_itself)\('; then
   echo "these functions are not for a GPU" >&2
   failed=1

@@ -1,6 +1,7 @@
 // coldpress layers: the list of layers as Markdown; docs/layers.md is what it prints.
 
 #include "commands.hpp"
+#include "options.hpp"
 #include "print.hpp"
 
 #include <coldpress/dynamic/to_config.hpp>
@@ -59,16 +60,18 @@ std::string kind(std::uint64_t) { return "integer"; }
 std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }
 std::string kind(Shape) { return "extents"; }
-std::string kind(Axes const&) { return "integers, one for each axis"; }
-std::string kind(ClassWeights const&) { return "numbers, one for each class"; }
-std::string kind(PerAxis) { return "integer, or one for each axis"; }
-std::string kind(PoolingMode) { return "max, average"; }
-std::string kind(Rounding) { return "floor, ceil"; }
-std::string kind(Weight) { return "filler, lr_mult, decay_mult, regularizer, max_norm"; }
+template <NumberList List>
+std::string kind(List const&) {
+  return std::string{List::takes};
+}
+std::string kind(Weight const& weight) {
+  std::vector<std::string> names;
+  for_each_field(weight, [&](std::string_view name, auto const&) { names.emplace_back(name); });
+  return listed(names);
+}
 std::string kind(Spelled auto choice) {
-  std::string text;
-  for (std::string_view const spelling : spellings(choice)) text.append(text.empty() ? "" : ", ").append(spelling);
-  return text;
+  auto const texts = spellings(choice);
+  return listed({texts.begin(), texts.end()});
 }
 
 std::string row(std::initializer_list<std::string> cells) {

@@ -38,40 +38,29 @@ std::string value(float number) { return shortest(number); }
 std::string value(double number) { return shortest(number); }
 std::string value(bool flag) { return flag ? "true" : "false"; }
 std::string value(std::string const& text) { return "\"" + text + "\""; }
-std::string value(Spelled auto choice) {
-  return value(std::string{spellings(choice)[static_cast<std::size_t>(choice)]});
+/// Files hold Juice's enumerations as words, and those that came later as texts.
+template <class Enum>
+inline constexpr bool is_word =
+    std::is_same_v<Enum, PoolingMode> || std::is_same_v<Enum, Rounding> || std::is_same_v<Enum, Regularizer>;
+template <Spelled Enum>
+std::string value(Enum choice) {
+  return is_word<Enum> ? coldpress::to_string(choice) : value(coldpress::to_string(choice));
 }
 std::string value(Shape const& extents) { return coldpress::to_string(extents); }
-std::string value(PerAxis const& numbers) { return coldpress::to_string(numbers); }
-std::string value(Axes const& axes) { return coldpress::to_string(axes); }
-std::string value(ClassWeights const& weights) {
-  return joined(std::span{weights.factors}.first(static_cast<std::size_t>(weights.count)), "{", "}",
-                [](float factor) { return shortest(factor); });
+template <NumberList List>
+std::string value(List const& list) {
+  bool const one_for_all = list.count == 1 && List{}.count == 1;
+  if (one_for_all) return value(*list.data());
+  std::span const numbers{list.data(), static_cast<std::size_t>(list.count)};
+  return joined(numbers, "{", "}", [](auto number) { return value(number); });
 }
-std::string value(PoolingMode mode) { return coldpress::to_string(mode); }
-std::string value(Rounding rounding) { return coldpress::to_string(rounding); }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
 std::string value(Filler const& filler) {
-  switch (filler.kind) {
-    case Filler::Kind::own:
-      return "own";
-    case Filler::Kind::constant:
-      return value(filler.a);
-    case Filler::Kind::glorot:
-      return "glorot";
-    case Filler::Kind::xavier:
-      return "xavier";
-    case Filler::Kind::gaussian:
-      return "gaussian(" + value(filler.a) + ", " + value(filler.b) + ")";
-    case Filler::Kind::juice_bias:
-      return "juice_bias";
-    case Filler::Kind::orthogonal:
-      return "orthogonal(" + value(filler.a) + ")";
-  }
-  return {};
-}
-std::string value(Regularizer regularizer) {
-  return regularizer == Regularizer::own ? "own" : regularizer == Regularizer::l1 ? "l1" : "l2";
+  using Kind = Filler::Kind;
+  if (filler.kind == Kind::constant) return value(filler.a);
+  std::string const kind = coldpress::to_string(filler.kind);
+  if (filler.kind == Kind::gaussian) return kind + "(" + value(filler.a) + ", " + value(filler.b) + ")";
+  return filler.kind == Kind::orthogonal ? kind + "(" + value(filler.a) + ")" : kind;
 }
 std::string value(MaxNorm const& bound) {
   return "max_norm " + value(bound.norm) + (bound.every == 1 ? "" : " every " + value(bound.every));

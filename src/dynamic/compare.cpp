@@ -41,11 +41,7 @@ std::string text_of(float value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 template <class Value>
 std::string text_of(Value const& value) {
-  if constexpr (Spelled<Value>) {
-    return std::string{spellings(value)[static_cast<std::size_t>(value)]};
-  } else {
-    return to_string(value);
-  }
+  return to_string(value);
 }
 
 /// What a stranger's layer computes: where its type is known, all its fields but for Weights.

@@ -1,5 +1,6 @@
 #include <coldpress/core/for_each_field.hpp>
 #include <coldpress/layers.hpp>
+#include <coldpress/optim/optimizers.hpp>
 
 #include "support/catch.hpp"
 
@@ -34,6 +35,28 @@ TEST_CASE("a struct of many fields, and one that Boost.Hana's own macro describe
   for (std::string const& name : fields_of(ByUs{})) all += name;
   CHECK(all == "abcdefghijklmnopqrst");
   static_assert(boost::hana::Struct<Linear>::value);
+}
+
+namespace {
+template <class Struct, class... Fields>
+constexpr bool misses_the_last(boost::hana::tuple<Fields...> const&) {
+  if constexpr (sizeof...(Fields) > 0) {
+    return coldpress::detail::takes_fields<Struct>(std::index_sequence_for<Fields...>());
+  } else {
+    return true;
+  }
+}
+template <class... Types>
+constexpr bool all_miss_the_last(TypeList<Types...>) {
+  return (misses_the_last<Types>(boost::hana::accessors<Types>()) && ...);
+}
+}  // namespace
+
+TEST_CASE("whatever the last field of a layer or optimizer is, a list without it would not compile") {
+  STATIC_REQUIRE(all_miss_the_last(BuiltinLayers{}));
+  STATIC_REQUIRE(all_miss_the_last(BuiltinLosses{}));
+  STATIC_REQUIRE(all_miss_the_last(BuiltinStatistics{}));
+  STATIC_REQUIRE(all_miss_the_last(BuiltinOptimizers{}));
 }
 
 TEST_CASE("the fields of a layer are seen in order of declaration") {

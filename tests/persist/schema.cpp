@@ -6,6 +6,7 @@
 #include <capnp/schema-parser.h>
 #include <kj/filesystem.h>
 
+#include <algorithm>
 #include <map>
 
 namespace {
@@ -38,14 +39,7 @@ struct Described {
   int of_juice = 0;  // members, as the annotation says
 };
 
-std::map<std::string, Described> structs_of(std::string const& file) {
-  capnp::SchemaParser parser;
-  auto const files = kj::newDiskFilesystem();
-  auto const path = [&](std::string const& name) { return files->getCurrentPath().evalNative(name.c_str()); };
-  auto const standard = files->getRoot().openSubdir(path(COLDPRESS_CAPNP_INCLUDE));
-  kj::ReadableDirectory const* const imports[] = {standard.get()};
-  auto const schema = parser.parseFromDirectory(files->getRoot(), path(source_file(file)), imports);
-  std::map<std::string, Described> found;
+void add_structs(capnp::ParsedSchema const& schema, std::map<std::string, Described>& found) {
   for (auto const nested : schema.getAllNested()) {
     if (!nested.getProto().isStruct()) continue;
     Described& described = found[nested.getShortDisplayName().cStr()];
@@ -53,7 +47,44 @@ std::map<std::string, Described> structs_of(std::string const& file) {
     for (auto const annotation : nested.getProto().getAnnotations())
       if (annotation.getValue().isUint16()) described.of_juice = annotation.getValue().getUint16();
   }
+}
+
+/// f(schema), what a file declares.
+template <class F>
+void with_schema(std::string const& file, F const& f) {
+  capnp::SchemaParser parser;
+  auto const files = kj::newDiskFilesystem();
+  auto const path = [&](std::string const& name) { return files->getCurrentPath().evalNative(name.c_str()); };
+  auto const standard = files->getRoot().openSubdir(path(COLDPRESS_CAPNP_INCLUDE));
+  kj::ReadableDirectory const* const imports[] = {standard.get()};
+  f(parser.parseFromDirectory(files->getRoot(), path(source_file(file)), imports));
+}
+
+std::map<std::string, Described> structs_of(std::string const& file) {
+  std::map<std::string, Described> found;
+  with_schema(file, [&](capnp::ParsedSchema const& schema) { add_structs(schema, found); });
   return found;
+}
+
+using Names = std::vector<std::string>;
+
+/// The members of a union, which is the struct's own or that of a group in it, in alphabetical order.
+Names members_of(capnp::ParsedSchema const& schema, char const* type, char const* group) {
+  capnp::StructSchema found = schema.getNested(type).asStruct();
+  if (group) found = found.getFieldByName(group).getType().asStruct();
+  Names names;
+  for (auto const member : found.getUnionFields()) names.emplace_back(member.getProto().getName().cStr());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+template <class... Types>
+void add_names(TypeList<Types...>, Names& names) {
+  (names.push_back(camel_case(Types::name)), ...);
+}
+template <class Enum>
+Names spelt(Enum value) {
+  auto const texts = spellings(value);
+  return {texts.begin(), texts.end()};
 }
 
 }  // namespace
@@ -76,4 +107,44 @@ TEST_CASE("The schema says of each struct how many members are Juice's, and thes
     CAPTURE(name);
     CHECK(ours.contains(name));
   }
+}
+
+TEST_CASE("the schema's enumerations have the words of those in C++") {
+  std::map<std::string, Names> const in_cpp{{"PoolingMode", spelt(PoolingMode{})},
+                                            {"Rounding", spelt(Rounding{})},
+                                            {"Regularizer", spelt(Regularizer{})},
+                                            {"Regularization", spelt(Regularization{})},
+                                            {"DimCheckMode", spelt(dynamic::DimCheckMode{})}};
+  std::size_t found = 0;
+  for (char const* file : {"capnp/juice.capnp", "capnp/coldpress.capnp"}) {
+    with_schema(file, [&](capnp::ParsedSchema const& schema) {
+      for (auto const nested : schema.getAllNested()) {
+        if (!nested.getProto().isEnum()) continue;
+        Names words;
+        for (auto const word : nested.asEnum().getEnumerants()) words.emplace_back(word.getProto().getName().cStr());
+        std::string const name = nested.getShortDisplayName().cStr();
+        INFO(name);
+        REQUIRE(in_cpp.contains(name));
+        CHECK(words == in_cpp.at(name));
+        ++found;
+      }
+    });
+  }
+  CHECK(found == in_cpp.size());
+}
+
+TEST_CASE("the schema has the layers, optimizers and policies of the lists in C++, and no others") {
+  Names layers{"custom", "sequential"}, optimizers, policies = spelt(LRPolicy::Kind{});
+  add_names(BuiltinLayers{}, layers);
+  add_names(BuiltinLosses{}, layers);
+  add_names(BuiltinStatistics{}, layers);
+  add_names(BuiltinOptimizers{}, optimizers);
+  for (Names* names : {&layers, &optimizers, &policies}) std::sort(names->begin(), names->end());
+  with_schema("capnp/juice.capnp", [&](capnp::ParsedSchema const& schema) {
+    CHECK(members_of(schema, "LayerConfig", "layerType") == layers);
+  });
+  with_schema("capnp/coldpress.capnp", [&](capnp::ParsedSchema const& schema) {
+    CHECK(members_of(schema, "SolverConfig", "solver") == optimizers);
+    CHECK(members_of(schema, "LRPolicy", nullptr) == policies);
+  });
 }

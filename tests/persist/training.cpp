@@ -144,6 +144,29 @@ TEST_CASE("every optimizer and policy comes back from the text that is written o
   });
 }
 
+TEST_CASE("fields that a file leaves out of an optimizer or policy are as in its struct") {
+  auto const solver = [](std::string const& text) {
+    return read("(network = (name = \"a\", layerType = (linear = (outputSize = 2))), solver = (" + text + "))").solver;
+  };
+  for_each_type(BuiltinOptimizers{}, [&]<class Optimizer>() {
+    bool has_fields = false;  // of its own in the file
+    for_each_field(Optimizer{}, [&](std::string_view name, float) {
+      has_fields = has_fields || (name != "learning_rate" && name != "momentum");
+    });
+    std::string const kind = camel_case(Optimizer::name) + (has_fields ? " = ()" : " = void");
+    INFO(kind);
+    CHECK(solver("solver = (" + kind + ")").solver == dynamic::AnyOptimizer{Optimizer{}});
+  });
+  auto const policy = [&](std::string const& text) { return solver("lrPolicy = (" + text + ")").lr_policy; };
+  CHECK(policy("fixed = void") == lr::Fixed{});
+  CHECK(policy("step = ()") == lr::Step{});
+  CHECK(policy("multistep = (steps = [4])") == lr::Multistep{.steps = {4}});
+  CHECK(policy("exp = ()") == lr::Exp{});
+  CHECK(policy("inv = ()") == lr::Inv{});
+  CHECK(policy("poly = (maxIter = 9)") == lr::Poly{.max_iter = 9});
+  CHECK(policy("sigmoid = ()") == lr::Sigmoid{});
+}
+
 TEST_CASE("optimizer, policy, decay and factors are read as people write them") {
   Training expected = expected_mlp();
   expected.solver.solver = Adam{.beta2 = 0.99f};

@@ -4,8 +4,8 @@
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/pointwise.hpp>
+#include <coldpress/core/spelling.hpp>
 
-#include <array>
 #include <string>
 
 namespace coldpress {
@@ -38,9 +38,15 @@ constexpr auto spellings(ClassNormalization) { return std::array<std::string_vie
 /// A factor for each class of a loss: {1, 2, 0.5f}; ClassWeights{}: 1 for all.
 struct ClassWeights {
   static constexpr int max = 32;  // classes
+  static constexpr std::string_view takes = "numbers, one for each class", limit = "classes can be weighed";
   float factors[max] = {};
   int count = 0;
   constexpr ClassWeights() = default;
+  static constexpr ClassWeights of(float const* all, int count) {
+    ClassWeights weights;
+    for (; weights.count < count; ++weights.count) weights.factors[weights.count] = all[weights.count];
+    return weights;
+  }
   template <class... More>
   constexpr ClassWeights(float first, More... more)
       : factors{first, static_cast<float>(more)...}, count(1 + static_cast<int>(sizeof...(More))) {
@@ -50,6 +56,7 @@ struct ClassWeights {
   constexpr ClassWeights(float const (&all)[max], int given) : count(given) {
     for (int c = 0; c < max; ++c) factors[c] = all[c];
   }
+  constexpr float const* data() const { return factors; }
   bool operator==(ClassWeights const&) const = default;
 
   /// Throws ShapeError unless these can be the factors of so many classes.
@@ -83,3 +90,5 @@ inline std::string to_string(ClassWeights const& weights) {
 }
 
 }  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::ClassWeights, factors, count);

@@ -5,6 +5,17 @@
 
 #include <cstddef>
 
+namespace coldpress {
+
+/// A field that is a list of at most `max` numbers: `count` of them at data(). It is made `of` them, and says what it
+/// `takes` and what its `limit` is, for documents and errors. Configs, files and commands need no more of it.
+template <class L>
+concept NumberList = requires(L const& list) {
+  L::max, L::takes, L::limit;
+  L::of(list.data(), list.count);
+};
+
+}  // namespace coldpress
 namespace coldpress::detail {
 
 /// A text as a template argument.

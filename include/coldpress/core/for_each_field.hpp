@@ -37,12 +37,39 @@ constexpr auto accessors() {
   return boost::hana::make_tuple(Fields::accessor()...);
 }
 
+/// Converts to the type of any field, but not to the struct itself.
+template <class Struct>
+struct AnyField {
+  template <class T>
+  requires(!std::is_same_v<T, Struct>) constexpr operator T() const noexcept;
+};
+template <class Struct, std::size_t... i>
+constexpr bool takes_fields(std::index_sequence<i...>) {
+  return requires { Struct{(static_cast<void>(i), AnyField<Struct>{})...}; };
+}
+template <class Struct, class Pair>
+inline constexpr bool is_array_field = std::is_array_v<
+    std::remove_reference_t<decltype(boost::hana::second(std::declval<Pair>())(std::declval<Struct&>()))>>;
+/// Whether an aggregate can be initialised with one value more than it has fields in the list. Of one with an array
+/// that cannot be told, since its elements are values, too.
+template <class Struct, class Accessors>
+inline constexpr bool has_more_fields = false;
+template <class Struct, class... Fields>
+requires(std::is_aggregate_v<Struct> &&
+         !(is_array_field<Struct, Fields> ||
+           ...)) inline constexpr bool has_more_fields<Struct, boost::hana::tuple<Fields...>> =
+    takes_fields<Struct>(std::make_index_sequence<sizeof...(Fields) + 1>());
+
 }  // namespace detail
 
-/// Calls f(name, field) for every field, in order of declaration.
+/// Calls f(name, field) for every field, in order of declaration. A field that the list leaves out does not compile.
 template <class Struct, class F>
 constexpr void for_each_field(Struct&& value, F&& f) {
-  boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<Struct>>(), [&](auto const& field) {
+  using Type = std::remove_cvref_t<Struct>;
+  constexpr auto fields = boost::hana::accessors<Type>();
+  static_assert(!detail::has_more_fields<Type, std::remove_const_t<decltype(fields)>>,
+                "COLDPRESS_FIELDS does not name every field of this struct");
+  boost::hana::for_each(fields, [&](auto const& field) {
     f(std::string_view{boost::hana::to<char const*>(boost::hana::first(field))}, boost::hana::second(field)(value));
   });
 }

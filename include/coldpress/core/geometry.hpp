@@ -4,41 +4,45 @@
 
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
+#include <coldpress/core/spelling.hpp>
 
 namespace coldpress {
 
 /// One number for all axes, or one for each: `.stride = 2` or `.stride = {2, 1}`, in the order of the shape. Equal
 /// where they mean the same: {2, 2} is 2.
 struct PerAxis {
-  static constexpr int max_axes = 3;
-  Index values[max_axes];
+  static constexpr int max = 3;
+  static constexpr std::string_view takes = "integer, or one for each axis", limit = "axes are possible";
+  Index values[max];
   int count;  // 1: the same on all axes
 
   constexpr PerAxis(Index all = 0) : values{all, all, all}, count(1) {}
   constexpr PerAxis(Index first, Index second) : PerAxis(first, second, second, 2) {}
   constexpr PerAxis(Index first, Index second, Index third) : PerAxis(first, second, third, 3) {}
   /// From the members, as nvcc writes a value down.
-  constexpr PerAxis(Index const (&all)[max_axes], int given) : values{all[0], all[1], all[2]}, count(given) {}
+  constexpr PerAxis(Index const (&all)[max], int stated) : values{all[0], all[1], all[2]}, count(stated) {}
+  static constexpr PerAxis of(Index const* all, int count) { return {all[0], all[count > 1], all[count - 1], count}; }
 
   constexpr Index operator[](int axis) const { return values[axis]; }
+  constexpr Index const* data() const { return values; }
   bool operator==(PerAxis const&) const = default;
 
  private:
-  constexpr PerAxis(Index first, Index second, Index third, int given)
-      : values{first, second, third}, count(first == second && second == third ? 1 : given) {}
+  constexpr PerAxis(Index first, Index second, Index third, int stated)
+      : values{first, second, third}, count(first == second && second == third ? 1 : stated) {}
 };
 
 /// What becomes of a last window that the input does not fill: left out, or cut off at the edge.
 enum class Rounding { floor, ceil };
 enum class PoolingMode { max, average };
+constexpr auto spellings(Rounding) { return std::array<std::string_view, 2>{"floor", "ceil"}; }
+constexpr auto spellings(PoolingMode) { return std::array<std::string_view, 2>{"max", "average"}; }
 
 inline std::string to_string(PerAxis const& numbers) {
   std::string text = std::to_string(numbers[0]);
   for (int axis = 1; axis < numbers.count; ++axis) text += ", " + std::to_string(numbers[axis]);
   return numbers.count == 1 ? text : "{" + text + "}";
 }
-inline std::string to_string(Rounding rounding) { return rounding == Rounding::floor ? "floor" : "ceil"; }
-inline std::string to_string(PoolingMode mode) { return mode == PoolingMode::max ? "max" : "average"; }
 
 /// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation -
 /// padding.
@@ -140,3 +144,5 @@ struct Past {
 };
 
 }  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::PerAxis, values, count);

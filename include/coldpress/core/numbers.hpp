@@ -2,7 +2,6 @@
 #pragma once
 
 #include <coldpress/core/for_each_field.hpp>
-#include <coldpress/core/parameter.hpp>
 
 namespace coldpress {
 
@@ -15,21 +14,6 @@ constexpr void for_each_number(V const& value, F const& f, Path const&... path) 
   } else if constexpr (std::is_array_v<V> || requires { value.begin(); }) {
     std::size_t place = 0;
     for (auto const& one : value) for_each_number(one, f, path..., place++);
-  } else if constexpr (requires { value.values, value.count; }) {
-    field("values", value.values), field("count", value.count);  // PerAxis,
-  } else if constexpr (requires { value.order, value.count; }) {
-    field("order", value.order), field("count", value.count);  // Axes,
-  } else if constexpr (requires { value.factors, value.count; }) {
-    field("factors", value.factors), field("count", value.count);  // ClassWeights
-  } else if constexpr (std::is_same_v<V, Shape>) {
-    field("extents", value.extents);
-  } else if constexpr (std::is_same_v<V, Filler>) {
-    field("kind", value.kind), field("a", value.a), field("b", value.b);
-  } else if constexpr (std::is_same_v<V, MaxNorm>) {
-    field("norm", value.norm), field("every", value.every);
-  } else if constexpr (std::is_same_v<V, Weight>) {
-    field("filler", value.filler), field("lr_mult", value.lr_mult), field("decay_mult", value.decay_mult);
-    field("regularizer", value.regularizer), field("max_norm", value.max_norm);
   } else {
     for_each_field(value, field);
   }

@@ -3,8 +3,6 @@
 
 #include <coldpress/core/recurrent.hpp>
 
-#include <string_view>
-
 namespace coldpress {
 
 /// How a parameter starts. Made from one of the structs below; Filler{} is the layer's own choice.
@@ -14,11 +12,16 @@ struct Filler {
   float a = 0, b = 0;
   bool operator==(Filler const&) const = default;
 };
+constexpr auto spellings(Filler::Kind) {
+  return std::array<std::string_view, 7>{"own", "constant", "glorot", "xavier", "gaussian", "juice_bias", "orthogonal"};
+}
 
 /// What a penalty on the size of weights adds to the objective: decay w² / 2, or decay |w|.
 enum class Regularization { l2, l1 };
 /// That of one weight; own: the solver's.
 enum class Regularizer { own, l2, l1 };
+constexpr auto spellings(Regularization) { return std::array<std::string_view, 2>{"l2", "l1"}; }
+constexpr auto spellings(Regularizer) { return std::array<std::string_view, 3>{"own", "l2", "l1"}; }
 
 /// A bound on the size of weights: after each update whose number, from 1, `every` divides, the weights of an output
 /// unit or filter (of a bias, all) are scaled down to this L2 norm where theirs is above. 0: no bound. Mocha's L2Cons;
@@ -142,3 +145,7 @@ struct Parameters {
 };
 
 }  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::Filler, kind, a, b);
+COLDPRESS_FIELDS(coldpress::MaxNorm, norm, every);
+COLDPRESS_FIELDS(coldpress::Weight, filler, lr_mult, decay_mult, regularizer, max_norm);

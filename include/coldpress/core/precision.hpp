@@ -1,7 +1,6 @@
 #pragma once
 
-#include <array>
-#include <string_view>
+#include <coldpress/core/spelling.hpp>
 
 namespace coldpress {
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <coldpress/core/rows.hpp>
-
-#include <array>
-#include <string_view>
+#include <coldpress/core/spelling.hpp>
 
 namespace coldpress {
 
@@ -20,11 +18,6 @@ constexpr auto spellings(RnnType) { return std::array<std::string_view, 4>{"LSTM
 constexpr auto spellings(InputMode) { return std::array<std::string_view, 2>{"LinearInput", "SkipInput"}; }
 constexpr auto spellings(DirectionMode) { return std::array<std::string_view, 2>{"UniDirectional", "BiDirectional"}; }
 constexpr auto spellings(RnnOutput) { return std::array<std::string_view, 3>{"Sequence", "LastStep", "Layers"}; }
-/// An enumeration that files hold as text.
-template <class Enum>
-concept Spelled = requires(Enum value) {
-  spellings(value);
-};
 
 constexpr Index gates_of(RnnType type) { return type == RnnType::lstm ? 4 : type == RnnType::gru ? 3 : 1; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/error.hpp>
+#include <coldpress/core/fields.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -109,3 +110,5 @@ template <Index n>
 using Fixed = std::integral_constant<Index, n>;
 
 }  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::Shape, extents);

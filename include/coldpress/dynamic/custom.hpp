@@ -32,51 +32,42 @@ concept Described = coldpress::Layer<L> && boost::hana::Struct<L>::value;
 
 namespace detail {
 
-/// Calls f(name, value) for all that a field consists of: "weight" and "weight.lr_mult" are of a Weight.
+/// Calls f(name, value) for all that a field consists of, of which the first has its name: "weight" and
+/// "weight.lr_mult" are of a Weight.
 template <class Field, class F>
 void for_each_value(std::string const& name, Field& field, F const& f) {
   using T = std::remove_const_t<Field>;
-  if constexpr (std::is_same_v<T, Weight>) {
-    for_each_value(name, field.filler, f);
-    f(name + ".lr_mult", field.lr_mult), f(name + ".decay_mult", field.decay_mult);
-    f(name + ".regularizer", field.regularizer);
-    for_each_value(name + ".max_norm", field.max_norm, f);
-  } else if constexpr (std::is_same_v<T, Filler>) {
-    f(name, field.kind), f(name + ".a", field.a), f(name + ".b", field.b);
-  } else if constexpr (std::is_same_v<T, MaxNorm>) {
-    f(name, field.norm), f(name + ".every", field.every);
+  if constexpr (boost::hana::Struct<T>::value && !NumberList<T> && !std::is_same_v<T, Shape>) {
+    bool first = true;
+    for_each_field(field, [&](std::string_view part, auto& value) {
+      for_each_value(std::exchange(first, false) ? name : name + "." + std::string{part}, value, f);
+    });
   } else {
     f(name, field);
   }
 }
 
-/// The texts of an enumeration: its spellings, or those of a Weight's.
-template <class Enum>
-constexpr auto texts(Enum value) {
-  if constexpr (std::is_same_v<Enum, Filler::Kind>) {
-    return std::array<std::string_view, 7>{"own",      "constant",   "glorot",    "xavier",
-                                           "gaussian", "juice_bias", "orthogonal"};
-  } else if constexpr (std::is_same_v<Enum, Regularizer>) {
-    return std::array<std::string_view, 3>{"own", "l2", "l1"};
-  } else {
-    static_assert(Spelled<Enum>, "register_layer: a field that is an enumeration needs spellings(value), its texts");
-    return spellings(value);
-  }
+template <NumberList L>
+using NumberOf = std::remove_cvref_t<decltype(*L{}.data())>;
+template <class L>
+concept WholeNumberList = NumberList<L> && std::is_integral_v<NumberOf<L>>;
+/// A number of a file as one of the list; an int is an axis. Throws ConfigError where there is no such axis.
+template <WholeNumberList L>
+NumberOf<L> number_of(std::uint64_t number) {
+  if (std::is_same_v<NumberOf<L>, int> && number >= std::uint64_t{L::max})
+    throw ConfigError{"there is no axis " + std::to_string(number)};
+  return static_cast<NumberOf<L>>(number);
 }
-
-template <class T>
-inline constexpr bool is_extents = std::is_same_v<T, Shape> || std::is_same_v<T, PerAxis> || std::is_same_v<T, Axes>;
 
 template <class T>
 Custom::Value value_of(T const& field) {
   if constexpr (std::is_same_v<T, Shape>) {
     return std::vector<std::uint64_t>(field.extents, field.extents + field.rank());
-  } else if constexpr (std::is_same_v<T, PerAxis>) {
-    return std::vector<std::uint64_t>(field.values, field.values + field.count);
-  } else if constexpr (std::is_same_v<T, Axes>) {
-    return std::vector<std::uint64_t>(field.order, field.order + field.count);
+  } else if constexpr (WholeNumberList<T>) {
+    return std::vector<std::uint64_t>(field.data(), field.data() + field.count);
   } else if constexpr (std::is_enum_v<T>) {
-    return std::string{texts(field)[static_cast<std::size_t>(field)]};
+    static_assert(Spelled<T>, "register_layer: a field that is an enumeration needs spellings(value), its texts");
+    return to_string(field);
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
     return field;
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -115,25 +106,19 @@ void take(Custom::Value const& value, T& field) {
       if (extents[i] < 1) throw ConfigError{"an extent must be at least 1"};
       field.extents[i] = extents[i];
     }
-  } else if constexpr (std::is_same_v<T, PerAxis>) {
-    auto const all = extents_of(value, PerAxis::max_axes);
-    if (all.empty()) throw ConfigError{"has no number"};
-    field = all.size() == 1   ? PerAxis{all[0]}
-            : all.size() == 2 ? PerAxis{all[0], all[1]}
-                              : PerAxis{all[0], all[1], all[2]};
-  } else if constexpr (std::is_same_v<T, Axes>) {
-    field = {};
-    for (Index const axis : extents_of(value, Axes::max)) {
-      if (axis >= Axes::max) throw ConfigError{"there is no axis " + std::to_string(axis)};
-      field.order[field.count++] = static_cast<int>(axis);
-    }
+  } else if constexpr (WholeNumberList<T>) {
+    std::vector<NumberOf<T>> all;
+    for (Index const one : extents_of(value, T::max)) all.push_back(number_of<T>(static_cast<std::uint64_t>(one)));
+    if (all.empty() && T{}.count > 0) throw ConfigError{"has no number"};
+    field = T::of(all.data(), static_cast<int>(all.size()));
   } else if constexpr (std::is_enum_v<T>) {
     auto const* const text = std::get_if<std::string>(&value);
     check_kind(text, "a text");
     std::string known;
-    for (std::size_t i = 0; i < texts(field).size(); ++i) {
-      if (texts(field)[i] == *text) return static_cast<void>(field = static_cast<T>(i));
-      known.append(i ? ", " : "").append(texts(field)[i]);
+    constexpr auto texts = spellings(T{});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (texts[i] == *text) return static_cast<void>(field = static_cast<T>(i));
+      known.append(i ? ", " : "").append(texts[i]);
     }
     throw ConfigError{"'" + *text + "' is none of " + known};
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {

@@ -21,17 +21,7 @@ struct Objective {
 };
 
 /// The shape of a sample that the loss compares, where the network makes `shape`. Throws ShapeError.
-inline Shape loss_input(Objective const& objective, Shape shape) {
-  for (LayerType const& type : objective.layers) {
-    std::visit(
-        [&](auto const& layer) {
-          if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>)
-            shape = output_shape_of(layer, Shapes{&shape, 1});
-        },
-        type);
-  }
-  return shape;
-}
+Shape loss_input(Objective const& objective, Shape shape);
 
 /// Samples one after another.
 using Values = std::span<float const>;

@@ -29,6 +29,7 @@ struct LayerConfig;
 
 /// Which weights may be shared under one name: those of one shape, or of as many values.
 enum class DimCheckMode { strict, permissive };
+constexpr auto spellings(DimCheckMode) { return std::array<std::string_view, 2>{"strict", "permissive"}; }
 
 /// Options of one weight of a layer, in the order of the layer's weights.
 struct WeightConfig {
@@ -68,6 +69,13 @@ template <class... Layers, class... Losses, class... Statistics, class... More>
 struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, TypeList<Statistics...>, More...> {
   using type = std::variant<Layers..., Losses..., Statistics..., More...>;
 };
+/// Which alternative it is; none: how many there are.
+template <class L, class... Types>
+constexpr std::size_t place_of(std::variant<Types...> const*) {
+  std::size_t place = 0;
+  static_cast<void>(((std::is_same_v<L, Types> || (++place, false)) || ...));
+  return place;
+}
 template <class>
 struct VariantOf;
 template <class... Types>
@@ -79,8 +87,25 @@ struct VariantOf<TypeList<Types...>> {
 using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
 using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
-/// Everything a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a stranger.
-using LayerType = detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, SequentialConfig, Custom>::type;
+/// Everything a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a layer of the
+/// user's own. A std::variant, for std::visit and std::get. What copies, compares and destroys one of its many
+/// alternatives is compiled once, in coldpress::dynamic, since it would take each program that includes this a second.
+class LayerType
+    : public detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, SequentialConfig, Custom>::type {
+ public:
+  template <class L>
+  requires(detail::place_of<L>(static_cast<variant const*>(nullptr)) < std::variant_size_v<variant>) LayerType(L layer)
+      : LayerType(detail::place_of<L>(static_cast<variant const*>(nullptr)), &layer) {}
+  LayerType(LayerType const&);
+  LayerType(LayerType&&) noexcept;
+  LayerType& operator=(LayerType const&);
+  LayerType& operator=(LayerType&&) noexcept;
+  ~LayerType();
+  friend bool operator==(LayerType const& a, LayerType const& b);
+
+ private:
+  LayerType(std::size_t alternative, void* layer);  // which is moved from
+};
 
 struct LayerConfig {
   std::string name;
@@ -90,35 +115,21 @@ struct LayerConfig {
   std::vector<WeightConfig> params = {};
   std::vector<bool> propagate_down = {};
 
-  LayerConfig(std::string given_name, LayerType type) : name(std::move(given_name)), layer_type(std::move(type)) {}
+  LayerConfig(std::string given_name, LayerType type);
   /// A layer of the user's own.
   template <coldpress::Layer L>
   requires(!std::is_constructible_v<LayerType, L const&>) LayerConfig(std::string given_name, L const& layer)
       : LayerConfig(std::move(given_name), custom_of(layer)) {}
-  bool operator==(LayerConfig const&) const = default;
+  LayerConfig(LayerConfig const&);
+  LayerConfig(LayerConfig&&) noexcept;
+  LayerConfig& operator=(LayerConfig const&);
+  LayerConfig& operator=(LayerConfig&&) noexcept;
+  ~LayerConfig();
+  bool operator==(LayerConfig const&) const;
 };
 
 /// The name of the alternative that a LayerType holds: "linear", "sequential", or a Custom's own.
-inline std::string type_name(LayerType const& type) {
-  return std::visit(
-      [](auto const& layer) -> std::string {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(layer)>, Custom>) {
-          return layer.type;
-        } else {
-          return std::string{layer.name};
-        }
-      },
-      type);
-}
-
-inline SequentialConfig& SequentialConfig::add_layer(LayerConfig layer) {
-  layers.push_back(std::move(layer));
-  return *this;
-}
-inline SequentialConfig& SequentialConfig::add_input(std::string input, Shape shape) {
-  inputs.push_back({std::move(input), shape});
-  return *this;
-}
+std::string type_name(LayerType const& type);
 
 /// How a network is trained; Juice's SolverConfig and its defaults.
 struct SolverConfig {

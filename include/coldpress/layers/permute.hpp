@@ -8,15 +8,22 @@ namespace coldpress {
 /// The order of a sample's axes; Axes{} keeps it.
 struct Axes {
   static constexpr int max = Shape::max_rank;
+  static constexpr std::string_view takes = "integers, one for each axis", limit = "axes are possible";
   int order[max] = {0, 1, 2, 3, 4, 5, 6, 7};
   int count = 0;
   constexpr Axes() = default;
+  static constexpr Axes of(int const* all, int count) {
+    Axes axes;
+    for (; axes.count < count; ++axes.count) axes.order[axes.count] = all[axes.count];
+    return axes;
+  }
   template <class... More>
   constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
   /// From the members, as nvcc writes a value down.
   constexpr Axes(int const (&all)[max], int given) : count(given) {
     for (int a = 0; a < max; ++a) order[a] = all[a];
   }
+  constexpr int const* data() const { return order; }
   constexpr bool operator==(Axes const& other) const {
     bool same = count == other.count;
     for (int a = 0; a < count && same; ++a) same = order[a] == other.order[a];
@@ -92,4 +99,5 @@ struct Permute {
 
 }  // namespace coldpress
 
+COLDPRESS_FIELDS(coldpress::Axes, order, count);
 COLDPRESS_FIELDS(coldpress::Permute, axes);

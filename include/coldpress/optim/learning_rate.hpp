@@ -1,11 +1,12 @@
 // Learning-rate policies with Caffe's and Juice's names and formulas: the rate of iteration i = 0, 1, ...
 #pragma once
 
+#include <coldpress/core/fields.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
+#include <coldpress/core/spelling.hpp>
 
 #include <cstdint>
-#include <string_view>
 
 namespace coldpress {
 
@@ -18,10 +19,7 @@ struct LRPolicy {
   Index stepsize = 0, max_iter = 0;
   Index steps[max_steps] = {};  // ended by a zero
 
-  constexpr std::string_view name() const {
-    constexpr std::string_view names[] = {"fixed", "step", "multistep", "exp", "inv", "poly", "sigmoid"};
-    return names[static_cast<int>(kind)];
-  }
+  constexpr std::string_view name() const;
   float rate(float base, std::uint64_t iteration) const {
     if (kind == Kind::fixed) return base;
     return static_cast<float>(static_cast<double>(base) * factor(iteration));
@@ -58,6 +56,10 @@ struct LRPolicy {
     return 1;
   }
 };
+constexpr auto spellings(LRPolicy::Kind) {
+  return std::array<std::string_view, 7>{"fixed", "step", "multistep", "exp", "inv", "poly", "sigmoid"};
+}
+constexpr std::string_view LRPolicy::name() const { return spelling(kind); }
 
 namespace lr {
 
@@ -108,3 +110,5 @@ struct Sigmoid {
 
 }  // namespace lr
 }  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::LRPolicy, kind, gamma, power, stepsize, max_iter, steps);

@@ -1,0 +1,70 @@
+#include <coldpress/dynamic/executable.hpp>
+
+namespace coldpress::dynamic {
+namespace {
+
+template <class... Types>
+std::variant<Types...> moved(std::size_t alternative, void* layer, std::variant<Types...> const*) {
+  using Any = std::variant<Types...>;
+  using Move = Any (*)(void*);
+  static constexpr Move moves[] = {[](void* from) { return Any{std::move(*static_cast<Types*>(from))}; }...};
+  return moves[alternative](layer);
+}
+
+}  // namespace
+
+LayerType::LayerType(std::size_t alternative, void* layer)
+    : variant(moved(alternative, layer, static_cast<variant const*>(nullptr))) {}
+LayerType::LayerType(LayerType const&) = default;
+LayerType::LayerType(LayerType&&) noexcept = default;
+LayerType& LayerType::operator=(LayerType const&) = default;
+LayerType& LayerType::operator=(LayerType&&) noexcept = default;
+LayerType::~LayerType() = default;
+bool operator==(LayerType const& a, LayerType const& b) {
+  using Variant = LayerType::variant;
+  return static_cast<Variant const&>(a) == static_cast<Variant const&>(b);
+}
+
+LayerConfig::LayerConfig(std::string given_name, LayerType type)
+    : name(std::move(given_name)), layer_type(std::move(type)) {}
+LayerConfig::LayerConfig(LayerConfig const&) = default;
+LayerConfig::LayerConfig(LayerConfig&&) noexcept = default;
+LayerConfig& LayerConfig::operator=(LayerConfig const&) = default;
+LayerConfig& LayerConfig::operator=(LayerConfig&&) noexcept = default;
+LayerConfig::~LayerConfig() = default;
+bool LayerConfig::operator==(LayerConfig const&) const = default;
+
+std::string type_name(LayerType const& type) {
+  return std::visit(
+      [](auto const& layer) -> std::string {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(layer)>, Custom>) {
+          return layer.type;
+        } else {
+          return std::string{layer.name};
+        }
+      },
+      type);
+}
+
+SequentialConfig& SequentialConfig::add_layer(LayerConfig layer) {
+  layers.push_back(std::move(layer));
+  return *this;
+}
+SequentialConfig& SequentialConfig::add_input(std::string input, Shape shape) {
+  inputs.push_back({std::move(input), shape});
+  return *this;
+}
+
+Shape loss_input(Objective const& objective, Shape shape) {
+  for (LayerType const& type : objective.layers) {
+    std::visit(
+        [&](auto const& layer) {
+          if constexpr (coldpress::Layer<std::remove_cvref_t<decltype(layer)>>)
+            shape = output_shape_of(layer, Shapes{&shape, 1});
+        },
+        type);
+  }
+  return shape;
+}
+
+}  // namespace coldpress::dynamic
