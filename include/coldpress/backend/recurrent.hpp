@@ -1,6 +1,8 @@
-// Recurrent layers on the CPU: products and gates of a step in one kernel, lanes are units. Backward is a product with
-// the transposed W_h, then the gates' slopes.
+// Recurrent layers on the CPU.
 #pragma once
+
+// The matrix products and gates of a step are one kernel, whose lanes are units. The backward pass is a product with
+// the transposed W_h, followed by the gates' derivatives.
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/steps.hpp>
@@ -129,7 +131,7 @@ COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
 }
 /// Whether units fit into one narrow vector; products of backward read whole ones of what is kept.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
-/// All steps of a part.
+/// All steps of one part of the layer.
 template <int gates, bool fast>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
@@ -150,19 +152,19 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
   carry(s, r.x.samples);
 }
 
-/// What a step of backward has: pointers to this step's row of sample 0; null where there is nothing.
+/// The operands of a backward step, as pointers to the row of sample 0 in this step; null where there is nothing.
 struct RecurrentSlopes {
   float* gradients;
-  float const *after, *kept;  // gradients of the step after this one; what this one kept
-  float const *upper, *y;     // the gradient of this step's h from above; this step's h
+  float const *after, *kept;  // the gradients of the following step; what this step kept
+  float const *upper, *y;     // the gradient of this step's h from the layer above; this step's h
   float const* before;        // c (LSTM) or h of the step before
   Index gradients_pitch, kept_pitch, upper_pitch, y_pitch, before_pitch;
   Index hidden, units;
   bool rectified;
 };
 
-/// From the gradient of h to those of the sums, for one vector of units. The product of the step after with W_h is in
-/// the place of the last sum; after the sums comes what flows to the step before beside them.
+/// Computes the gradients of the sums from the gradient of h, for one vector of units. On entry the last sum holds the
+/// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored.
 template <int gates>
 COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count;
@@ -202,8 +204,8 @@ COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) 
   }
 }
 
-/// Gradients of all sums, from the last step to the first. `hidden`: W_h transposed, {gates of units, padded hidden}.
-/// `upper` has all steps or only the one that comes last.
+/// The gradients of all sums, from the last step to the first. `hidden` is W_h transposed, {gates of units, padded
+/// hidden}. `upper` has all steps, or only the one that is computed last.
 template <int gates>
 void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequence<float const> const& upper,
                         Index truncation) {
@@ -246,7 +248,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
   }
 }
 
-/// to = from, or to += from. Single values of a row take less time as they are than as a masked vector.
+/// to = from, or to += from. For rows of one or two values, scalar copies are faster than a masked vector.
 inline void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add) {
   for (Index t = 0; t < from.steps; ++t) {
     for (Index i = 0; i < from.samples; ++i) {
@@ -274,7 +276,7 @@ COLDPRESS_INLINE void with_gates(RnnType type, F f) {
   type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
 }
 
-/// A step of one sample that is the whole sequence.
+/// A sequence of a single step of one sample.
 template <int gates, class V>
 void whole_recurrent_step(void const* step) {
   auto const& s = *static_cast<RecurrentStep const*>(step);

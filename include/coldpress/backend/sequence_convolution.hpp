@@ -1,6 +1,8 @@
-// Causal convolutions of sequences. Of whole ones, rows of the product are steps, so that a step is a row of a dense
-// layer. In a stream, each step is added to the outputs that will need it. Both sum in one order.
+// Causal convolutions of sequences.
 #pragma once
+
+// For a whole sequence, the rows of the matrix product are steps, as if each step were a row of a dense layer. In a
+// stream, each step is added to the future outputs that need it. Both sum in the same order.
 
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
@@ -8,8 +10,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// A minibatch's part that goes through one panel: steps [step, step + rows) of a sequence; or of sequences of a single
-/// step, as many as there are rows.
+/// The part of a minibatch that goes through one panel: steps [step, step + rows) of one sequence, or one step each of
+/// as many single-step sequences as there are rows.
 struct Steps {
   Index sample, step, rows;
   bool single;
@@ -34,7 +36,7 @@ COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& 
   }
 }
 
-/// panel[row][d] for d = (tap, c) of one group.
+/// Writes panel[row][d] for d = (tap, c) of one group.
 COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
                                  Index pitch) {
   Index const channels = g.group_channels();
@@ -52,7 +54,7 @@ COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& step
   }
 }
 
-/// The way back, adding: dx of all steps that a row has seen.
+/// The backward pass: adds to dx for all steps that a row has seen.
 template <class = void>
 void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const* panel, Index pitch, Out dx,
                   Index group) {
@@ -79,7 +81,7 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
     for (Index group = 0; group < g.groups; ++group) {
       pack_steps(g, steps, x, group, memory.inputs, pitch);
       float const* b = bias;
-      if (bias && group > 0) {  // whole vectors are read, beyond the last group
+      if (bias && group > 0) {  // whole vectors are read, which extend beyond the last group
         copy_over(memory.rest, bias + group * outputs, outputs);
         b = memory.rest;
       }
