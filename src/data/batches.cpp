@@ -12,7 +12,7 @@ void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch) {
   Stream const stream{seed, 0, "batches"};
   for (std::size_t i = order.size(); i > 1; --i) {
     auto const block = stream.block(i - 1, epoch);
-    // The remainder of 64 bits favours no place by more than size / 2^64.
+    // The remainder of 64 bits favours no place by more than a factor of 1 + size / 2^64.
     std::uint64_t const draw = (std::uint64_t{block.words[1]} << 32 | block.words[0]) % i;
     std::swap(order[i - 1], order[draw]);
   }

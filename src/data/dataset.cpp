@@ -24,7 +24,7 @@ template <class Failure>
 
 std::string counted(std::size_t n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
-/// The shape of one sample of an array whose first extent counts them.
+/// The shape of one sample of an array whose first extent is the number of samples.
 Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
   if (extents.empty() || extents.size() > Shape::max_rank + 1)
     fail_in<FormatError>(file, "has " + counted(extents.size(), "extent") + ", wanted 1 to 9, samples first");
@@ -38,7 +38,7 @@ Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
 
 namespace fs = std::filesystem;
 
-/// What open_mnist looks for in a folder: in each pair, the plain file comes first.
+/// The file names that open_mnist looks for in a folder.
 using Names = std::array<char const*, 2>;
 constexpr Names training_names{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
     test_names{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -109,7 +109,7 @@ Dataset open_npy(std::vector<std::string> const& files, ReadOptions options) {
 std::vector<std::string> themselves(std::vector<std::string> const& paths) { return paths; }
 
 struct Format {
-  std::string_view name, argument;  // paths, with commas between them
+  std::string_view name, argument;  // paths, separated by commas
   std::vector<std::string> (*files)(std::vector<std::string> const& paths);
   Dataset (*open)(std::vector<std::string> const& files, ReadOptions);
 };
@@ -190,7 +190,7 @@ Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
     throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + counted(size, "sample") +
                       " leaves one of the parts empty"};
   std::vector<Index> order(size);
-  // An epoch that no training reaches.
+  // An epoch number that no training reaches.
   shuffle(order, seed, ~std::uint64_t{0});
   auto const gather = [&](std::span<Index const> rows) {
     Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}};

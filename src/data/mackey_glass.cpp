@@ -6,7 +6,7 @@
 namespace coldpress::data {
 namespace {
 
-/// std::pow differs between C libraries, and a chaotic series would soon show it.
+/// x^exponent. std::pow differs between C libraries, and a chaotic series would soon show the difference.
 double power(double x, int exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2, x *= x)
@@ -51,7 +51,7 @@ class Integrator {
     Point const& a = point(step);
     if (s == 0) return a.value;
     Point const& b = point(step + 1);
-    // Slopes of the interval itself, so that the kink at 0 stays between two intervals.
+    // The slopes belong to this interval, so that the kink at 0 stays between two intervals.
     double const h = equation_.step, r = 1 - s;
     return r * r * ((1 + 2 * s) * a.value + s * h * a.slope) + s * s * ((3 - 2 * s) * b.value - r * h * b.slope);
   }

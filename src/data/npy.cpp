@@ -111,7 +111,7 @@ class Header {
   std::optional<std::vector<Index>> extents_;
 };
 
-/// The rest of the file as floats, read piece by piece so that no second copy of the whole is needed.
+/// The rest of the file as floats, read in pieces so that no second copy of the whole is needed.
 template <class Value>
 std::vector<float> read_values(Source& source, std::vector<Index> const& extents) {
   std::size_t const promised = promised_values(source, extents, sizeof(Value));
@@ -177,7 +177,7 @@ void write_npy(std::string const& path, std::span<Index const> extents, std::spa
     throw ShapeError{"an array of {" + list(extents) + "} does not hold " + std::to_string(values.size()) + " values"};
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + list(extents);
   header += extents.size() == 1 ? ",), }" : "), }";
-  // The values begin at a multiple of 64 bytes; a blank-padded line ends the header.
+  // The values begin at a multiple of 64 bytes; the header ends with a line padded with blanks.
   std::size_t const start = (magic.size() + 4 + header.size() + 1 + 63) / 64 * 64;
   header.resize(start - magic.size() - 4 - 1, ' ');
   header += '\n';
