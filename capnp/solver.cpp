@@ -1,4 +1,5 @@
-// Solvers to checkpoints and back. Apart from network.cpp, since programs that never train need none of it.
+// Conversion of solvers to checkpoints and back, apart from network.cpp because programs that never train need none of
+// it.
 #include "weights.hpp"
 
 #include <algorithm>
@@ -6,8 +7,7 @@
 namespace coldpress::persist {
 namespace {
 
-/// Where in the checkpoint the values of each buffer are: the optimizer's states, and the gradients of samples that
-/// wait.
+/// The places in the checkpoint of each buffer's values: the optimizer's states, and the gradients if samples wait.
 std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
                                                    std::vector<dynamic::Executable::Weight> const& weights, int states,
                                                    bool accumulates) {
@@ -24,7 +24,7 @@ std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
   return buffers;
 }
 
-/// The executable's buffer b of buffers_in_order.
+/// The executable's buffer that corresponds to buffer b of buffers_in_order.
 int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
 
 }  // namespace
