@@ -1,4 +1,4 @@
-// The smallest whole program: a training and its data from files, a network into a file, and what that one says.
+// The smallest complete program: a training and its data from files, a network saved to a file, and its predictions.
 //
 //   xor [CONFIG [DATA]]
 //
