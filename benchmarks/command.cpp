@@ -2,8 +2,8 @@
 // times a workload, or several such as T1,T4, and prints one line for each. For an unknown workload it prints nothing.
 //
 // The static path has the backends cpu and, with CUDA, cuda:N. linked is the same network types over the precompiled
-// kernels, compiled with only -O2. fused is the dynamic path with each pass as one kernel. libraries is the dynamic path
-// with matrix products by cuDNN and cuBLASLt, in coldpress-bench-libraries and coldpress-gpu-check.
+// kernels, compiled with only -O2. fused is the dynamic path with each pass as one kernel. libraries is the dynamic
+// path with matrix products by cuDNN and cuBLASLt, in coldpress-bench-libraries and coldpress-gpu-check.
 //
 // On a GPU, --data uploaded|resident says whether each call uploads its minibatch or the minibatch stays there, --host
 // pipelined|waited whether calls follow each other or the host waits for each, and --together N how many passes are

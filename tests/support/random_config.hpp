@@ -183,8 +183,7 @@ class RandomConfig {
       default:
         add_linear(x);
     }
-    if (random_.integer(0, 2) == 0) add(TanH{}, {values_.size() - 1}, Shape{values_.back().shape});  // keeps values
-                                                                                                     // small
+    if (random_.integer(0, 2) == 0) add(TanH{}, {values_.size() - 1}, Shape{values_.back().shape});  // keeps it small
   }
   void add_linear(std::size_t x) {
     Shape const in = values_[x].shape;
