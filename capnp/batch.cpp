@@ -168,8 +168,8 @@ class Reading {
     if (in[0] > 1 && in[1] == 1 && said_ && *said_ == in && fits(one_step)) return *said_ = one_step;
     if (of_juice_ && in[1] > 1 && !(in[0] == 1 && fits(in)))
       throw UnsupportedError{"Juice declares samples {features, steps} = " + coldpress::to_string(in) +
-                             " and computes on {steps, features}: beyond one step that means nothing. Files of "
-                             "coldpress say {steps, features}"};
+                             " and computes on {steps, features}: beyond one step these contradict each other. "
+                             "coldpress's own files say {steps, features}"};
     return in;
   }
 
@@ -185,7 +185,7 @@ class Reading {
     NamedTensor const& tensor = *found;
     if (static_cast<Index>(tensor.values.size()) != parameter.shape.size())
       throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) +
-                        ", configuration and inputs ask for " + to_string(parameter.shape)};
+                        ", but configuration and inputs require " + to_string(parameter.shape)};
     confirmed_ = true;
   }
 
@@ -200,7 +200,7 @@ class Reading {
   static Shape whole(Extents const& sample, std::optional<Shape> const& expected) {
     if (expected && count(sample) != expected->size())
       throw ConfigError{"a sample of shape " + to_string(sample) + " has " + std::to_string(count(sample)) +
-                        " values, the samples that come have " + std::to_string(expected->size())};
+                        " values, but the incoming samples have " + std::to_string(expected->size())};
     return shape_of(sample);
   }
 
@@ -212,7 +212,7 @@ class Reading {
       if (rule_ != Rule::batch_always && count(file) == expected->size()) return shape_of(file);
       if (count(sample) != expected->size())
         throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) +
-                          " values after its batch of " + std::to_string(file[0]) + ", the samples that come have " +
+                          " values after its batch of " + std::to_string(file[0]) + ", but the incoming samples have " +
                           std::to_string(expected->size())};
     } else if (input && rule_ == Rule::inputs_whole) {
       return shape_of(file);
@@ -220,8 +220,8 @@ class Reading {
       doubtful_ = file;
     }
     if (!batch_fits)
-      throw ConfigError{"shape " + to_string(file) + " has a batch of " + std::to_string(file[0]) + ", others have " +
-                        std::to_string(*batch_)};
+      throw ConfigError{"shape " + to_string(file) + " has a batch of " + std::to_string(file[0]) +
+                        ", but others have " + std::to_string(*batch_)};
     return take_batch(file);
   }
 

@@ -39,9 +39,10 @@ bool verify_checksum(typename Root::Reader root) {
     throw ChecksumError{marked ? "says that it has a checksum, but there is none"
                                : "has a checksum, but does not say of which kind"};
   if (std::string_view{kind.begin(), kind.size()} != checksum_kind)
-    throw ChecksumError{"has a checksum of an unknown kind: the file is damaged, or of a newer coldpress"};
+    throw ChecksumError{"has a checksum of an unknown kind: the file is damaged, or from a newer version of coldpress"};
   if (checksum(root) != root.getChecksum() && !is_fuzzed)
-    throw ChecksumError{"the content does not match its checksum: the file is damaged, or of a newer coldpress"};
+    throw ChecksumError{
+        "the content does not match its checksum: the file is damaged, or from a newer version of coldpress"};
   return true;
 }
 

@@ -35,8 +35,7 @@ class Tree {
  public:
   void enter(std::size_t depth) {
     if (++layers_ > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
-    if (depth > max_nesting)
-      throw ConfigError{"more than " + std::to_string(max_nesting) + " layers inside each other"};
+    if (depth > max_nesting) throw ConfigError{"more than " + std::to_string(max_nesting) + " nested layers"};
   }
 
  private:

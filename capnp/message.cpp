@@ -120,7 +120,7 @@ Message::Message(std::span<std::byte const> bytes) {
   } else if (auto const unpacked = packed_words(bytes)) {
     if (*unpacked > max_unpacked(bytes.size()) / word_size)
       throw FormatError{"promises " + std::to_string(*unpacked) + " words in " + std::to_string(bytes.size()) +
-                        " bytes, more than a network can be packed"};
+                        " bytes, more than a network can be compressed"};
     words_ = kj::heapArray<capnp::word>(*unpacked);
     auto* to = reinterpret_cast<std::byte*>(words_.begin());
     for_each_packed(bytes, [&](std::uint64_t word) {
@@ -129,8 +129,8 @@ Message::Message(std::span<std::byte const> bytes) {
     });
     words = words_;
   } else {
-    throw FormatError{"is no Cap'n Proto message, or cut short: its " + std::to_string(bytes.size()) +
-                      " bytes do not match a segment table, neither plain nor packed"};
+    throw FormatError{"is not a Cap'n Proto message, or is cut short: its " + std::to_string(bytes.size()) +
+                      " bytes match no segment table, neither plain nor packed"};
   }
 
   capnp::ReaderOptions options;

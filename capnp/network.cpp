@@ -74,8 +74,8 @@ Model for_juice(Model model) {
                     "Juice's poolings have the same window on both axes");
     } else if (auto const* r = std::get_if<Rnn>(&config.layer_type)) {
       refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
-                    "Juice's recurrent layers make {hidden, layers} and truncate no gradient");
-      refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers go one way");
+                    "Juice's recurrent layers output {hidden, layers} and do not truncate gradients");
+      refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers have one direction");
     }
   });
   auto const output_shapes = dynamic::output_shapes(model.config);

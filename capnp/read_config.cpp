@@ -221,7 +221,7 @@ class Reader : Tree {
     };
     if (list(sample).size() > 0 && list(field).size() > 0)
       throw ConfigError{"'" + field + "' (with the batch first) and '" + sample +
-                        "' (without a batch) are both given, where one of them is enough"};
+                        "' (without a batch) are both given; give only one of them"};
     if (list(sample).size() > 0) return {read_extents(list(sample), Shape::max_rank), true};
     if (list(field).size() > 0) return {read_extents(list(field), max_file_rank), false};
     throw ConfigError{"a shape must have 1 to " + std::to_string(max_file_rank) +
@@ -236,7 +236,7 @@ class Reader : Tree {
     auto const known = spellings(value);
     auto const found = std::find(known.begin(), known.end(), text);
     if (found == known.end())
-      throw ConfigError{"'" + printable(text) + "' is none of " + listed({known.begin(), known.end()}) +
+      throw ConfigError{"'" + printable(text) + "' is not one of " + listed({known.begin(), known.end()}) +
                         suggestion(text, {known.begin(), known.end()})};
     value = static_cast<Enum>(found - known.begin());
   }

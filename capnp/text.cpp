@@ -53,7 +53,7 @@ class Guard {
       } else if (is_word(c)) {
         word();
       } else if (c == '`') {
-        refuse(at_, "text goes between double quotes");
+        refuse(at_, "text must be in double quotes");
       } else if (c == '.' || c == '$' || c == '@') {
         refuse(at_, "names from elsewhere cannot be used here");
       } else {
@@ -90,15 +90,14 @@ class Guard {
       if (is_control(text_[at_])) refuse(at_, "a control character");
       at_ += text_[at_] == '\\' ? 2 : 1;
     }
-    if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text has no end");
+    if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text is not terminated");
     ++at_;
     value_ended_ = true;
   }
 
   void open(char kind) {
     if (value_ended_) refuse(at_, "a bracket cannot follow a value");
-    if (brackets_.size() == max_brackets)
-      refuse(at_, "more than " + std::to_string(max_brackets) + " brackets inside each other");
+    if (brackets_.size() == max_brackets) refuse(at_, "more than " + std::to_string(max_brackets) + " nested brackets");
     // The elements of a list have the list's type; next_ already holds the element type of a list.
     auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
     brackets_.push_back({kind, at_++, type, {}, {}});
@@ -150,9 +149,9 @@ class Guard {
         std::vector<std::string> known;
         for (auto const one : enumerators_->getEnumerants()) known.push_back(text_of(one.getProto().getName()));
         if (std::find(known.begin(), known.end(), name) == known.end())
-          refuse(start, "'" + std::string{name} + "' is none of " + listed(known) + suggestion(name, known));
+          refuse(start, "'" + std::string{name} + "' is not one of " + listed(known) + suggestion(name, known));
       } else if (std::find(std::begin(literals), std::end(literals), name) == std::end(literals)) {
-        refuse(start, "'" + std::string{name} + "' is no value" +
+        refuse(start, "'" + std::string{name} + "' is not a value" +
                           suggestion(name, {std::begin(literals), std::end(literals)}));
       }
       return;
@@ -168,7 +167,7 @@ class Guard {
       if (field->getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT) {
         if (!bracket.member.empty())
           refuse(start,
-                 "'" + std::string{bracket.member} + "' is chosen already, '" + terminated + "' would be a second one");
+                 "'" + std::string{bracket.member} + "' is already chosen; '" + terminated + "' would be a second one");
         bracket.member = name;
       }
       auto type = field->getType();

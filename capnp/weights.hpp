@@ -85,10 +85,10 @@ class Tensors {
       refuse(weight, "is missing");
     }
     if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))
-      refuse(weight, "has shape " + text(tensor->shape) + ", the layer wants " + text(extents_of(weight.shape)));
+      refuse(weight, "has shape " + text(tensor->shape) + ", but the layer expects " + text(extents_of(weight.shape)));
     if (static_cast<Index>(tensor->values.size()) != weight.shape.size())
-      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, its shape " + text(tensor->shape) +
-                         " asks for " + std::to_string(weight.shape.size()));
+      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, but its shape " + text(tensor->shape) +
+                         " requires " + std::to_string(weight.shape.size()));
     left_.drop(*tensor);
     return tensor->values;
   }

@@ -115,7 +115,7 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
       double const numeric = difference(values[i]);
       demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
              "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
-                 ", by differences " + std::to_string(numeric) + place<N>(batch));
+                 ", but the central difference is " + std::to_string(numeric) + place<N>(batch));
     }
   };
   compare(x, dx, "input");

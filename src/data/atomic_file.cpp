@@ -189,7 +189,7 @@ std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes)
   if (!opened.has_size()) max_bytes = std::min(max_bytes, most_of_a_stream);
 
   auto const refuse_size = [&](std::string const& size) {
-    FileError error{"is " + size + " bytes, the most read here is " + std::to_string(max_bytes)};
+    FileError error{"has " + size + " bytes, expected at most " + std::to_string(max_bytes)};
     error.in_file(path);
     throw error;
   };

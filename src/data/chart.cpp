@@ -147,8 +147,8 @@ class Drawing {
     Axis x, y;
     for (Curve const& curve : chart.curves) {
       if (!curve.x.empty() && curve.x.size() != curve.y.size())
-        throw ShapeError{"chart '" + chart.title + "': curve '" + curve.name + "' has " +
-                         std::to_string(curve.x.size()) + " x for " + std::to_string(curve.y.size()) + " y"};
+        throw ShapeError{"chart '" + chart.title + "': curve '" + curve.name + "' has x and y of different lengths, " +
+                         std::to_string(curve.x.size()) + " and " + std::to_string(curve.y.size())};
       for (std::size_t i = 0; i < curve.y.size(); ++i)
         if (plottable(x_of(curve, i)) && plottable(curve.y[i])) x.cover(x_of(curve, i)), y.cover(curve.y[i]);
     }

@@ -156,7 +156,7 @@ CsvTable read_csv(std::string const& path, ReadOptions options) {
     }
     if (table.columns == 0) table.columns = columns;
     if (columns != table.columns)
-      fields.malformed("the line ends here, with " + std::to_string(columns) + " fields where the first line has " +
+      fields.malformed("the line ends here, with " + std::to_string(columns) + " fields, but the first line has " +
                        std::to_string(table.columns));
   }
   if (table.values.empty()) source.malformed("has no row of numbers");

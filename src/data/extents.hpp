@@ -51,7 +51,7 @@ void make_room(std::vector<Value>& values, Source const& source, std::size_t pro
 /// Throws FormatError if the file continues.
 inline void expect_end(Source& source) {
   std::byte extra[1];
-  if (source.read(extra) != 0) source.malformed("goes on after the values that the header promises");
+  if (source.read(extra) != 0) source.malformed("continues after the values that the header promises");
 }
 
 }  // namespace coldpress::data

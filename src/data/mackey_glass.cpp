@@ -65,7 +65,7 @@ class Integrator {
 void require_positive(double value, char const* name) {
   if (!(value > 0 && std::isfinite(value)))
     throw ConfigError{std::string{"Mackey-Glass: "} + name + " is " + std::to_string(value) +
-                      ", wanted a positive number"};
+                      ", expected a positive number"};
 }
 
 }  // namespace
@@ -79,10 +79,10 @@ std::vector<float> series(MackeyGlass const& equation, Index length) {
     throw ConfigError{"Mackey-Glass: beta, gamma and initial must be finite"};
   if (equation.tau < equation.step || equation.tau / equation.step > 1e7)
     throw ConfigError{"Mackey-Glass: tau is " + std::to_string(equation.tau / equation.step) +
-                      " steps, wanted 1 to 10000000"};
+                      " steps, expected 1 to 10000000"};
   if (equation.warm_up < 0 || length < 0)
     throw ConfigError{"Mackey-Glass: warm_up is " + std::to_string(equation.warm_up) + " and the length " +
-                      std::to_string(length) + ", wanted at least 0"};
+                      std::to_string(length) + ", expected at least 0"};
 
   Integrator integrator{equation};
   auto const next = [&] {

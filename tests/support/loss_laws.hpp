@@ -32,7 +32,7 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     value = middle;
     demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
            "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", by differences of N losses " + std::to_string(numeric) + place<N>(batch));
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
   }
 }
 
@@ -146,7 +146,7 @@ void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations
     value = middle;
     demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
            "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", by differences of N losses " + std::to_string(numeric) + place<Net>(batch));
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
   }
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>

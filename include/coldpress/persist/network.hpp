@@ -133,7 +133,8 @@ template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   if (checkpoint.random_state.size() > 1)
-    throw MismatchError{"the checkpoint is of a network that also ran apart from its solver, which must be dynamic"};
+    throw MismatchError{
+        "the checkpoint is of a network that also ran without its solver; only a dynamic solver can resume it"};
   check_optimizer(checkpoint, Solver::Optimizer::name, Solver::Optimizer::states);
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
