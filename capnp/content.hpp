@@ -16,9 +16,8 @@ inline constexpr std::size_t max_file = std::size_t{1} << 40;
 Model read_layer(schema::Layer::Reader file, bool of_juice = false);
 void write_layer(schema::Layer::Builder file, Model const& model);
 
-/// A configuration without weights beside it, whose batch does not matter. `by_hand` is given for trainings, which
-/// people write, and is the size of their minibatches. Then a shape that can be read in two ways is refused
-/// (check_one_meaning).
+/// A configuration without weights; its batch does not matter. `by_hand` is given for trainings, which people write,
+/// and is the size of their minibatches. Then a shape that can be read in two ways is refused (check_one_meaning).
 dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand = {});
 /// Without a batch, shapes are written as those of one sample.
 void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config,

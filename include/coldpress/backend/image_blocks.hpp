@@ -197,8 +197,7 @@ COLDPRESS_INLINE float const* read_block(Rows<float const> x, Index b, Index fir
   transpose<true>(block_size, count, x.row(b * block_size) + first, x.pitch, scratch, block_size);
   return scratch;
 }
-/// compute(to) writes values [first, first + count) of block b, either in place or to scratch, from where they are
-/// transposed.
+/// compute(to) writes values [first, first + count) of block b, in place or to scratch, from where they are transposed.
 template <class Compute>
 COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index count, float* scratch, Compute compute) {
   float* const to = y.blocked ? y.row(b * block_size) + first * block_size : scratch;

@@ -9,8 +9,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The sums of a unit: one a gate, but two for the new value of a GRU, whose recurrent part is multiplied by r first.
-/// What comes from x goes to the first sums, what comes from h to the last.
+/// The sums of a unit: one per gate, but two for the new value of a GRU, whose recurrent part is first multiplied by r.
+/// The terms of x are added to the first sums, the terms of h to the last.
 template <int gates>
 struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
@@ -50,8 +50,8 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
 }
 
-/// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
-/// k = p, p + parts, ...), added at the end.
+/// Computes one vector of units of h samples. Each sum is b_W + b_R, then the terms of x, then those of h. There are
+/// `parts` partial sums (of the terms k = p, p + parts, ...), which are added at the end.
 template <int gates, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
@@ -83,7 +83,7 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     };
     Index k = 0;
     for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) {
-      asm("" : "+r"(k));  // keeps the loop a loop: unrolled, it is reordered and spills
+      asm("" : "+r"(k));  // prevents unrolling, after which g++ reorders the loop and spills registers
       for_constants<parts>(term);
     }
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
@@ -100,7 +100,7 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   }
   if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{});
 
-  V done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
+  V done[h][count];  // a copy, because an indexed `sum` would be in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
@@ -108,14 +108,14 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   });
   for (int i = 0; i < h; ++i) activate<gates, fast>(s, row + i, column, done[i]);
 }
-/// The same, not inlined: one copy serves every shape.
+/// The same, but not inlined, so that one copy serves every shape.
 template <int gates, bool fast, int h, int parts>
 __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
   RecurrentStep const s = step;  // stores cannot change a copy
   recurrent_block<gates, fast, h, parts, Vector>(s, row, column);
 }
 
-/// The new h of so many samples to where it is carried, if it is not there already.
+/// Copies the new h of `samples` samples to where it is carried, if it is not there already.
 COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
   if (!s.carried || s.hidden <= lanes) return;
   for (Index i = 0; i < samples; ++i) {
@@ -123,13 +123,13 @@ COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
     for (Index c = 0; c < s.hidden; c += lanes) store(to + c, load_row(s.y + i * s.y_pitch + c, s.writable - c));
   }
 }
-/// A step of one sample, summed in two chains. Inlined: a step of a stream is little else, where the compiler knows the
-/// shapes.
+/// A step of one sample, summed in two chains. It is inlined because, where the compiler knows the shapes, a stream's
+/// step consists of little else.
 template <int gates, bool fast, class V>
 COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
   for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, fast, 1, 2, V>(s, 0, column);
 }
-/// Whether units fit into one narrow vector; products of backward read whole ones of what is kept.
+/// Whether the units fit into one narrow vector. Not if values are kept, because backward reads them in whole vectors.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
 /// All steps of one part of the layer.
 template <int gates, bool fast>

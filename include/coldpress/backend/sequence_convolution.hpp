@@ -110,11 +110,11 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
   });
   return sum[count - 1];
 }
-/// Taps that are summed at once, at most: of more, parts are, from the last to the first, for each leaves its place to
-/// the one before.
+/// The largest number of taps that are summed at once. More taps are summed in parts, from the last part to the first,
+/// because each part frees its place for the one before.
 inline constexpr int most_taps_at_once = 8;
-/// One step. `single`: all taps are summed at once, and are `most`; else in parts of `most` and of one less. `one`:
-/// there is but one group, and one vector of outputs.
+/// One step. `single`: all taps are summed at once and there are `most` of them; otherwise the parts have `most` taps
+/// or one less. `one`: there is only one group and one vector of outputs.
 template <int most, bool single, bool one, class Chain, class Join>
 COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
@@ -147,12 +147,12 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
     column += outputs;
   }
 }
-/// The same, not inlined.
+/// The same, but not inlined.
 template <int most, bool single, bool one, class Step>
 void whole_convolve_step(void const* step) {
   convolve_step<most, single, one>(*static_cast<Step const*>(step));
 }
-/// f(the taps of a part, whether it is all): constants where the shape is one.
+/// f(number of taps of a part, whether the part is all), as constants.
 template <class F>
 COLDPRESS_INLINE void with_part(Index taps, F f) {
   constexpr int most = most_taps_at_once;
@@ -174,7 +174,7 @@ Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
   return kernel;
 }
 
-/// All steps of a call, of which s is the first. `known`: whether the compiler knows the shape; then all is inlined.
+/// All steps of a call, beginning with s. `known` says that the compiler knows the shape; then everything is inlined.
 template <bool known, class X, class Step>
 COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s) {
   for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {
