@@ -19,8 +19,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- measured: benchmarks/report.py -->", "<!-- end of what is measured -->"
 
-# Description; MFLOP: two per multiply-add forward and for each gradient (none for the network's input), and four per parameter
-# for the update; KiB: parameters, gradients, momentum and activations, counted once per read and once per write.
+# Description; MFLOP: two per multiply-add forward and for each gradient (none for the network's input), four per parameter for the
+# update; KiB: parameters, gradients, momentum and activations, each once per read and once per write.
 WORKLOADS = {
     "T1": ("train 784-128-10, ReLU, batch 64", 26.59, 3117),
     "T2": ("train 784-512-512-10, ReLU, batch 128", 413.5, 20770),

@@ -1,6 +1,5 @@
-// Forecasts a chaotic series with a network that is a C++ type; saves the network, loads it into a network of no known
-// type, and compares the two: their bits are the same, and it shows how fast each is. It needs no data, because it
-// integrates the series itself.
+// Forecasts a chaotic series with a network that is a C++ type; saves it, loads it back as a dynamic network, and
+// compares the two: they compute the same bits, and both are timed. No data are needed: the series is integrated here.
 //
 //   forecast [--output DIR] [--epochs N] [--seed N]      writes DIR/forecast.svg and DIR/forecast.juice
 //
@@ -27,7 +26,7 @@
 
 using namespace coldpress;
 
-// The network computes the value 6 places ahead from the last 32 values of the series.
+// From the last 32 values of the series to the one 6 places after them.
 constexpr Index window = 32, ahead = 6;
 constexpr Index known_length = 50000, unseen_length = 10000;
 constexpr Index training_batch = 64, inference_batch = 256;
@@ -49,7 +48,7 @@ Scale scale_of(std::span<float const> values) {
   return {sum / count, std::sqrt(squares / count)};
 }
 
-/// The root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, 1 is no better than
+/// Root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, and 1 is no better than
 /// always forecasting the mean.
 double normalised_error(std::span<float const> forecast, std::span<float const> truth) {
   double squares = 0;
@@ -57,16 +56,16 @@ double normalised_error(std::span<float const> forecast, std::span<float const> 
   return std::sqrt(squares / static_cast<double>(truth.size())) / scale_of(truth).deviation;
 }
 
-/// The "nothing changes" forecast: the last known value.
+/// The forecast that nothing changes: the last known value.
 std::vector<float> persistence(data::Dataset const& samples) {
   std::vector<float> forecast;
   for (Index i = 0; i < samples.size(); ++i) forecast.push_back(samples.sample(i).back());
   return forecast;
 }
 
-// ---- Training and inference, the same for a static and a dynamic network
+// ---- Training and inference: the same for a static network and a dynamic one
 
-/// The outputs for all samples; `forward` computes a minibatch of them.
+/// Outputs for all samples; `forward` takes a minibatch of them.
 template <class Forward>
 std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   std::vector<float> outputs;
@@ -79,8 +78,7 @@ std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   return outputs;
 }
 
-/// Trains one epoch and returns its mean loss; `after_batch` gets the number of samples done so far and their mean
-/// loss.
+/// Trains for one epoch and returns its mean loss; `after_batch` receives the samples so far and their mean loss.
 template <class AnySolver, class AfterBatch>
 double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_batch) {
   double sum = 0;
@@ -95,14 +93,14 @@ double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_b
 
 // ---- Comparing the two
 
-/// The number of values that are equal, bit for bit.
+/// How many values are the same, bit for bit.
 std::size_t equal_bits(std::span<float const> a, std::span<float const> b) {
   std::size_t equal = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) equal += std::memcmp(&a[i], &b[i], sizeof(float)) == 0;
   return equal;
 }
 
-/// All weights of a network of either kind, one after another.
+/// All weights, one after another, of a network of either kind.
 template <class AnyNetwork>
 std::vector<float> weights_of(AnyNetwork const& net) {
   std::vector<float> all;
@@ -111,7 +109,7 @@ std::vector<float> weights_of(AnyNetwork const& net) {
   return all;
 }
 
-/// The seconds of the fastest of several runs, which excludes what else the machine was doing.
+/// Seconds of the fastest of several runs, which other programs on the machine disturbed least.
 template <class Run>
 double seconds_of(int runs, Run run) {
   using Clock = std::chrono::steady_clock;
@@ -133,8 +131,8 @@ struct Options {
 };
 
 struct Series {
-  Scale scale;                  // of the known part, which is scaled to mean 0 and standard deviation 1
-  data::Dataset known, unseen;  // windows, and the values that follow them
+  Scale scale;                  // of the known part, which is brought to mean 0 and deviation 1
+  data::Dataset known, unseen;  // windows, and the values they lead to
 };
 Series make_series() {
   std::vector<float> values = data::series({}, known_length + unseen_length);
@@ -144,7 +142,7 @@ Series make_series() {
           data::windows(std::span{values}.subspan(known_length), window, ahead)};
 }
 
-/// Trains with a learning rate that falls to 0; returns the mean loss of each epoch.
+/// Trains with a learning rate that falls to zero; returns the mean loss of each epoch.
 std::vector<double> train(Forecaster& net, data::Dataset const& known, Options const& options) {
   Trainer solver{net};
   data::Batches batches{known, training_batch, options.seed};
@@ -170,7 +168,7 @@ void draw(std::string const& path, Series const& series, std::span<float const> 
     double const real = series.unseen.targets[t], said = forecast[t];
     truth.y.push_back(series.scale.mean + series.scale.deviation * real);
     dots.y.push_back(t % apart == 0 ? series.scale.mean + series.scale.deviation * said
-                                    : std::nan(""));  // a value between gaps appears as a dot
+                                    : std::nan(""));  // a value between gaps is a dot
     error.y.push_back(said - real);
   }
   for (std::size_t epoch = 0; epoch < losses.size(); ++epoch) {
@@ -206,9 +204,8 @@ bool run(Options const& options) {
       normalised_error(persistence(series.unseen), series.unseen.targets));
   draw(picture, series, forecast, losses);
 
-  // The file is read twice: into the type, which must be that of the file's network, and into a network of no known
-  // type. The dynamic network uses the instructions that this program was compiled for, so that its sums are the same
-  // to the last bit.
+  // The file is read twice: into the type, which must match the network of the file, and into a dynamic network. The
+  // dynamic one uses the instructions that this program was compiled for, so its sums are the same to the last bit.
   save(net, model);
   auto typed = load<Forecaster>(model);
   auto layer = dynamic::Layer::load(dynamic::Backend::like_static(), model);
@@ -221,7 +218,7 @@ bool run(Options const& options) {
   auto const inference_layer =
       seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.predict(x); }); });
 
-  // Both continue to train, on the same minibatches.
+  // Both continue training, on the same minibatches.
   int const epochs = 3;
   Trainer static_solver{typed};
   dynamic::Solver dynamic_solver{std::move(layer), dynamic::to_solver_config(static_solver)};

@@ -1,11 +1,11 @@
-// Four networks as functions, each trained twice: as a C++ type, and from a config at run time. The bits are the same.
+// Four networks as functions, each trained twice, to the same bits: as a C++ type, and from a config at run time.
 //
 //   graphs --data DIR [--network residual|autoencoder|variational|dropout] [--config FILE] [--write FILE] [--epochs N]
 //          [--samples N]
 //
-// DIR holds the IDX files of MNIST; scripts/get-mnist.sh fetches them. FILE of --config is a training config such as
-// examples/configs/residual.capnp.txt, whose network and solver are used; without it they are made from the function,
-// and --write writes them to a file. The program fails if weights differ, or if the loss does not fall.
+// DIR holds the IDX files of MNIST; scripts/get-mnist.sh downloads them. The FILE of --config is a training config such
+// as examples/configs/residual.capnp.txt, of which the network and the solver are used; without it, they are made from
+// the function, and --write writes them. Fails if weights differ, or if the loss does not fall.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/residual.capnp.txt
 // ctest autoencoder: --data @DATA@/mnist-8k --network autoencoder --config @SOURCE@/examples/configs/autoencoder.capnp.txt
 // ctest variational: --data @DATA@/mnist-8k --network variational
@@ -27,7 +27,7 @@ using namespace coldpress;
 
 // ---- The networks
 
-// Twelve layers: a convolution, five residual blocks of two, and a Linear. The loss is part of the network.
+// Twelve layers: a convolution, five residual blocks of two, and a Linear. Its loss is part of it.
 constexpr auto residual = graph([](auto picture, auto label) {
   auto x = picture | Reshape{{1, 28, 28}} |
            Convolution{.num_output = 16, .filter_shape = 3, .stride = 2, .padding = 1} | ReLU{};
@@ -37,7 +37,7 @@ constexpr auto residual = graph([](auto picture, auto label) {
   return scores;
 });
 
-// Learns to remove noise; the decoder has the encoder's weights (Vincent et al. 2010, and Mocha's example).
+// Learns to remove noise; the decoder shares the encoder's weights (Vincent et al. 2010, and Mocha's example).
 constexpr auto autoencoder = graph([](auto picture) {
   auto clean = picture | Flatten{};
   auto hidden = clean | RandomMask{.probability = 0.3f} | Linear{100} | name("encoder");
@@ -88,7 +88,7 @@ std::vector<float> weights_of(AnyNetwork const& net) {
   return all;
 }
 
-/// Calls step(samples, targets) for every minibatch; returns the mean losses of the first and of the last minibatches.
+/// Calls step(samples, targets) for every minibatch; returns the mean loss of the first and of the last ones.
 template <class Step>
 bool train(char const* what, data::Dataset const& pictures, Options const& options, Step step) {
   data::Batches batches{pictures, 50, 1};

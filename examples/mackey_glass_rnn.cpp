@@ -1,12 +1,12 @@
 // Juice's example of a recurrent network, with a meaningful test: an LSTM reads the last values of a series, one per
-// step, and forecasts the next one. It learns a series that is integrated here. With --csv it also learns the table of
-// Juice's example, a random fifth of which is held out. With --juice it also shows how well a network that Juice saved
-// forecasts that table.
+// step, and forecasts the next one. It learns the series that is integrated here; with --csv also the table of Juice's
+// example, of which a fifth, drawn at random, is held out; with --juice it prints the error on that table of a network
+// that Juice saved.
 //
 //   mackey_glass_rnn [--csv FILE] [--juice FILE] [--output DIR] [--epochs N] [--seed N]
 //
 // Writes DIR/mackey_glass_rnn.svg and DIR/mackey_glass_rnn.juice. FILE of --csv has the target in its first column and
-// the ten values before it, latest first, in the others.
+// ten values before it, latest first, in the others.
 // ctest:
 // ctest csv: --csv @DATA@/mackey-glass/norm_mackeyglass_test.csv.gz --juice
 // @DATA@/juice/mackey-glass-rnn.juice
@@ -48,7 +48,7 @@ double mean_squared_error(std::span<float const> forecasts, data::Dataset const&
   return evaluator.value();
 }
 
-/// Trains with a learning rate that falls to 0, and returns the error on the held-out samples after each epoch.
+/// Trains with a learning rate that falls to zero, and returns the error on the held-out samples after each epoch.
 template <class Net>
 data::Curve train(std::string const& what, Net& net, data::Split const& samples, Options const& options) {
   Index const steps = options.epochs * ((samples.training.size() + batch_size - 1) / batch_size);
@@ -77,8 +77,7 @@ data::Curve train(std::string const& what, Net& net, data::Split const& samples,
   return curve;
 }
 
-/// Forecasts the value 6 places after the last values of the series. The held-out values come later than the known
-/// ones.
+/// From the last values of the series to the one 6 places after them; the held-out part comes after the known part.
 template <Index steps>
 data::Split series_samples() {
   constexpr Index known = 8000, unseen = 2000, ahead = 6;

@@ -1,13 +1,13 @@
-// Learns to classify pictures into ten classes twice: as a C++ type, and from a config at run time. With the same seed
-// and the same minibatches, the bits are the same.
+// Learns to classify images of ten classes twice: as a C++ type, and from a config at run time. With the same seed and
+// the same minibatches, both compute the same bits.
 //
 //   mnist --data DIR [--network linear|mlp|conv|lenet] [--config FILE] [--epochs N] [--seed N] [--report FILE]
 //         [--at-least ACCURACY]
 //
-// DIR holds the four IDX files of MNIST or of Fashion-MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE of
-// --config is a training config such as examples/configs/mnist-mlp.capnp.txt, whose network, loss and solver are used;
-// without it they are made from the type. --report draws the curves as SVG. The program fails if weights differ, or if
-// the accuracy on the test set is below ACCURACY.
+// DIR holds the four IDX files of MNIST or of Fashion-MNIST, plain or .gz; scripts/get-mnist.sh downloads them. The
+// FILE of --config is a training config such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss
+// and the solver are used; without it, they are made from the type. --report draws the learning curves as SVG. Fails
+// if weights differ, or if the accuracy on the test set is below the one given.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/mnist-mlp.capnp.txt --at-least 0.93
 // ctest lenet: --data @DATA@/mnist-8k --network lenet --config @SOURCE@/examples/configs/lenet.capnp.txt --at-least 0.97
 // ctest conv: --data @DATA@/mnist-8k --network conv --config @SOURCE@/examples/configs/mnist-conv.capnp.txt --epochs 1
@@ -39,7 +39,7 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-/// The fraction of samples whose largest output is that of their class. `forward` computes a minibatch.
+/// Share of the samples whose largest output is the one of their class. `forward` takes a minibatch.
 template <class Forward>
 double accuracy(data::Dataset const& dataset, Forward forward) {
   Index const classes = objective.num_classes, at_a_time = 256;
@@ -60,8 +60,7 @@ struct Curves {
   data::Curve loss, accuracy;
 };
 
-/// Trains with any solver; static and dynamic ones get the same minibatches. `test` returns the accuracy on the test
-/// set.
+/// Works with any solver: static and dynamic ones take the same minibatches. `test` returns the test accuracy.
 template <class AnySolver, class Test>
 Curves train(std::string const& what, AnySolver& solver, data::Dataset const& pictures, Options const& options,
              Test test) {
@@ -96,7 +95,7 @@ dynamic::SolverConfig config_of_file(std::string const& path) {
   return training.solver;
 }
 
-/// All weights of a network of either kind, one after another.
+/// All weights, one after another, of a network of either kind.
 template <class AnyNetwork>
 std::vector<float> weights_of(AnyNetwork const& net) {
   std::vector<float> all;
@@ -119,7 +118,7 @@ bool run(Options const& options) {
   Curves const typed = train("A network that is a C++ type", solver, pictures, options,
                              [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
 
-  // The kernels for the instructions that this program was compiled for, so that the sums are the same to the last bit.
+  // Use the kernels for the instructions that this program was compiled for, so that sums are the same to the last bit.
   auto const backend = dynamic::Backend::like_static();
   auto again = dynamic::Solver::from_config(backend, std::move(config), Net::input_shape, options.seed);
   std::string const what = "A network from the config of " + (options.config.empty() ? "the type" : options.config);

@@ -1,5 +1,6 @@
-// Loads a network that this program knows nothing about from a file, and predicts one sample. A program that only loads
-// and predicts links no training code, which makes it half as large (docs/guide.md, "What a program weighs").
+// Loads a network that this program knows nothing about from its file, and prints its output for one sample. A program
+// that loads and predicts links no code for training, and is half as large without it
+// (docs/guide.md, "What a program weighs").
 //
 //   predict FILE [VALUE ...]     values that are not given are zero
 //

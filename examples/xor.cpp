@@ -1,4 +1,4 @@
-// The smallest complete program: a training and its data from files, a network saved to a file, and its predictions.
+// The smallest whole program: reads a training and its data from files, saves the network, and prints its outputs.
 //
 //   xor [CONFIG [DATA]]
 //
