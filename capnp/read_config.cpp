@@ -242,7 +242,7 @@ class Reader : Tree {
   }
   void read(DynamicStruct::Reader file, std::string const& field, PerAxis& value) {
     auto const numbers = file.get(text_for(field)).as<capnp::List<std::uint64_t>>();
-    if (numbers.size() == 0) return;  // the layer's default
+    if (numbers.size() == 0) return;  // the layer's own
     if (numbers.size() > PerAxis::max_axes)
       throw ConfigError{"has " + std::to_string(numbers.size()) + " numbers, at most " +
                         std::to_string(PerAxis::max_axes) + " axes are possible"};
@@ -270,7 +270,7 @@ class Reader : Tree {
     for (unsigned i = 0; i < numbers.size(); ++i) check_factor(value.factors[i] = numbers[i]);
     value.count = static_cast<int>(numbers.size());
   }
-  // The enumerators are in the same order in the schema.
+  // Enumerators are in the same order in the schema.
   template <class Enum>
   void read(DynamicStruct::Reader file, std::string const& field,
             Enum& value) requires(std::is_enum_v<Enum> && !Spelled<Enum>) {

@@ -31,7 +31,7 @@ void check_new_text(std::string_view text);  // also no other controls, and noth
 void check_filler(Filler const& filler);
 void check_factor(float factor);  // finite and at least 0
 
-/// The names of one kind, each of which may be given once. Throws ConfigError if a name is empty, invalid or repeated.
+/// Names of one kind, each given once. Throws ConfigError where one is empty, no text, or comes again.
 class UniqueNames {
  public:
   void add(std::string const& name);

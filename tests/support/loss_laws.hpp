@@ -170,7 +170,7 @@ void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
   }
 }
 
-/// Everything that the loss does wrong after each of the last layers, on twenty widths in all.
+/// What the loss does wrong after each of the last layers, over twenty widths in all.
 template <class Maker, Layer auto... tails>
 Violations loss_violations() {
   Violations violations;

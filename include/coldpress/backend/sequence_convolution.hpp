@@ -36,7 +36,7 @@ COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& 
   }
 }
 
-/// Writes panel[row][d] for d = (tap, c) of one group.
+/// panel[row][d] for d = (tap, c) of one group.
 COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
                                  Index pitch) {
   Index const channels = g.group_channels();

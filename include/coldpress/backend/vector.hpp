@@ -193,7 +193,7 @@ COLDPRESS_INLINE V fma(V a, V b, V c) {
 #endif
 }
 
-/// The correctly rounded square root.
+/// Correctly rounded.
 COLDPRESS_INLINE Vector sqrt(Vector x) {
 #if defined __AVX512F__ && defined __clang__
   return __builtin_ia32_sqrtps512(x, 4);
