@@ -1,14 +1,17 @@
-// coldpress-bench --workload ID --threads N --seconds S [--path static|linked|dynamic|fused|libraries] [--backend
-// NAME]: times a workload and prints one line; or several, T1,T4. The static path has the backends cpu and, with CUDA,
-// cuda:N; linked is the same network types over the ready-made kernels, compiled with -O2 alone; fused is the dynamic
-// path with passes that are a kernel each, and libraries that with products by cuDNN and cuBLASLt, in
-// coldpress-bench-libraries and coldpress-gpu-check. A workload it does not know prints nothing. On a GPU: --data
-// uploaded|resident, whether each call brings its minibatch or that stays there; --host pipelined|waited, whether calls
-// follow each other or each is waited for; --together N, passes that are started at once; and the line ends with the
-// time of a launch by the GPU's events. --plan: how the static path's kernels are started on a GPU, for
-// gpu_estimate.py. --latency CALLS: the distribution of single calls instead. --limits: what one core of this machine
-// can do.
-// --denormals: what steps of streams take while their inputs or states decay.
+// coldpress-bench --workload ID --threads N --seconds S [--path static|linked|dynamic|fused|libraries] [--backend NAME]
+// times a workload, or several such as T1,T4, and prints one line for each. For an unknown workload it prints nothing.
+//
+// The static path has the backends cpu and, with CUDA, cuda:N. linked is the same network types over the precompiled
+// kernels, compiled with only -O2. fused is the dynamic path with each pass as one kernel. libraries is the dynamic
+// path with matrix products by cuDNN and cuBLASLt, in coldpress-bench-libraries and coldpress-gpu-check.
+//
+// On a GPU, --data uploaded|resident says whether each call uploads its minibatch or the minibatch stays there, --host
+// pipelined|waited whether calls follow each other or the host waits for each, and --together N how many passes are
+// started at once. The line then ends with the time of a launch by the GPU's events.
+//
+// Instead: --plan prints how the static path's kernels are started on a GPU, for gpu_estimate.py; --latency CALLS
+// prints the distribution of single calls; --limits prints what one core of this machine can do at most; --denormals
+// prints how long steps of streams take while their inputs or states decay.
 #include "command.hpp"
 
 #include "denormals.hpp"

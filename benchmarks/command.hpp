@@ -1,4 +1,4 @@
-// coldpress-bench as a function, for programs that have other commands as well.
+// coldpress-bench as a function, for programs that also have other commands.
 #pragma once
 
 namespace bench {

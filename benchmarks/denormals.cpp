@@ -21,7 +21,7 @@ constexpr int features = 4, per_block = 64, blocks = 16, repeats = 200;
 template <RnnType type>
 using Recurrent = Sequential<Rnn{.hidden_size = 32, .rnn_type = type, .output = RnnOutput::last_step}, Linear{1}>;
 
-/// Values for each step of a stream.
+/// One value for each step of a stream.
 using Signal = std::vector<float>;
 
 template <class F>
@@ -31,8 +31,8 @@ Signal signal(F value) {
   return x;
 }
 
-/// Nanoseconds of a step in the slowest block of steps, each block the quickest of many repeats: what lasts for a block
-/// is seen, and what the machine does meanwhile is not.
+/// The nanoseconds per step in the slowest block of steps, where each block counts with the fastest of many repeats. A
+/// slowdown that lasts for a block is seen, and other activity of the machine is not.
 template <class Step, class Reset>
 double slowest(Signal const& x, Step step, Reset reset) {
   std::array<double, blocks> best;
@@ -49,7 +49,7 @@ double slowest(Signal const& x, Step step, Reset reset) {
   return *std::max_element(best.begin(), best.end());
 }
 
-/// One line: what a step takes of noise, and how many times that of each signal that gets small.
+/// Prints one line: the time of a step for noise, and for each decaying signal the multiple of that time.
 template <class Step, class Reset>
 void compare(char const* layer, char const* code, Step step, Reset reset) {
   Signal const usual = signal([random = noise(blocks * per_block * features, 3, 1)](std::size_t t, std::size_t k) {
@@ -79,7 +79,7 @@ void compare_all(char const* layer) {
     auto const backend = [&]() -> std::unique_ptr<dynamic::Backend> {
       try {
         return std::make_unique<dynamic::Backend>(level);
-      } catch (UnsupportedError const&) {  // not on this machine
+      } catch (UnsupportedError const&) {  // this machine does not have the instructions
         return nullptr;
       }
     }();

@@ -1,10 +1,11 @@
-// What a step of a stream takes while its inputs or its state decay into denormal numbers.
+// Measures the steps of streams while their inputs or their states decay into denormal numbers.
 #pragma once
 
 namespace bench {
 
-/// A line for each layer, and for each way to run it: nanoseconds of a step of noise, and how many times as long steps
-/// take while the input decays by 0.85 a step, in the silence after noise, and for inputs of 1e-39.
+/// Prints a line for each layer and each way to run it: the nanoseconds of a step for noise, and how many times as long
+/// a step takes while the input decays by a factor of 0.85 per step, in the silence after noise, and for inputs of
+/// 1e-39.
 void print_denormals();
 
 }  // namespace bench

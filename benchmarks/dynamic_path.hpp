@@ -1,4 +1,4 @@
-// Workloads as configs, through the dynamic API.
+// Runs workloads as configs, through the dynamic API.
 #pragma once
 
 #include "paths.hpp"
@@ -12,12 +12,12 @@
 
 namespace bench {
 
-/// A solver's loss, which waits for its step where it is read as a number.
+/// A solver's loss; reading it as a number waits for the step.
 struct LossOf {
   dynamic::Solver const* solver;
   operator float() const { return solver->loss(); }
 };
-/// A minibatch of a workload: {batch, ...}.
+/// A minibatch of a workload as a tensor {batch, ...}.
 template <class W>
 dynamic::SharedTensor tensor_of(std::vector<float> const& values) {
   dynamic::SharedTensor tensor{{W::batch, static_cast<Index>(values.size()) / W::batch}};
@@ -25,7 +25,7 @@ dynamic::SharedTensor tensor_of(std::vector<float> const& values) {
   return tensor;
 }
 
-/// All workloads of some lists.
+/// Runs all workloads of some lists.
 template <class... Lists>
 void run_configs(Options const& options, Lists...) {
   auto const backend = dynamic::Backend{options.backend,

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Estimates what the benchmark's kernels take on a GPU that is not there, from their machine code and their launch plan.
+"""Estimates how long the benchmark's kernels take on a GPU, without one, from their machine code and their launch plan.
 
 Usage: benchmarks/gpu_estimate.py PLAN CUBIN [WORKLOAD ...] [--details] [--set NAME=VALUE ...]
-  PLAN    what `coldpress-bench --plan` prints: of each workload the kernel's name, blocks, barriers and arguments
+  PLAN    the output of `coldpress-bench --plan`: for each workload the kernel's name, blocks, barriers and arguments
   CUBIN   benchmarks/static_cuda.cu, compiled with nvcc -arch=sm_90 -cubin and the flags of scripts/check-kernels.sh
 cuobjdump and nvdisasm must be on PATH, or where scripts/install-deps.sh --with-cuobjdump puts them.
 
-One thread of one block, the first, is followed through the code: its integers are computed, since all sizes are
-constants or arguments, and what is read from memory is unknown, but for tables of constants. So every loop is counted,
-not guessed. Between two barriers of all blocks the time of a block is the longest of
-  - what its warps issue, an instruction a clock and scheduler,
-  - what its units for shared memory, special functions and double precision need, and the paths to the L2 cache,
-  - the time of one warp alone: the clocks that the compiler has it wait after an instruction, and the latency of what it
+The first thread of the first block is followed through the code. Its integers are computed, because all sizes are
+constants or arguments. Values from memory are unknown, except for tables of constants. So every loop is counted, not
+guessed. Between two barriers of all blocks, the time of a block is the longest of
+  - the time to issue the instructions of its warps, one per clock and scheduler,
+  - the time of its units for shared memory, special functions and double precision, and of the paths to the L2 cache,
+  - the time of one warp alone: the clocks that the compiler makes it wait after an instruction, and the latencies that it
     waits for by scoreboard.
-A kernel takes the sum over these parts, the barriers, and a launch. The constants below are of data sheets or assumed, and
-docs/gpu.md lists them. Nothing here was measured. Nothing but Python's standard library is needed. `benchmarks/gpu_estimate.py --self-test` follows
-code whose results are known.
+The time of a kernel is the sum of these parts, of the barriers, and of a launch. The constants below come from data sheets
+or are assumptions; docs/gpu.md lists them. Nothing here was measured. Only Python's standard library is needed.
+`benchmarks/gpu_estimate.py --self-test` follows code whose results are known.
 """
 import argparse
 import json
@@ -51,9 +51,9 @@ MASK = 0xFFFFFFFF
 
 
 class Cubin:
-    """Sections of an ELF file: kernels' jump tables, and constants that were initialised."""
+    """Sections of an ELF file: jump tables of kernels, and initialised constants."""
 
-    BASE = 0x7A0000000000  # where the tables are said to be
+    BASE = 0x7A0000000000  # the address that the tables are assumed to have
 
     def __init__(self, path):
         self.data = data = open(path, "rb").read()
@@ -159,7 +159,7 @@ def float_of(x):
 
 
 class Thread:
-    """The first thread of a block, as far as it is known."""
+    """The state of the first thread of a block, as far as it is known."""
 
     def __init__(self, cubin, kernel, code, plan):
         self.code, self.index = code, {instruction.at: n for n, instruction in enumerate(code)}
@@ -220,7 +220,7 @@ class Thread:
         return int.from_bytes(bank[offset:offset + size], "little")
 
     def value(self, text, wide=False):
-        """32 bits, or 64 of a pair."""
+        """The value of a register, 32 bits, or of a pair of registers, 64 bits."""
         if text.startswith("-") and not text.startswith("-0x"):
             value = self.value(text[1:], wide)
             return None if value is None else (-value) & ((1 << 64) - 1 if wide else MASK)
@@ -244,13 +244,13 @@ class Thread:
         return None
 
     def is_global(self, instruction):
-        """Of an address in any memory: those of arguments are known, those of shared memory are not."""
+        """Whether an address is in global memory: the addresses of arguments are known, those of shared memory are not."""
         match = re.search(r"\[(R\d+)", instruction.text)
         address = self.value(match[1], True) if match else None
         return address is not None and address >> 32 > 0
 
     def forget(self, instruction):
-        """Unknown is what it writes: the registers and predicates before its sources."""
+        """Marks what an instruction writes as unknown: the registers and predicates before its sources."""
         op, names = instruction.op, instruction.operands
         if instruction.base in ("ST", "STG", "STS", "STL", "RED", "REDG", "BAR", "NOP", "EXIT", "BSSY", "BSYNC", "MEMBAR", "ERRBAR",
                                 "CGAERRBAR", "CCTL", "YIELD", "WARPSYNC", "UCGABAR_ARV", "UCGABAR_WAIT", "BREAK", "ENDCOLLECTIVE",
@@ -274,7 +274,7 @@ class Thread:
             else:
                 return
 
-    # What an instruction does to what is known.
+    # The effect of an instruction on the known values.
     def step(self, ins):
         op, base, o = ins.op, ins.base, ins.operands
         if base in ("UIADD3", "UIMAD", "ULEA", "ULOP3", "USHF", "UISETP", "USEL", "UMOV", "ULDC", "UPLOP3", "UPRMT"):
@@ -419,7 +419,7 @@ def h_lop3(t, op, o):
         flag, n = o[0], 1
     a, b, c = (t.value(x) for x in o[n + 1:n + 4])
     table = int(o[n + 4], 16)
-    # 0xc0: a & b; what is known to be 0 decides.
+    # 0xc0: a & b; an operand that is known to be 0 decides.
     if table == 0xC0 and 0 in (a, b):
         a, b, c = 0, 0, 0
     if None in (a, b, c):
@@ -572,7 +572,7 @@ def h_f2i(t, op, o):
 
 
 def h_ld(t, op, o):
-    """Of tables alone; and of a thread's own memory."""
+    """Loads from tables only, and from the thread's own memory."""
     match = re.search(r"\[(U?R\d+|RZ)?(?:\.64|\.U32)*\+?(UR\d+)?\+?(-?0x[0-9a-f]+)?\]$", o[-1])
     if not match or not match[1]:
         return False
@@ -649,7 +649,7 @@ SPECIAL = {"MUFU", "I2F", "F2I", "F2F", "FCHK", "POPC", "FLO"}
 
 
 class Part:
-    """Between two barriers of all blocks."""
+    """What happens between two barriers of all blocks."""
 
     def __init__(self):
         self.issued = self.special = self.double = self.shared = self.bytes = self.barriers = self.alone = 0
@@ -670,11 +670,11 @@ class Part:
 
 
 def follow(thread, c, limit=30_000_000):
-    """The parts, in order, and whether the barriers after them are of a cluster."""
+    """Returns the parts in order, and whether the barrier after each is that of a cluster."""
     parts, part, barriers = [], Part(), []
     code, n, calls = thread.code, 0, []
     clock, ready = 0, [0] * 6
-    turns = {}  # how often a branch whose direction is unknown went back
+    turns = {}  # how often a branch of unknown direction jumped back
     for _ in range(limit):
         ins = code[n]
         part.issued += 1
@@ -733,7 +733,7 @@ def follow(thread, c, limit=30_000_000):
                     flag = thread.pred(name)
                     taken = False if False in (taken, flag) else None if None in (taken, flag) else True
                 if taken is None:
-                    # Waiting for others ends at once; of ways on, the one that does not trap.
+                    # Waiting for other blocks ends at once; of two paths, the one that does not trap is taken.
                     thread.guessed += 1
                     taken = target > n and any(i.base == "BPT" for i in code[n + 1:n + 4])
                 if taken:
@@ -761,7 +761,7 @@ def kernel_of(kernels, plan):
 
 
 def self_test():
-    """Instructions whose results are known, and a loop in a loop whose turns are."""
+    """Tests instructions with known results, and nested loops with known numbers of iterations."""
 
     class NoTables:
         BASE, init = Cubin.BASE, (7).to_bytes(4, "little")
@@ -811,7 +811,7 @@ def self_test():
     for number, value in known.items():
         assert thread.r.get(number) == value, f"R{number} is {thread.r.get(number)}, not {value}"
     assert [thread.p[f"P{n}"] for n in (1, 2, 3, 4)] == [True, True, False, True], thread.p
-    # Ten times: 4 turns of 3 instructions; in each of the ten a barrier of all blocks.
+    # Ten iterations, each with 4 iterations of 3 instructions and a barrier of all blocks.
     thread = thread_of("""
         MOV R1, RZ
         MOV R2, RZ
@@ -890,7 +890,7 @@ def main():
                       f"shared memory {c['warps'] * part.shared:.0f}, L2 {c['warps'] * part.bytes / c['l2']:.0f}, "
                       f"one warp alone {part.alone}", file=sys.stderr)
             print(f"    branches that were guessed: {thread.guessed}; not followed: {thread.unknown_ops}", file=sys.stderr)
-        # A block alone waits for itself.
+        # A single block waits only for itself.
         if len(barriers) != (plan["barriers"] if plan["blocks"] > 1 else 0):
             print(f"gpu_estimate.py: {plan['workload']}: {len(barriers)} barriers were passed, the plan has {plan['barriers']}",
                   file=sys.stderr)

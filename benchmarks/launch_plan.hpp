@@ -1,4 +1,4 @@
-// How the kernels of the workloads are started on a GPU that is not there.
+// Plans how the kernels of the workloads are started on a GPU, without having one.
 #pragma once
 
 #include "workloads.hpp"
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Takes passes down and does nothing. Its memory is nowhere, but has addresses as a GPU gives them.
+/// A device that records passes and does nothing. Its memory does not exist but has addresses such as a GPU's.
 class Planner final : public cuda::Device {
  public:
   Planner() {
@@ -69,7 +69,7 @@ void print_plan(char const* workload, char const* pass, Index batch, Planner con
   std::printf("\"}\n");
 }
 
-/// A step or a forward pass of each workload that does not stream.
+/// Plans a step or a forward pass of each workload that does not stream.
 template <class... Workloads>
 void print_plans_of(TypeList<Workloads...> workloads) {
   for_each_type(workloads, [&]<class W>() {

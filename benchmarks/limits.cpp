@@ -1,5 +1,5 @@
-// What one core of this machine can do at most: fused multiply-adds of single precision, and reading from each level of
-// memory. Everything else is judged by these.
+// Measures what one core of this machine can do at most: single-precision fused multiply-adds, and reads from each
+// level of memory. All other figures are judged by these.
 #include "limits.hpp"
 
 #include "timing.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace coldpress;
 
-/// Of the quickest of the calls that fit into half a second.
+/// The seconds of the fastest of the calls that fit into half a second.
 template <class Call>
 double quickest(Call call) {
   double best = 1e9;
@@ -58,7 +58,7 @@ double bytes_per_second(std::size_t bytes) {
   return static_cast<double>(turns * static_cast<std::size_t>(size) * sizeof(float)) / seconds;
 }
 
-/// Bytes of the data caches of core 0, from the smallest on; a guess where the system does not tell.
+/// The sizes in bytes of the data caches of core 0, smallest first; a guess if the system does not tell.
 std::vector<std::size_t> caches() {
   std::vector<std::size_t> sizes;
   for (int i = 0;; ++i) {

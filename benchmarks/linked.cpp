@@ -1,5 +1,5 @@
-// The workloads as network types over the ready-made kernels. CMake compiles this source as a program compiles by
-// default: -O2, for any CPU of the architecture.
+// The workloads as network types over the precompiled kernels. CMake compiles this source with the options that a
+// user's program has by default: -O2, for any CPU of the architecture.
 #include "static_path.hpp"
 
 #include <coldpress/kernels/linked_cpu.hpp>

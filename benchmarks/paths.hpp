@@ -5,16 +5,16 @@
 
 namespace bench {
 
-/// The workloads of a list as network types; a source each, since each has the compiler work out its networks.
+/// Runs the workloads of a list as network types. Each list has its own source, because compiling networks takes long.
 template <class Workloads, class Backend>
 void run_static(Options const& options);
-/// All of them as network types over the ready-made kernels.
+/// Runs all workloads as network types over the precompiled kernels.
 void run_linked(Options const& options);
-/// All of them on a GPU.
+/// Runs all workloads as network types on a GPU.
 void run_static_cuda(Options const& options);
-/// How the kernels of all of them are started there: a line of JSON each, which gpu_estimate.py reads.
+/// Prints how the kernels of all workloads are started on a GPU, one line of JSON each, for gpu_estimate.py.
 void print_plans();
-/// All workloads as configs, through the dynamic API.
+/// Runs all workloads as configs, through the dynamic API.
 void run_dynamic(Options const& options);
 
 }  // namespace bench

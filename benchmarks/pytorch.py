@@ -3,11 +3,11 @@
 
 Usage: benchmarks/pytorch.py [--device cuda|cpu] [--seconds S] [--until S] [--data resident|uploaded|both]
                              [--host pipelined|waited|both] [--tf32] [WORKLOAD ...]
-Prints a line for each: library, workload, how, median in microseconds by the host's clock, whether TF32 was allowed, and the
-median by the GPU's events around a step. Training is forward, loss, backward and an SGD step with momentum 0.9; inference
-gives logits. The conditions are those of coldpress-bench: a minibatch is resident on the GPU, or uploaded in each call from
-ordinary memory of the host through pinned memory; calls are pipelined, which are waited for together, or each is waited for
-and its loss, or its output, is read. cuDNN chooses its algorithms by trying them (torch.backends.cudnn.benchmark).
+Prints a line for each measurement: library, workload, mode, median in microseconds by the host's clock, whether TF32 was
+allowed, and the median by the GPU's events around a step. Training is forward, loss, backward and an SGD step with momentum
+0.9; inference computes logits. The conditions are those of coldpress-bench: a minibatch is resident on the GPU, or uploaded
+in each call from ordinary host memory through pinned memory; calls are pipelined and waited for together, or each call is
+waited for and its loss, or its output, is read. cuDNN chooses algorithms by trial (torch.backends.cudnn.benchmark).
 """
 import argparse
 import statistics
@@ -55,7 +55,7 @@ def cross_entropy(y, t):
     return F.nll_loss(F.log_softmax(y, 1), t)
 
 
-# network, input, classes (None: values, of so many outputs), or no loss for inference
+# network, shape of the input, number of classes (None: values are compared); for inference without loss
 TRAINING = {
     "T1": (lambda: mlp([784, 128, 10], nn.ReLU), (64, 784), 10),
     "T2": (lambda: mlp([784, 512, 512, 10], nn.ReLU), (128, 784), 10),
@@ -72,7 +72,7 @@ INFERENCE = {
 
 
 class Places:
-    """Two places on a GPU that host data is brought to by turns, through pinned memory, as coldpress does."""
+    """Two buffers on a GPU to which host data is uploaded alternately through pinned memory, as in coldpress."""
 
     def __init__(self, tensors, device):
         self.tensors, self.turn = tensors, 0
@@ -81,9 +81,9 @@ class Places:
         self.copied = [torch.cuda.Event() for _ in range(2)]
 
     def bring(self, to=None):
-        """To the next place, or to tensors that a graph reads."""
+        """Uploads to the next buffer, or to tensors that a graph reads."""
         self.turn = turn = 1 - self.turn
-        self.copied[turn].synchronize()  # what is pinned may still be read
+        self.copied[turn].synchronize()  # the pinned memory may still be read
         for tensor, pinned, there in zip(self.tensors, self.pinned[turn], to or self.there[turn]):
             pinned.copy_(tensor)
             there.copy_(pinned, non_blocking=True)
@@ -201,7 +201,7 @@ def main():
     hosts = ["pipelined", "waited"] if arguments.host == "both" else [arguments.host]
     if not on_gpu:
         data, hosts = ["resident"], ["waited"]
-    # What compiles for seconds comes last.
+    # Modes that compile for seconds come last.
     for mode in ["graph", "eager", "compile"] if on_gpu else ["eager"]:
         for workload in arguments.workloads:
             for where in data:
@@ -214,7 +214,7 @@ def main():
                         by_host, by_gpu = times(step, wait, arguments.seconds, host == "waited", on_gpu)
                         print(f"pytorch {torch.__version__}\t{workload}\t{mode}, {where}, {host}\t{by_host:.4g}\t"
                               f"{'tf32' if arguments.tf32 else 'fp32'}\t{by_gpu:.4g}", flush=True)
-                except Exception as error:  # a mode that this version or GPU cannot
+                except Exception as error:  # this version or GPU does not support the mode
                     print(f"pytorch.py: {workload}, {mode}, {where}: {(str(error) or repr(error)).splitlines()[0]}", file=sys.stderr)
 
 

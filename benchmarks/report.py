@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures every workload in one run and writes docs/performance.md's figures and pictures from it.
+"""Measures every workload in one run and writes the figures and pictures of docs/performance.md.
 
   benchmarks/report.py [--peer NAME=PROGRAM ...] [--workloads T1,I1] [--seconds 1] [--rounds 2]
 
-One contender after the other on one core, round after round; the best median of the rounds counts. A peer is any program
-that is called as PROGRAM --workload ID --threads N --seconds S and prints NAME<TAB>ID<TAB>threads<TAB>median<TAB>minimum in
-microseconds, as coldpress-bench does. Nothing but Python's standard library is needed.
+In each round, one contender after another runs on one core; the best median of all rounds counts. A peer is any program that
+is called as PROGRAM --workload ID --threads N --seconds S and prints NAME<TAB>ID<TAB>threads<TAB>median<TAB>minimum in
+microseconds, as coldpress-bench does. Only Python's standard library is needed.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- measured: benchmarks/report.py -->", "<!-- end of what is measured -->"
 
-# What it is; MFLOP: two a multiply-add forward and for each gradient (none for the network's input), four a parameter for the
-# update; KiB: parameters, gradients, momentum and activations, once a read and once a write.
+# Description; MFLOP: two per multiply-add forward and for each gradient (none for the network's input), four per parameter for the
+# update; KiB: parameters, gradients, momentum and activations, each once per read and once per write.
 WORKLOADS = {
     "T1": ("train 784-128-10, ReLU, batch 64", 26.59, 3117),
     "T2": ("train 784-512-512-10, ReLU, batch 128", 413.5, 20770),
@@ -39,7 +39,7 @@ WORKLOADS = {
     "I5full": ("stream dense, convolution, GRU, dense", 0.0008, 2.035),
 }
 OURS = ("static", "dynamic")
-COLOURS = {"static": "#0072b2", "dynamic": "#56b4e9"}  # told apart by colour-blind readers (Okabe and Ito)
+COLOURS = {"static": "#0072b2", "dynamic": "#56b4e9"}  # distinguishable for colour-blind readers (Okabe and Ito)
 OTHER_COLOURS = ("#d55e00", "#e69f00", "#009e73", "#cc79a7", "#333333")
 
 
@@ -51,13 +51,13 @@ def run(command, core):
 
 
 def limits(bench, core):
-    """FLOP/s, and [(level, bytes/s, capacity)] from the smallest on."""
+    """Returns FLOP/s, and [(level, bytes/s, capacity)] beginning with the smallest level."""
     rows = [fields for fields in run([bench, "--limits"], core) if fields[0] == "limit"]
     return float(rows[0][2]), [(name, float(rate), int(size) or math.inf) for _, name, rate, size in rows[1:]]
 
 
 def floor_of(workload, peak, levels):
-    """Microseconds: all FLOPs at the peak, or all bytes from the smallest level that holds them."""
+    """The floor in microseconds: all FLOPs at the peak, or all bytes from the smallest level that holds them."""
     _, mflop, kib = WORKLOADS[workload]
     rate = next(rate for _, rate, size in levels if kib * 1024 <= size)
     return max(mflop * 1e12 / peak, kib * 1024e6 / rate)

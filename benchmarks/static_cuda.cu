@@ -1,4 +1,4 @@
-// On a GPU a pass is one kernel.
+// The workloads as network types on a GPU, where each pass is one kernel.
 #include <coldpress/cuda.hpp>
 
 #include "launch_plan.hpp"

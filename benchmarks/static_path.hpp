@@ -41,7 +41,7 @@ void run_static(Options const& options) {
       time_training<W>(options, [&] { return solver->train_minibatch(x, y); });
     } else if constexpr (Streams<W>) {
       report(options, W::id, [&] { keep(net->step(x).data()); });
-    } else if constexpr (requires { net->upload(x); }) {  // on a GPU; forward brings its output over
+    } else if constexpr (requires { net->upload(x); }) {  // on a GPU; forward downloads the output
       auto const there = net->upload(x);
       auto waited = options;
       waited.waited = true;

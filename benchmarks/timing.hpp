@@ -1,6 +1,8 @@
-// Timing of one call, and the line that reports it: contender, workload, threads, median and minimum in microseconds,
-// notes; of a GPU also the median of its launches by its own events.
+// Times one call and reports it in one line.
 #pragma once
+
+// The line has contender, workload, threads, median and minimum in microseconds, and notes; for a GPU also the median
+// time of a launch by the GPU's events.
 
 #include <algorithm>
 #include <chrono>
@@ -20,13 +22,14 @@ struct Options {
   std::string path = "static";
   std::string backend = "cpu";  // of the dynamic path
   int threads = 1;
-  int together = 1;       // passes that a GPU starts together
-  bool resident = false;  // the minibatch stays on the GPU
-  bool waited = false;    // for the result of each call, in the place of many calls on the way
+  int together = 1;       // number of passes that a GPU starts at once
+  bool resident = false;  // whether the minibatch stays on the GPU
+  bool waited = false;    // whether the host waits for each call, instead of having many calls under way
   bool on_gpu() const { return backend.starts_with("cuda"); }
   double seconds = 1;
-  long calls = 0;    // above 0: each call is timed by itself, so many of them
-  long counted = 0;  // above 0: so many calls in counted(), for a tool that counts its instructions, and no times
+  long calls = 0;    // above 0: times this many calls one by one
+  long counted = 0;  // above 0: makes this many calls in counted(), for a tool that counts instructions, and times
+                     // nothing
 };
 
 inline double now() {
@@ -34,10 +37,10 @@ inline double now() {
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-/// Makes the compiler believe that the memory behind p is read and written.
+/// Makes the compiler assume that the memory at p is read and written.
 inline void keep(void const* p) { asm volatile("" : : "r"(p) : "memory"); }
 
-/// Uniform in [-scale, scale], the same on every machine.
+/// Uniformly distributed numbers in [-scale, scale], the same on every machine.
 inline std::vector<float> noise(std::size_t count, std::uint32_t seed, float scale) {
   std::vector<float> values(count);
   std::uint32_t x = seed * 2654435761u + 12345u;
@@ -48,8 +51,8 @@ inline std::vector<float> noise(std::size_t count, std::uint32_t seed, float sca
   return values;
 }
 
-/// Times each call from the very first on, and prints percentiles: "latency", workload, calls, then the first call,
-/// p50, p99, p99.9 and the longest in microseconds, notes. Reading the clock is in all of them.
+/// Times each call, beginning with the very first, and prints "latency", workload, number of calls, then the first
+/// call, p50, p99, p99.9 and the longest in microseconds, and notes. All times include reading the clock.
 template <class Call>
 void report_latency(Options const& options, char const* workload, Call call) {
   std::vector<double> times(static_cast<std::size_t>(options.calls));
@@ -68,7 +71,7 @@ void report_latency(Options const& options, char const* workload, Call call) {
   std::fflush(stdout);
 }
 
-/// Where benchmarks/instructions has the instructions of calls counted.
+/// The function whose instructions benchmarks/instructions counts.
 template <class Call>
 __attribute__((noinline)) void counted(Call call, long calls) {
   for (long i = 0; i < calls; ++i) call();
@@ -105,7 +108,7 @@ inline double median_of(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
-/// Microseconds of the launches of call() by a GPU's events; 0 where there is none.
+/// The microseconds per launch of call() by a GPU's events; 0 without a GPU.
 template <class Call, class Wait>
 double by_events(Call call, Wait wait, [[maybe_unused]] long calls) {
 #if defined COLDPRESS_HAS_CUDA
@@ -118,8 +121,8 @@ double by_events(Call call, Wait wait, [[maybe_unused]] long calls) {
 #endif
 }
 
-/// On a GPU: call() starts something, wait() ends when all is done. A sample is one call that is waited for, or so many
-/// that follow each other that they take 5 ms.
+/// For a GPU: call() starts work, and wait() returns when it is done. A sample is one call that is waited for, or as
+/// many consecutive calls as take 5 ms.
 template <class Call, class Wait>
 void report_gpu(Options const& options, char const* workload, Call call, Wait wait) {
   auto const some = [&](long calls) {
@@ -147,7 +150,7 @@ void report_gpu(Options const& options, char const* workload, Call call, Wait wa
   std::fflush(stdout);
 }
 
-/// Training programs say on stderr that they learn.
+/// Reports the losses on stderr, which shows that the training program learns.
 inline void report_loss(char const* workload, double first, double last) {
   std::fprintf(stderr, "%s loss %.7g -> %.7g\n", workload, first, last);
 }

@@ -1,4 +1,4 @@
-// The workloads, each once: network, sample shape, loss and batch. Both paths run these.
+// The workloads, each with its network, sample shape, loss and batch size. All paths run these.
 #pragma once
 
 #include "timing.hpp"
@@ -13,7 +13,7 @@ using namespace coldpress;
 
 inline constexpr Sgd optimizer{.learning_rate = 1e-3f, .momentum = 0.9f};
 
-// Fully connected.
+// Fully connected networks.
 struct T1 {
   static constexpr char const* id = "T1";
   using Net = Sequential<Linear{128}, ReLU{}, Linear{10}, LogSoftmax{}>;
@@ -53,7 +53,7 @@ struct I2 {
 };
 using Dense = TypeList<T1, T2, T4, I1, I2, I6>;
 
-// Images: Caffe's LeNet, and its cifar10_quick, whose windows round up.
+// Networks for images: Caffe's LeNet, and its cifar10_quick, whose pooling rounds up.
 template <auto... last>
 using Lenet = Sequential<Convolution{.num_output = 20, .filter_shape = 5}, Pooling{.filter_shape = 2, .stride = 2},
                          Convolution{.num_output = 50, .filter_shape = 5}, Pooling{.filter_shape = 2, .stride = 2},
@@ -88,7 +88,7 @@ struct I4 {
 };
 using Images = TypeList<T3, T6, I4>;
 
-// Sequences: whole ones, and streams of one sample a call.
+// Networks for sequences: whole sequences, and streams of one sample per call.
 struct T5 {
   static constexpr char const* id = "T5";
   using Net = Sequential<Rnn{.hidden_size = 32, .output = RnnOutput::last_step}, Linear{1}>;
@@ -147,7 +147,7 @@ std::vector<float> targets(Index size) {
   return values;
 }
 
-/// Calls run.template operator()<W>() for each workload of a list that is asked for, by commas where these are several.
+/// Calls run.template operator()<W>() for each workload of a list that was asked for, by an ID or several with commas.
 template <class List, class Run>
 void run_each(Options const& options, Run run) {
   for_each_type(List{}, [&]<class W>() {
@@ -156,7 +156,7 @@ void run_each(Options const& options, Run run) {
   });
 }
 
-/// Warm-up steps that show the loss falling, then the time of a step. A loss that is read as a number waits for its
+/// Takes warm-up steps, which show that the loss falls, and then times steps. Reading a loss as a number waits for its
 /// step.
 template <class W, class Step>
 void time_training(Options const& options, Step step) {

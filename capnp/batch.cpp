@@ -25,14 +25,14 @@ Shape shape_of(Extents const& extents) {
   return shape;
 }
 
-/// What the file's shape is without its batch: a lone extent is a batch of samples of one value.
+/// The file's shape without its batch. A single extent is a batch of samples with one value.
 Extents without_first(Extents const& extents) {
   return extents.size() == 1 ? Extents{1} : Extents{extents.begin() + 1, extents.end()};
 }
 
 enum class Rule {
-  batch_first,   // unless the samples that come fit the whole shape only
-  inputs_whole,  // inputs that no samples come to have no batch
+  batch_first,   // unless the incoming samples fit only the whole shape
+  inputs_whole,  // the shapes of inputs that get no samples have no batch
   batch_always,
   all_whole
 };
@@ -45,8 +45,8 @@ Shape without_leading_ones(Shape shape) {
   return shape;
 }
 
-/// What of its first input's shape makes a difference to a layer: two shapes of equally many values are often the same
-/// to it.
+/// The part of its first input's shape on which a layer depends. Two shapes with equally many values are often the same
+/// to a layer.
 template <class L>
 Shape as_seen(L const& layer, Shape const& in) {
   if constexpr (requires { layer.axis; }) {
@@ -60,7 +60,7 @@ Shape as_seen(L const& layer, Shape const& in) {
   }
 }
 
-/// One reading of all shapes: follows samples through the network as far as their shapes are known.
+/// One interpretation of all shapes. It follows samples through the network as far as their shapes are known.
 class Reading {
  public:
   Reading(std::vector<FileShape> const& shapes, std::span<NamedTensor const> weights, Rule rule, bool of_juice)
@@ -77,18 +77,18 @@ class Reading {
   }
 
   std::optional<Index> batch() const { return batch_; }
-  /// Whether weights agree with the shapes that lead to them.
+  /// Whether the weights agree with the shapes of the samples that reach them.
   bool confirmed() const { return confirmed_; }
-  /// A lone extent was taken for the batch.
+  /// A single extent that was taken for the batch, if any.
   std::optional<Extents> const& doubtful() const { return doubtful_; }
 
-  /// What a shape of the file, in its order, is taken for, and where it is.
+  /// How a shape of the file was interpreted, and where it is. The list has the file's order.
   struct Said {
     Shape sample;
     std::string layer, field;
   };
   std::vector<Said> const& said() const { return all_said_; }
-  /// Of each layer what it sees of the samples that come to it: two readings that have the same are the same network.
+  /// What each layer sees of its samples. Two readings for which these are equal are the same network.
   std::vector<Shape> const& seen() const { return seen_; }
   /// Makes the reading follow samples also from layers that define their own shape, through joins, and past inputs of
   /// unknown shape.
@@ -126,7 +126,7 @@ class Reading {
 
   template <class L>
   std::optional<Shape> through(L& layer, LayerConfig const& config, std::optional<Shape> in, std::string const& place) {
-    if constexpr (Source<L>) in.reset();  // whatever comes before it
+    if constexpr (Source<L>) in.reset();  // whatever precedes it
     for_each_field(layer, [&](std::string_view name, auto& field) {
       if constexpr (std::is_same_v<decltype(field), Shape&>)
         with_context([&] { said_ = &(field = taken(in, false, place, std::string{name})); },
@@ -153,8 +153,8 @@ class Reading {
     return {};
   }
 
-  /// Juice declares {features, steps, 1, ...} and computes on {steps, features}, so only one step means the same to
-  /// both. The number of weights tells how many features there are; where {n, 1} are n of them, it becomes {n, 1, 1}.
+  /// Juice declares {features, steps, 1, ...} but computes on {steps, features}, so only a single step means the same
+  /// to both. The number of weights tells how many features there are; if {n, 1} are n features, it becomes {n, 1, 1}.
   Shape steps_of_juice(Rnn const& rnn, LayerConfig const& config, Shape const& in) {
     NamedTensor const* const tensor = weight_of(config, "-0");
     if (!tensor || in.rank() != 2) return in;
@@ -167,8 +167,8 @@ class Reading {
     if (in[0] > 1 && in[1] == 1 && said_ && *said_ == in && fits(one_step)) return *said_ = one_step;
     if (of_juice_ && in[1] > 1 && !(in[0] == 1 && fits(in)))
       throw UnsupportedError{"Juice declares samples {features, steps} = " + coldpress::to_string(in) +
-                             " and computes on {steps, features}: beyond one step that means nothing. Files of "
-                             "coldpress say {steps, features}"};
+                             " and computes on {steps, features}: beyond one step these contradict each other. "
+                             "coldpress's own files say {steps, features}"};
     return in;
   }
 
@@ -184,7 +184,7 @@ class Reading {
     NamedTensor const& tensor = *found;
     if (static_cast<Index>(tensor.values.size()) != parameter.shape.size())
       throw ConfigError{"weight '" + tensor.name + "' has shape " + to_string(tensor.shape) +
-                        ", configuration and inputs ask for " + to_string(parameter.shape)};
+                        ", but configuration and inputs require " + to_string(parameter.shape)};
     confirmed_ = true;
   }
 
@@ -199,7 +199,7 @@ class Reading {
   static Shape whole(Extents const& sample, std::optional<Shape> const& expected) {
     if (expected && count(sample) != expected->size())
       throw ConfigError{"a sample of shape " + to_string(sample) + " has " + std::to_string(count(sample)) +
-                        " values, the samples that come have " + std::to_string(expected->size())};
+                        " values, but the incoming samples have " + std::to_string(expected->size())};
     return shape_of(sample);
   }
 
@@ -211,7 +211,7 @@ class Reading {
       if (rule_ != Rule::batch_always && count(file) == expected->size()) return shape_of(file);
       if (count(sample) != expected->size())
         throw ConfigError{"shape " + to_string(file) + " has " + std::to_string(count(sample)) +
-                          " values after its batch of " + std::to_string(file[0]) + ", the samples that come have " +
+                          " values after its batch of " + std::to_string(file[0]) + ", but the incoming samples have " +
                           std::to_string(expected->size())};
     } else if (input && rule_ == Rule::inputs_whole) {
       return shape_of(file);
@@ -219,8 +219,8 @@ class Reading {
       doubtful_ = file;
     }
     if (!batch_fits)
-      throw ConfigError{"shape " + to_string(file) + " has a batch of " + std::to_string(file[0]) + ", others have " +
-                        std::to_string(*batch_)};
+      throw ConfigError{"shape " + to_string(file) + " has a batch of " + std::to_string(file[0]) +
+                        ", but others have " + std::to_string(*batch_)};
     return take_batch(file);
   }
 
@@ -233,7 +233,7 @@ class Reading {
   std::map<std::string, NamedTensor const*, std::less<>> weights_;
   Rule rule_;
   bool of_juice_;
-  Shape* said_ = nullptr;  // the last shape that the configuration says
+  Shape* said_ = nullptr;  // the last shape that the configuration gives
   std::size_t next_ = 0;
   std::optional<Index> batch_;
   std::optional<Extents> doubtful_;
@@ -243,7 +243,7 @@ class Reading {
   std::vector<Shape> seen_;
 };
 
-/// "[1, 28, 28]", as a text config says it.
+/// The spelling of extents in a text config, such as "[1, 28, 28]".
 std::string as_list(std::string extents) {
   extents.front() = '[', extents.back() = ']';
   return extents;

@@ -1,10 +1,10 @@
-// The only way to Cap'n Proto: its headers, made to compile, and its exceptions, made ours.
+// The only access to Cap'n Proto: its headers, made to compile, and its exceptions, translated into coldpress's.
 #pragma once
 
 #include <coldpress/core/error.hpp>
 
-// Cap'n Proto before 1.0.1 compares a char const* with a StringPtr and counts on the operands being swapped by C++17's
-// rules.
+// Before version 1.0.1, Cap'n Proto compares a char const* with a StringPtr in a way that is right only under C++17's
+// rules for swapped operands.
 #include <kj/string.h>
 #if defined(__clang__)
 namespace kj {
@@ -25,7 +25,7 @@ namespace coldpress::persist {
 inline std::string text_of(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
 inline kj::StringPtr text_for(std::string const& text) { return {text.c_str(), text.size()}; }
 
-/// Throws what a kj::Exception says as a FormatError; std::bad_alloc where memory has run out.
+/// Throws the message of a kj::Exception as a FormatError, or std::bad_alloc if memory has run out.
 [[noreturn]] void throw_translated(kj::Exception const& exception);
 
 template <class Action>

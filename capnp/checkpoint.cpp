@@ -45,7 +45,8 @@ Checkpoint read_checkpoint(std::string const& path) {
       Message message{bytes};
       if (!message.starts_with_struct()) throw FormatError{"is a model, not a checkpoint"};
       auto const root = message.root<schema::Checkpoint>();
-      if (!verify_checksum<schema::Checkpoint>(root)) throw ChecksumError{"is no checkpoint, or has lost its checksum"};
+      if (!verify_checksum<schema::Checkpoint>(root))
+        throw ChecksumError{"is not a checkpoint, or has lost its checksum"};
       return read(root);
     });
   });

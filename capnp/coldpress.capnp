@@ -1,4 +1,4 @@
-# What Juice never saved: how a network is trained, and how far the training has come.
+# What Juice never saved: how a network is trained, and how far its training has come.
 @0x9d0e209c66192c44;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -8,13 +8,13 @@ using Juice = import "juice.capnp";
 
 struct SolverConfig {
   name @0 :Text;
-  # 0: the samples of each call.
+  # 0: the number of samples in each call.
   minibatchSize @1 :UInt64;
   baseLr @2 :Float32 = 0.01;
   momentum @3 :Float32;
   # 0: gradients are not clipped.
   clipGradients @4 :Float32;
-  # The learning rate of each is baseLr, the momentum of the first two is momentum.
+  # The learning rate of every optimizer is baseLr, and the momentum of the first two is momentum.
   solver :union {
     sgd @5 :Void;
     nesterov @6 :Void;
@@ -29,7 +29,7 @@ struct SolverConfig {
   # 0: weights do not decay.
   weightDecay @13 :Float32;
   regularizationMethod @14 :Regularization;
-  # Minibatches in an update.
+  # The number of minibatches per update.
   accumulate @15 :UInt64 = 1;
 }
 
@@ -60,7 +60,7 @@ struct Adadelta {
   epsilon @1 :Float32 = 1e-6;
 }
 
-# The learning rate as a function of the iteration, by Caffe's names.
+# The learning rate as a function of the iteration, with Caffe's names.
 struct LRPolicy {
   union {
     fixed @0 :Void;
@@ -95,7 +95,7 @@ enum Regularization {
   l1 @1;
 }
 
-# Root of a training configuration, as text or as a message.
+# The root of a training configuration, as text or as a message.
 struct Training {
   network @0 :Juice.LayerConfig;
   loss @1 :Juice.LayerConfig;
@@ -106,7 +106,7 @@ struct Training {
   seed @6 :UInt64;
 }
 
-# Root of a checkpoint: all it takes to go on as if nothing had happened.
+# The root of a checkpoint: everything that is needed to continue as if nothing had happened.
 struct Checkpoint {
   # The network and its weights. It has no checksum of its own.
   model @0 :Juice.Layer;
@@ -116,17 +116,17 @@ struct Checkpoint {
   epochs @4 :UInt64;
   batch @5 :UInt64;
   seed @6 :UInt64;
-  # NAME/state0, NAME/state1, ...; while samples wait for their update, NAME/gradient too.
+  # Named NAME/state0, NAME/state1, ..., and NAME/gradient while samples wait for their update.
   optimizerState @7 :List(Juice.Weight);
-  # The seed, and where it is not the iteration, the position in the streams.
+  # The seed and, if it differs from the iteration, the position in the streams.
   randomState @8 :List(UInt64);
-  # Minibatches done.
+  # The number of minibatches done.
   iteration @9 :UInt64;
   epoch @10 :UInt64;
-  # Samples of the epoch that are done.
+  # The number of samples done in the current epoch.
   position @11 :UInt64;
   checksum @12 :UInt64;
   checksumKind @13 :Text;
-  # Samples that wait for their update.
+  # The number of samples that wait for their update.
   waiting @14 :UInt64;
 }

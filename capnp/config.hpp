@@ -1,6 +1,7 @@
-// Layer configurations between memory and messages. Layers say their fields (COLDPRESS_FIELDS); nothing here
-// knows one of them.
+// Conversion of layer configurations between memory and messages.
 #pragma once
+
+// Layers declare their fields (COLDPRESS_FIELDS); nothing here knows an individual layer.
 
 #include "values.hpp"
 
@@ -8,30 +9,30 @@
 
 namespace coldpress::persist {
 
-/// A shape as a file says it: with the batch as first extent, or as the shape of one sample.
+/// A shape as a file gives it: with the batch as the first extent, or as the shape of one sample.
 struct FileShape {
   Extents extents;
   bool of_sample;
 };
 
-/// A configuration as a file says it: its shapes are not in `config` but in `shapes`, in order: of a container first
-/// the inputs and then the layers, of a layer by its fields.
+/// A configuration as a file gives it. Its shapes are not in `config` but in `shapes`: for a container, those of the
+/// inputs and then those of the layers; for a layer, in the order of its fields.
 struct FileConfig {
   dynamic::LayerConfig config;
   std::vector<FileShape> shapes;
 };
 
-/// Throws ConfigError, FormatError or UnsupportedError that names layer and field.
+/// Throws ConfigError, FormatError or UnsupportedError, with layer and field.
 FileConfig read_config(schema::LayerConfig::Reader file);
 
-/// `batch` is put before every shape, as Juice wants it; without one, shapes are written as those of one sample. Throws
+/// Puts `batch` before every shape, as Juice expects; without it, shapes are written as those of one sample. Throws
 /// ConfigError for what read_config would refuse.
 void write_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config, std::optional<Index> batch);
 
-/// Whether a message has nothing but what Juice's schema has, so that Juice may have written it.
+/// Whether a message uses nothing beyond Juice's schema, so that Juice may have written it.
 bool may_be_juice(capnp::DynamicStruct::Reader root);
 
-/// The name of a layer in errors: "layers[2] fc1", or its name alone at the root.
+/// How errors name a layer: "layers[2] fc1", or its name alone at the root.
 std::string place_of(std::string const& container, std::size_t index, std::string const& name);
 
 }  // namespace coldpress::persist

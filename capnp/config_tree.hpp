@@ -1,4 +1,4 @@
-// What reading and writing a configuration share: limits, the places that errors name, and what must hold of both.
+// Shared by reading and writing a configuration: limits, the places that errors name, and common checks.
 #pragma once
 
 #include "config.hpp"
@@ -30,26 +30,25 @@ inline void check_entries(std::size_t entries) {
                       " are possible"};
 }
 
-/// The containers around a layer, and what is counted over the whole tree.
+/// Counts layers over the whole tree, and limits how deeply containers are nested.
 class Tree {
  public:
   void enter(std::size_t depth) {
     if (++layers_ > max_layers) throw ConfigError{"more than " + std::to_string(max_layers) + " layers"};
-    if (depth > max_nesting)
-      throw ConfigError{"more than " + std::to_string(max_nesting) + " layers inside each other"};
+    if (depth > max_nesting) throw ConfigError{"more than " + std::to_string(max_nesting) + " nested layers"};
   }
 
  private:
   std::size_t layers_ = 0;
 };
 
-/// One of PerAxis; a layer knows which may be zero.
+/// One number of a PerAxis. It may be 0 here; the layer checks whether that makes sense.
 inline Index checked_number(std::uint64_t number) {
   if (number > std::uint64_t{1} << 40) throw ConfigError{"must be at most 2^40, is " + std::to_string(number)};
   return static_cast<Index>(number);
 }
 
-/// Not that of a kind of layer that the schema has.
+/// Checks the name of a custom layer, which must not be that of a layer in the schema.
 inline void check_custom_name(std::string const& name) {
   check_text(name);
   if (name.empty()) throw ConfigError{"a custom layer needs the name of its type"};

@@ -12,12 +12,12 @@ namespace coldpress::persist {
 
 inline constexpr std::size_t max_file = std::size_t{1} << 40;
 
-// The checksum is not their business; files that Juice wrote have none.
+// These functions ignore the checksum; files that Juice wrote have none.
 Model read_layer(schema::Layer::Reader file, bool of_juice = false);
 void write_layer(schema::Layer::Builder file, Model const& model);
 
-/// A configuration beside which there are no weights; its batch does not matter. `by_hand`: the samples of a minibatch
-/// of a training, which people write; then a shape that can be read in two ways is refused (check_one_meaning).
+/// A configuration without weights; its batch does not matter. `by_hand` is given for trainings, which people write,
+/// and is the size of their minibatches. Then a shape that can be read in two ways is refused (check_one_meaning).
 dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand = {});
 /// Without a batch, shapes are written as those of one sample.
 void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config,
@@ -27,7 +27,7 @@ dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file);
 void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig const& solver);
 void check_solver(dynamic::SolverConfig const& solver);
 
-/// What a training and a checkpoint say with the same fields: loss, solver, data, epochs, batch and seed.
+/// The fields that a training and a checkpoint have in common: loss, solver, data, epochs, batch and seed.
 template <class Reader, class Value>
 void read_run(Reader file, Value& value);
 template <class Builder, class Value>

@@ -1,19 +1,19 @@
-# Juice's file of a network: its configuration and its weights. One root, Layer, packed.
+# Juice's file format for a network, with its configuration and its weights. It has one root, Layer, and is packed.
 #
 # The file id, all names and the ordinals up to LayerConfig's @18 are Juice's (spearow/juice, juice/capnp/juice.capnp),
-# so that its files load here and files that use only its features load there. Later members have come by Cap'n Proto's
-# own rule, new ordinals after the last one, and their absence means what Juice means. A shape is given by one of two
-# fields: `shape`, as in Juice, whose first extent is the batch, or `sampleShape`, which Juice does not know and which is
-# the shape of one sample, without a batch.
+# so that Juice's files load here, and files that use only Juice's features load in Juice. Later members follow Cap'n
+# Proto's own rule: their ordinals come after the last one, and their absence means what Juice means. A shape is given
+# by one of two fields: `shape`, as in Juice, whose first extent is the batch, or `sampleShape`, which Juice does not
+# know and which is the shape of one sample, without a batch.
 @0x8316e0f30c445924;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("coldpress::schema");
 
-# How many of a struct's members, by ordinal, are Juice's; a struct without it is not Juice's.
+# How many of a struct's members, by ordinal, are Juice's. A struct without this annotation is not Juice's.
 annotation juice @0xab63f0d15fa788f8 (struct) :UInt16;
-# Left out, 0 or empty, the field has the default of the layer's C++ struct. Files were written before the schema could
-# say that default, and it cannot be changed for them.
+# If the field is omitted, 0 or empty, it has the default of the layer's C++ struct. Files were written before the
+# schema could state that default, and it cannot be changed for them.
 annotation own @0x8a28a8e07e8d3cda (field) :Void;
 
 struct Weight $juice(2) {
@@ -30,7 +30,7 @@ struct Layer $juice(3) {
   name @0 :Text;
   config @1 :LayerConfig;
   weightsData @2 :List(Weight);
-  # Of the whole content but these two, so that it stays right when the message is encoded anew. Both or none.
+  # Of the whole content except these two fields, so that it stays valid when the message is re-encoded. Both or none.
   checksum @3 :UInt64;
   checksumKind @4 :Text;
 }
@@ -53,10 +53,10 @@ struct LayerConfig $juice(19) {
     reshape @10 :ReshapeConfig;
     dropout @16 :DropoutConfig;
     flatten @19 :Void;
-    # A layer that came from outside coldpress.
+    # A layer from outside coldpress.
     custom @20 :CustomConfig;
 
-    # What Mocha had and users look for beside Juice's.
+    # Layers that Mocha had or that users look for, beyond Juice's.
     leakyRelu @22 :LeakyReluConfig;
     exponential @23 :Void;
     power @24 :PowerConfig;
@@ -104,33 +104,33 @@ struct LayerConfig $juice(19) {
   inputs @12 :List(Text);
   params @13 :List(WeightConfig);
   propagateDown @14 :List(Bool);
-  # Of a loss: a factor of its value and gradient.
+  # For a loss: a factor of its value and gradient.
   lossWeight @21 :Float32 = 1;
-  # Of meanSquaredError: what its mean is taken over, samples (Juice's) or values.
+  # For meanSquaredError: what its mean is taken over, samples (as in Juice) or values.
   lossAverage @64 :Text = "samples";
 }
 
 struct WeightConfig $juice(1) {
   name @0 :Text;
-  # Absent, and the factors not a number: the layer's own.
+  # If the filler is absent, or a factor is not a number, the layer's own applies.
   filler @1 :Filler;
   lrMult @2 :Float32 = nan;
   decayMult @3 :Float32 = nan;
   shareMode @4 :DimCheckMode;
-  # own: the layer's. maxNorm likewise where it is not a number.
+  # own: the layer's regularizer. If maxNorm is not a number, the layer's own applies.
   regularizer @5 :Regularizer;
   maxNorm @6 :Float32 = nan;
   maxNormEvery @7 :UInt64 = 1;
 }
 
-# The penalty on a weight's size; own: the solver's.
+# The penalty on a weight's size; own means the solver's.
 enum Regularizer {
   own @0;
   l2 @1;
   l1 @2;
 }
 
-# Which weights may be shared under one name: those of one shape, or of as many values.
+# Which weights may share one name: those of the same shape, or those with equally many values.
 enum DimCheckMode {
   strict @0;
   permissive @1;
@@ -153,15 +153,15 @@ struct Filler {
 
 struct ConvolutionConfig $juice(4) {
   numOutput @0 :UInt64;
-  # One number for all axes, as in Juice, or one for each.
+  # One number for all axes, as in Juice, or one per axis.
   filterShape @1 :List(UInt64);
   stride @2 :List(UInt64);
   padding @3 :List(UInt64);
   dilation @4 :List(UInt64);
   groups @5 :UInt64 = 1;
-  # Juice adds none, whatever it saves by that name.
+  # Juice adds no bias, although it saves one.
   hasBias @6 :Bool;
-  # Absent: Glorot, and zero.
+  # If absent, Glorot and zero.
   weight @7 :Filler;
   bias @8 :Filler;
   weightLrMult @9 :Float32 = 1;
@@ -184,11 +184,11 @@ struct RnnConfig $juice(7) {
   dropoutSeed @4 :UInt64;
   inputMode @5 :Text = "LinearInput";         # or SkipInput
   directionMode @6 :Text = "UniDirectional";  # or BiDirectional
-  # Sequence, LastStep, Layers. Juice declares {hidden, layers}.
+  # Sequence, LastStep or Layers. Juice declares {hidden, layers}.
   output @7 :Text = "Layers";
-  # Steps that a gradient goes back in time; 0: all.
+  # How many steps a gradient flows back in time; 0: all.
   truncation @8 :UInt64;
-  # Of the matrices. Absent: Glorot.
+  # For the matrices. If absent, Glorot.
   weight @9 :Filler;
   weightLrMult @10 :Float32 = 1;
   weightDecayMult @11 :Float32 = 1;
@@ -199,7 +199,7 @@ struct RnnConfig $juice(7) {
 
 struct LinearConfig $juice(1) {
   outputSize @0 :UInt64;
-  # Absent: Glorot, and zero.
+  # If absent, Glorot and zero.
   weight @1 :Filler;
   bias @2 :Filler;
   weightLrMult @3 :Float32 = 1;
@@ -246,7 +246,7 @@ struct SequentialConfig $juice(3) {
 
 struct ShapedInput $juice(2) {
   name @0 :Text;
-  # Give one of both: with the batch first, or the shape of one sample.
+  # Give one of the two: with the batch first, or the shape of one sample.
   shape @1 :List(UInt64);
   sampleShape @2 :List(UInt64);
 }
@@ -256,7 +256,7 @@ struct NegativeLogLikelihoodConfig $juice(1) {
 }
 
 struct ReshapeConfig $juice(1) {
-  # Give one of both: with the batch first, or the shape of one sample.
+  # Give one of the two: with the batch first, or the shape of one sample.
   shape @0 :List(UInt64);
   sampleShape @1 :List(UInt64);
 }
@@ -298,7 +298,7 @@ struct ChannelPoolingConfig {
   stride @2 :UInt64 = 1;
   # One number for both ends, or one for each.
   padding @3 :List(UInt64);
-  # Of a sample, without the batch; -1 is the last. The same in all layers.
+  # The axis of a sample, without the batch; -1 is the last. All layers count axes like this.
   axis @4 :Int32;
 }
 
@@ -341,7 +341,7 @@ struct ReduceConfig {
 
 struct LayerNormalizationConfig {
   epsilon @0 :Float32 = 1e-5;
-  # Absent: 1, and 0.
+  # If absent, 1 and 0.
   weight @1 :Filler;
   bias @2 :Filler;
   weightLrMult @3 :Float32 = 1;
@@ -359,7 +359,7 @@ struct LayerNormalizationConfig {
 struct EmbeddingConfig {
   vocabulary @0 :UInt64 = 256;
   features @1 :UInt64 = 16;
-  # Absent: gaussian.
+  # If absent, gaussian.
   weight @2 :Filler;
   weightLrMult @3 :Float32 = 1;
   weightDecayMult @4 :Float32 = 1;
@@ -391,19 +391,19 @@ struct SoftmaxOverConfig {
 }
 
 struct ConcatConfig {
-  # From 0; a negative one counts from the last.
+  # Counted from 0; a negative axis counts from the last.
   axis @0 :Int32;
 }
 
 struct ProductConfig {
-  # Of the second operand.
+  # Whether to transpose the second operand.
   transpose @0 :Bool;
   scale @1 :Float32 = 1;
 }
 
 struct TiedLinearConfig {
   outputSize @0 :UInt64;
-  # Absent: Glorot, and zero.
+  # If absent, Glorot and zero.
   weight @1 :Filler;
   bias @2 :Filler;
   weightLrMult @3 :Float32 = 1;
@@ -419,26 +419,26 @@ struct TiedLinearConfig {
 }
 
 struct RandomNormalConfig {
-  # Give one of both: with the batch first, or the shape of one sample.
+  # Give one of the two: with the batch first, or the shape of one sample.
   shape @0 :List(UInt64);
   seed @1 :UInt64 = 42;
   sampleShape @2 :List(UInt64);
 }
 
 struct PermuteConfig {
-  # Of each axis of the output, that of the input. Absent: as they are.
+  # For each axis of the output, the axis of the input. If absent, the axes stay in order.
   axes @0 :List(UInt64);
 }
 
 struct MultinomialLogisticConfig {
-  # One for each class, or none.
+  # One per class, or none.
   classWeights @0 :List(Float32);
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
 }
 
 struct SoftmaxLossConfig {
-  # One for each class, or none.
+  # One per class, or none.
   classWeights @0 :List(Float32);
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
@@ -451,7 +451,7 @@ struct SoftlabelSoftmaxConfig {
 struct WassersteinConfig {
   lambda @0 :Float32 = 10;
   iterations @1 :UInt64 = 50;
-  # Of the distances between places.
+  # The exponent of the distances between places.
   power @2 :Float32 = 1;
 }
 

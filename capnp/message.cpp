@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t word_size = sizeof(capnp::word);
 constexpr std::size_t max_segments = 512;  // Cap'n Proto's own limit
 
-// A run of two bytes can promise 255 words of zeros. Nothing worth keeping is that empty beyond the first megabyte.
+// Two packed bytes can promise 255 words of zeros. No useful message is that empty beyond the first megabyte.
 constexpr std::size_t max_unpacked(std::size_t packed) { return 64 * packed + (std::size_t{1} << 20); }
 
-/// Goes through packed bytes and gives each word to `take`, until that returns false. Returns whether the bytes ended
-/// as they should.
+/// Unpacks packed bytes and passes each word to `take`, until that returns false. Returns whether the bytes ended where
+/// they should.
 template <class Take>
 bool for_each_packed(std::span<std::byte const> bytes, Take&& take) {
   std::size_t at = 0;
@@ -47,7 +47,7 @@ bool for_each_packed(std::span<std::byte const> bytes, Take&& take) {
 /// Adds up a segment table from the first words of a message.
 class SegmentTable {
  public:
-  /// Returns false where the word cannot belong to a table.
+  /// Returns false if the word cannot belong to a table.
   bool add(std::uint64_t word) {
     if (words_ == 0) {
       segments_ = (word & 0xffffffff) + 1;
@@ -61,7 +61,7 @@ class SegmentTable {
     return true;
   }
   bool complete() const { return words_ > 0 && words_ >= segments_ / 2 + 1; }
-  /// Words of the whole message, the table included.
+  /// The number of words in the whole message, including the table.
   std::uint64_t total() const { return total_; }
 
  private:
@@ -78,7 +78,8 @@ std::optional<std::uint64_t> plain_words(std::span<std::byte const> bytes) {
   return table.complete() ? std::optional{table.total()} : std::nullopt;
 }
 
-/// The words of a packed message whose table promises exactly what comes. Nothing is stored before that is known.
+/// The number of words in a packed message, if its table promises exactly as many. Nothing is stored before that is
+/// known.
 std::optional<std::uint64_t> packed_words(std::span<std::byte const> bytes) {
   SegmentTable table;
   std::uint64_t words = 0;
@@ -95,7 +96,7 @@ std::optional<std::uint64_t> packed_words(std::span<std::byte const> bytes) {
 }  // namespace
 
 void throw_translated(kj::Exception const& exception) {
-  if (exception.getType() == kj::Exception::Type::OVERLOADED) throw std::bad_alloc{};  // the system has no more memory
+  if (exception.getType() == kj::Exception::Type::OVERLOADED) throw std::bad_alloc{};  // the system has no memory left
   std::string const reason = exception.getDescription().cStr();
   if (reason.find("traversal limit") != std::string::npos)
     throw FormatError{"the message is malformed: it promises more than its bytes can hold"};
@@ -119,7 +120,7 @@ Message::Message(std::span<std::byte const> bytes) {
   } else if (auto const unpacked = packed_words(bytes)) {
     if (*unpacked > max_unpacked(bytes.size()) / word_size)
       throw FormatError{"promises " + std::to_string(*unpacked) + " words in " + std::to_string(bytes.size()) +
-                        " bytes, more than a network can be packed"};
+                        " bytes, more than a network can be compressed"};
     words_ = kj::heapArray<capnp::word>(*unpacked);
     auto* to = reinterpret_cast<std::byte*>(words_.begin());
     for_each_packed(bytes, [&](std::uint64_t word) {
@@ -128,12 +129,12 @@ Message::Message(std::span<std::byte const> bytes) {
     });
     words = words_;
   } else {
-    throw FormatError{"is no Cap'n Proto message, or cut short: its " + std::to_string(bytes.size()) +
-                      " bytes do not match a segment table, neither plain nor packed"};
+    throw FormatError{"is not a Cap'n Proto message, or is cut short: its " + std::to_string(bytes.size()) +
+                      " bytes match no segment table, neither plain nor packed"};
   }
 
   capnp::ReaderOptions options;
-  // Each part is read for the checksum and for its content, names once more for errors.
+  // Each part is read for the checksum and for its content, and names once more for errors.
   options.traversalLimitInWords = 3 * words.size() + 1024;
   options.nestingLimit = 4 * max_nesting;  // a container takes three levels
   reader_ = translated([&] { return kj::heap<capnp::FlatArrayMessageReader>(words, options); });

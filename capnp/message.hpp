@@ -12,13 +12,13 @@
 
 namespace coldpress::persist {
 
-/// Most containers inside each other, a container at the root counted.
+/// The maximum nesting depth of containers, including a container at the root.
 inline constexpr int max_nesting = 32;
 
-/// A message to be read. The frame is checked before anything is allocated or followed; the bytes must outlive it.
+/// A message to be read. The frame is checked before anything is allocated or followed. The bytes must outlive it.
 class Message {
  public:
-  /// Takes a plain message or a packed one: the segment table tells. Throws FormatError.
+  /// Accepts a plain or a packed message, which the segment table distinguishes. Throws FormatError.
   explicit Message(std::span<std::byte const> bytes);
 
   template <class Root>
@@ -29,11 +29,11 @@ class Message {
   bool starts_with_struct();
 
  private:
-  kj::Array<capnp::word> words_;  // where the bytes could not be read in place
+  kj::Array<capnp::word> words_;  // used if the bytes could not be read in place
   kj::Own<capnp::FlatArrayMessageReader> reader_;
 };
 
-/// Packed, or plain where the message is so empty that a reader would take the packed one for a bomb.
+/// The packed message, or the plain one if the message is so empty that a reader would refuse it packed.
 std::vector<std::byte> to_bytes(capnp::MessageBuilder& message);
 
 }  // namespace coldpress::persist

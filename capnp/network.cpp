@@ -5,7 +5,7 @@
 namespace coldpress::persist {
 namespace {
 
-/// The shape of a sample that the first weight asks for, if it is a matrix, for a config that does not say it.
+/// The shape of a sample for a config that does not give it: what the first weight expects, if it is a matrix.
 std::optional<Shape> input_from_weights(Model const& model) {
   for (NamedTensor const& tensor : model.weights) {
     if (tensor.name.ends_with("-bias")) continue;
@@ -26,7 +26,7 @@ std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::E
   std::vector<dynamic::Values> values;
   for (auto const& weight : weights) {
     auto const& taken = values.emplace_back(tensors.take(weight, weight.name, weight.other_name));
-    for (std::string const& alias : weight.aliases) {  // Juice writes what is shared once for each layer
+    for (std::string const& alias : weight.aliases) {  // Juice writes a shared weight once per layer
       if (!tensors.has(alias)) continue;
       auto const other = tensors.take(weight, alias, "");
       bool const same = taken.empty() ? std::ranges::all_of(other, [](float value) { return value == 0; })
@@ -74,13 +74,13 @@ Model for_juice(Model model) {
                     "Juice's poolings have the same window on both axes");
     } else if (auto const* r = std::get_if<Rnn>(&config.layer_type)) {
       refuse_unless(r->output == RnnOutput::layers && r->truncation == 0,
-                    "Juice's recurrent layers make {hidden, layers} and truncate no gradient");
-      refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers go one way");
+                    "Juice's recurrent layers output {hidden, layers} and do not truncate gradients");
+      refuse_unless(r->direction_mode == DirectionMode::uni_directional, "Juice's recurrent layers have one direction");
     }
   });
   auto const output_shapes = dynamic::output_shapes(model.config);
   std::map<std::string_view, Shape> const shapes{output_shapes.begin(), output_shapes.end()};
-  std::map<std::string, NamedTensor> biases;  // by the weight that they follow
+  std::map<std::string, NamedTensor> biases;  // by the name of the weight that each follows
   for_each_layer(model.config, [&](auto const& config) {
     NamedTensor bias{config.name + "-0-bias", {}, {}};
     if (std::holds_alternative<Convolution>(config.layer_type)) {
@@ -128,7 +128,7 @@ Model model_of(dynamic::Layer const& layer, Index batch) {
   int i = 0;
   for (auto const& weight : layer.executable().weights()) {
     std::vector<Index> shape = extents_of(weight.shape);
-    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // as Juice writes a bias
+    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // Juice writes a bias like this
     std::vector<float> values(static_cast<std::size_t>(weight.shape.size()));
     layer.executable().read(dynamic::Executable::data, i++, values);
     model.weights.push_back({weight.name, std::move(shape), std::move(values)});

@@ -76,7 +76,7 @@ class Reader : Tree {
     return config;
   }
 
-  /// What is left of a layer whose fields are all left out.
+  /// The layer as read from a file that omits all of its fields.
   template <class Layer>
   FileDefaults defaults(DynamicStruct::Reader file) {
     Layer layer{};
@@ -167,7 +167,7 @@ class Reader : Tree {
     return layer;
   }
 
-  /// Whether the field is left out and then is as in the layer's struct.
+  /// Whether the field is omitted and the layer's struct has its default.
   static bool is_own(DynamicStruct::Reader file, std::string const& field) {
     auto const member = file.getSchema().getFieldByName(text_for(field));
     if (!is_annotated(member, own_annotation)) return false;
@@ -197,7 +197,7 @@ class Reader : Tree {
   void read(DynamicStruct::Reader file, std::string const& field, std::string& value) {
     check_text(value = text_of(file.get(text_for(field)).as<capnp::Text>()));
   }
-  // A filler, and beside it weightLrMult, weightDecayMult, weightRegularizer, weightMaxNorm and weightMaxNormEvery.
+  // A filler, and the fields weightLrMult, weightDecayMult, weightRegularizer, weightMaxNorm and weightMaxNormEvery.
   void read(DynamicStruct::Reader file, std::string const& field, Weight& value) {
     if (file.has(text_for(field))) value.filler = read_filler(file.get(text_for(field)).as<schema::Filler>());
     check_factor(value.lr_mult = file.get(text_for(field + "LrMult")).as<float>());
@@ -212,7 +212,7 @@ class Reader : Tree {
     return bound;
   }
   void read(DynamicStruct::Reader file, std::string const& field, Shape&) { shapes.push_back(shape(file, field)); }
-  /// Of `field`, with the batch first, or of the field beside it, without one: "shape" or "sampleShape".
+  /// The shape in `field`, with the batch first, or in the field beside it, without a batch: "shape" or "sampleShape".
   static FileShape shape(DynamicStruct::Reader file, std::string const& field) {
     std::string sample = "sample" + field;
     sample[6] = static_cast<char>(sample[6] - 'a' + 'A');
@@ -221,7 +221,7 @@ class Reader : Tree {
     };
     if (list(sample).size() > 0 && list(field).size() > 0)
       throw ConfigError{"'" + field + "' (with the batch first) and '" + sample +
-                        "' (without a batch) are both given, where one of them is enough"};
+                        "' (without a batch) are both given; give only one of them"};
     if (list(sample).size() > 0) return {read_extents(list(sample), Shape::max_rank), true};
     if (list(field).size() > 0) return {read_extents(list(field), max_file_rank), false};
     throw ConfigError{"a shape must have 1 to " + std::to_string(max_file_rank) +
@@ -241,11 +241,11 @@ class Reader : Tree {
     std::string text = text_of(file.get(text_for(field)).as<capnp::Text>());
     check_text(text);
     if (is_own(file, field)) return;
-    if (text == "RelU") text = "ReLU";  // as Juice writes it
+    if (text == "RelU") text = "ReLU";  // Juice's spelling
     auto const known = spellings(value);
     auto const found = std::find(known.begin(), known.end(), text);
     if (found == known.end())
-      throw ConfigError{"'" + printable(text) + "' is none of " + listed({known.begin(), known.end()}) +
+      throw ConfigError{"'" + printable(text) + "' is not one of " + listed({known.begin(), known.end()}) +
                         suggestion(text, {known.begin(), known.end()})};
     value = static_cast<Enum>(found - known.begin());
   }
@@ -349,7 +349,8 @@ FileDefaults defaults_in_file(dynamic::LayerType const& kind) {
 
 namespace {
 
-/// `members`: how many of the struct's are Juice's; of a group those of the struct around it.
+/// Whether only Juice's fields are set. `members` is how many of the struct's members are Juice's; a group is counted
+/// like the struct around it.
 bool has_only(DynamicStruct::Reader fields, unsigned members) {
   auto const is_known = [](DynamicValue::Reader const& value) {
     if (value.getType() != DynamicValue::STRUCT) return true;

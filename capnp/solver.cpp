@@ -1,4 +1,5 @@
-// Solvers to checkpoints and back. Apart from network.cpp, since programs that never train need none of it.
+// Conversion of solvers to checkpoints and back, apart from network.cpp because programs that never train need none of
+// it.
 #include "weights.hpp"
 
 #include <algorithm>
@@ -6,13 +7,13 @@
 namespace coldpress::persist {
 namespace {
 
-/// Where in the checkpoint the values of each buffer are: the optimizer's states, and the gradients of samples that
-/// wait.
+/// The places in the checkpoint of each buffer's values: the optimizer's states, and the gradients if samples wait.
 std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
                                                    std::vector<dynamic::Executable::Weight> const& weights, int states,
                                                    bool accumulates) {
   if (checkpoint.waiting > 0 && !accumulates)
-    throw MismatchError{"the checkpoint is between minibatches of one update; the solver updates after each"};
+    throw MismatchError{
+        "the checkpoint is between the minibatches of one update, but the solver updates after each minibatch"};
   if (checkpoint.waiting > std::uint64_t{1} << 40) throw FormatError{"more samples wait for their update than 2^40"};
   Tensors tensors{checkpoint.optimizer_state};
   std::vector<std::vector<dynamic::Values>> buffers;
@@ -24,7 +25,7 @@ std::vector<std::vector<dynamic::Values>> in_order(Checkpoint const& checkpoint,
   return buffers;
 }
 
-/// The executable's buffer b of buffers_in_order.
+/// The executable's buffer that corresponds to buffer b of buffers_in_order.
 int buffer_of(int b, int states) { return b < states ? dynamic::Executable::state + b : dynamic::Executable::gradient; }
 
 }  // namespace
@@ -45,10 +46,10 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
   bool const told = checkpoint.solver != dynamic::SolverConfig{} && its_states == kept;
   std::string const its = told ? "the checkpoint's optimizer is " + name
                                : "the checkpoint's optimizer has " + std::to_string(kept) +
-                                     (kept == 1 ? " state" : " states") + " for each weight";
-  if (told && name != optimizer) throw MismatchError{its + ", the solver's is " + std::string{optimizer}};
+                                     (kept == 1 ? " state" : " states") + " per weight";
+  if (told && name != optimizer) throw MismatchError{its + ", but the solver's is " + std::string{optimizer}};
   if (kept != states)
-    throw MismatchError{its + ", the solver's " + std::string{optimizer} + " has " + std::to_string(states)};
+    throw MismatchError{its + ", but the solver's " + std::string{optimizer} + " has " + std::to_string(states)};
 }
 
 std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,

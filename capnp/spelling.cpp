@@ -15,9 +15,11 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Letters put in, left out, exchanged, or swapped with their neighbour (Damerau and Levenshtein, each place once).
+/// The number of letters inserted, omitted, replaced, or swapped with their neighbour (Damerau and Levenshtein, each
+/// place at most once).
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::array<std::vector<std::size_t>, 3> rows;  // of the letters of a before last, last, and now
+  std::array<std::vector<std::size_t>, 3> rows;  // for the letters of `a`: the last but one, the last, and the current
+                                                 // one
   for (auto& row : rows) row.resize(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) rows[2][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -36,7 +38,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string suggestion(std::string_view name, std::vector<std::string> const& known) {
-  constexpr std::size_t longest = 64;  // what is longer than any name is a misspelling of none
+  constexpr std::size_t longest = 64;  // what is longer than any name cannot be a misspelt name
   if (name.size() > longest) return {};
   std::string const camel = camel_case(name);
   std::string const* nearest = nullptr;

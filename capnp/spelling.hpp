@@ -1,4 +1,4 @@
-// What somebody may have meant who misspelt a name.
+// Suggestions for misspelt names.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace coldpress::persist {
 
-/// "; did you mean 'leakyRelu'?", where one of `known` is the name in camelCase, or in other capitals, or a few letters
-/// away from it; else nothing.
+/// For example "; did you mean 'leakyRelu'?", if one of `known` is the name in camelCase, in other capitals, or a few
+/// letters away from it; else empty.
 std::string suggestion(std::string_view name, std::vector<std::string> const& known);
 
-/// "max, average"
+/// The names with commas in between, for example "max, average".
 std::string listed(std::vector<std::string> const& names);
 
 }  // namespace coldpress::persist

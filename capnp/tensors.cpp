@@ -21,7 +21,7 @@ void check_count(Extents const& shape, std::size_t values) {
   Index count = 1;
   for (auto const extent : shape) count *= extent;
   if (static_cast<std::size_t>(count) != values)
-    throw FormatError{"shape " + to_string(shape) + " has " + std::to_string(count) + " values, the data " +
+    throw FormatError{"shape " + to_string(shape) + " has " + std::to_string(count) + " values, but the data has " +
                       std::to_string(values)};
 }
 

@@ -1,4 +1,4 @@
-// Tensors between memory and messages.
+// Conversion of tensors between memory and messages.
 #pragma once
 
 #include "capnproto.hpp"
@@ -10,13 +10,13 @@
 
 namespace coldpress::persist {
 
-/// Throws FormatError that names `field` and the entry: a name that is empty or comes again, a shape that does not
-/// count the values.
+/// Throws FormatError, with `field` and the entry, if a name is empty or repeated, or a shape does not match the number
+/// of values.
 std::vector<NamedTensor> read_tensors(capnp::List<schema::Weight>::Reader file, std::string const& field);
 void write_tensors(capnp::List<schema::Weight>::Builder file, std::span<NamedTensor const> tensors,
                    std::string const& field);
 
-/// A first segment that holds them all and a little more.
+/// The size in words of a first segment that holds all tensors and a little more.
 unsigned words_for(std::span<NamedTensor const> tensors);
 
 }  // namespace coldpress::persist

@@ -23,13 +23,13 @@ using capnp::DynamicValue;
 
 // A container takes three brackets, "(sequential = (layers = [(", and there are a few around and inside.
 constexpr std::size_t max_brackets = 4 * max_nesting + 8;
-// The codec takes 4 KB of stack for each of them, and callers may have few.
+// The codec takes 4 KB of stack per bracket, and callers may have little stack.
 constexpr std::size_t stack_of_codec = max_brackets * (std::size_t{1} << 14);
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
-/// Walks over the tokens of a text without a memory of values; the codec does the rest.
+/// Goes over the tokens of a text without storing values; the codec does the rest.
 class Guard {
  public:
   Guard(std::string_view text, capnp::StructSchema root) : text_(text), next_(root) {}
@@ -53,7 +53,7 @@ class Guard {
       } else if (is_word(c)) {
         word();
       } else if (c == '`') {
-        refuse(at_, "text goes between double quotes");
+        refuse(at_, "text must be in double quotes");
       } else if (c == '.' || c == '$' || c == '@') {
         refuse(at_, "names from elsewhere cannot be used here");
       } else {
@@ -71,7 +71,7 @@ class Guard {
     std::size_t at;
     std::optional<capnp::StructSchema> fields;  // of the struct in this bracket
     std::set<std::string_view> given;
-    std::string_view member;  // of its union
+    std::string_view member;  // the chosen member of its union
   };
 
   [[noreturn]] void refuse(std::size_t at, std::string const& sentence) const {
@@ -90,16 +90,15 @@ class Guard {
       if (is_control(text_[at_])) refuse(at_, "a control character");
       at_ += text_[at_] == '\\' ? 2 : 1;
     }
-    if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text has no end");
+    if (at_ >= text_.size() || text_[at_] != '"') refuse(start, "this text is not terminated");
     ++at_;
     value_ended_ = true;
   }
 
   void open(char kind) {
     if (value_ended_) refuse(at_, "a bracket cannot follow a value");
-    if (brackets_.size() == max_brackets)
-      refuse(at_, "more than " + std::to_string(max_brackets) + " brackets inside each other");
-    // Elements of a list are of the list's type; next_ holds a list's element type already.
+    if (brackets_.size() == max_brackets) refuse(at_, "more than " + std::to_string(max_brackets) + " nested brackets");
+    // The elements of a list have the list's type; next_ already holds the element type of a list.
     auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
     brackets_.push_back({kind, at_++, type, {}, {}});
     next_.reset();
@@ -125,7 +124,7 @@ class Guard {
     std::uint64_t const base = digits.starts_with("0x") || digits.starts_with("0X") ? 16 : digits[0] == '0' ? 8 : 10;
     if (base == 16) digits.remove_prefix(2);
     if (base != 16 && !std::all_of(digits.begin(), digits.end(), is_digit))
-      return;  // with a point or an exponent, or no number
+      return;  // has a point or an exponent, or is not a number
     std::uint64_t value = 0;
     for (char const c : digits) {
       std::uint64_t const digit =
@@ -150,9 +149,9 @@ class Guard {
         std::vector<std::string> known;
         for (auto const one : enumerators_->getEnumerants()) known.push_back(text_of(one.getProto().getName()));
         if (std::find(known.begin(), known.end(), name) == known.end())
-          refuse(start, "'" + std::string{name} + "' is none of " + listed(known) + suggestion(name, known));
+          refuse(start, "'" + std::string{name} + "' is not one of " + listed(known) + suggestion(name, known));
       } else if (std::find(std::begin(literals), std::end(literals), name) == std::end(literals)) {
-        refuse(start, "'" + std::string{name} + "' is no value" +
+        refuse(start, "'" + std::string{name} + "' is not a value" +
                           suggestion(name, {std::begin(literals), std::end(literals)}));
       }
       return;
@@ -168,7 +167,7 @@ class Guard {
       if (field->getProto().getDiscriminantValue() != capnp::schema::Field::NO_DISCRIMINANT) {
         if (!bracket.member.empty())
           refuse(start,
-                 "'" + std::string{bracket.member} + "' is chosen already, '" + terminated + "' would be a second one");
+                 "'" + std::string{bracket.member} + "' is already chosen; '" + terminated + "' would be a second one");
         bracket.member = name;
       }
       auto type = field->getType();
@@ -180,7 +179,7 @@ class Guard {
     }
   }
 
-  /// No such field: says where there is one, or one of nearly that name, or which there are.
+  /// Refuses an unknown field and says where it exists, which known name is similar, or which fields there are.
   [[noreturn]] void refuse_field(std::size_t at, std::string const& name, capnp::StructSchema fields) const {
     std::string const type = fields.getShortDisplayName().cStr(), sentence = type + " has no field '" + name + "'";
     std::string const camel = camel_case(name);
@@ -201,14 +200,14 @@ class Guard {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
-  std::optional<capnp::StructSchema> next_;       // what a bracket that comes now holds
-  std::optional<capnp::EnumSchema> enumerators_;  // the value that comes now is the name of one
+  std::optional<capnp::StructSchema> next_;       // the type of what a following bracket holds
+  std::optional<capnp::EnumSchema> enumerators_;  // the type of a following value that is an enumerator
   bool value_ended_ = false, seen_root_ = false;
 };
 
 std::string printed(DynamicValue::Reader const& value, std::size_t indent);
 
-/// On one line where it fits.
+/// On one line if it fits.
 std::string bracketed(char open, char close, std::vector<std::string> const& parts, std::size_t indent) {
   std::size_t width = indent + 2;
   bool one_line = true;
@@ -224,7 +223,7 @@ std::string bracketed(char open, char close, std::vector<std::string> const& par
   return text + (one_line || parts.empty() ? "" : blank) + close;
 }
 
-/// What differs from the schema's defaults.
+/// The fields that differ from the schema's defaults.
 std::string printed(capnp::DynamicStruct::Reader fields, std::size_t indent) {
   std::vector<std::string> parts;
   for (auto field : fields.getSchema().getFields()) {
@@ -237,8 +236,8 @@ std::string printed(capnp::DynamicStruct::Reader fields, std::size_t indent) {
   return bracketed('(', ')', parts, indent);
 }
 
-/// The fewest digits that give the number back, as a float where it is one. Cap'n Proto's own codec prints a digit too
-/// few.
+/// The fewest digits from which the number can be read back, as a float if it is one. Cap'n Proto's own codec prints
+/// one digit too few.
 std::string printed(double value) {
   char digits[32];
   auto const single = static_cast<float>(value);
@@ -271,7 +270,7 @@ void decode(std::string const& text, capnp::DynamicStruct::Builder root) {
     std::string sentence = exception.getDescription().cStr();
     if (std::string_view{exception.getFile()} != "(capnp text input)")
       throw FormatError{"is not the text of a training: " + sentence};
-    // The codec says "12-15: what is wrong" and the line beside it.
+    // The codec reports "12-15: what is wrong", and the line separately.
     auto const dash = sentence.find('-'), colon = sentence.find(": ");
     if (dash < colon && colon != std::string::npos)
       sentence = "column " + sentence.substr(0, dash) + ": " + sentence.substr(colon + 2);
@@ -279,7 +278,7 @@ void decode(std::string const& text, capnp::DynamicStruct::Builder root) {
   }
 }
 
-/// Refuses texts, names above all, with what would not be shown as it is.
+/// Refuses texts, in particular names, with characters that would not be displayed as they are.
 void check_shown(DynamicValue::Reader const& value, std::string const& field) {
   switch (value.getType()) {
     case DynamicValue::TEXT:

@@ -30,7 +30,7 @@ Index read_size(char const* field, std::uint64_t size) {
   return static_cast<Index>(size);
 }
 
-/// Rate and momentum of an optimizer have fields of their own in the file.
+/// Whether an optimizer's field is stored elsewhere: learning rate and momentum have fields of their own in the file.
 bool is_apart(std::string_view field) { return field == "learning_rate" || field == "momentum"; }
 
 template <class... Optimizers>
@@ -175,7 +175,7 @@ void check_solver(dynamic::SolverConfig const& solver) {
   in_field("solver.accumulate", [&] { check_size(static_cast<std::uint64_t>(solver.accumulate)); });
   try {
     dynamic::check_numbers(solver);
-  } catch (ConfigError const& error) {  // the file spells its fields in its own way
+  } catch (ConfigError const& error) {  // the file spells its fields differently
     ConfigError here{error.sentence()};
     here.in_field("solver." + camel_case(error.field()));
     throw here;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 40;
 
-/// Length of the UTF-8 sequence that `text` starts with, 0 where it is none: too long a spelling, a surrogate, beyond
-/// U+10FFFF.
+/// The length of the UTF-8 sequence that `text` starts with. 0 if it is invalid: an overlong encoding, a surrogate, or
+/// beyond U+10FFFF.
 std::size_t utf8_length(std::string_view text) {
   auto const at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto const continued = [&](std::size_t from, std::size_t to) {
@@ -31,7 +31,7 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-/// The code point of a sequence of UTF-8 of this length.
+/// The code point of a UTF-8 sequence.
 unsigned code_point(std::string_view sequence) {
   unsigned const first = static_cast<unsigned char>(sequence[0]);
   if (sequence.size() == 1) return first;
@@ -40,7 +40,7 @@ unsigned code_point(std::string_view sequence) {
   return code;
 }
 bool is_ascii_control(unsigned code) { return code < 0x20 || code == 0x7f; }
-/// What a terminal obeys instead of showing it: C1 controls, and what changes the direction of the writing around it.
+/// Characters that a terminal obeys instead of displaying: C1 controls, and those that change the writing direction.
 bool is_other_control(unsigned code) {
   return (code >= 0x80 && code <= 0x9f) || code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

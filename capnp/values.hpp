@@ -1,4 +1,4 @@
-// Single values between layers and messages: what of them makes sense, and one overload a type of field.
+// Conversion of single values between layers and messages, and the checks of their ranges.
 #pragma once
 
 #include "capnproto.hpp"
@@ -15,21 +15,21 @@
 
 namespace coldpress::persist {
 
-/// A shape as files have it: with the batch as first extent.
+/// A shape as in files, with the batch as the first extent.
 using Extents = std::vector<Index>;
 std::string to_string(Extents const& extents);
 
-/// outputSize -> output_size; back is camel_case.
+/// Turns outputSize into output_size. The inverse is camel_case.
 std::string snake_case(std::string_view name);
 
-// Each throws ConfigError, without naming the field, where the value means nothing.
+// Each of these throws ConfigError, without naming the field, if the value makes no sense.
 void check_size(std::uint64_t size);               // 1 to 2^40
-void check_extents(Extents const& extents);        // each 1 to 2^40, and their product
-void check_number(std::string_view field, float);  // finite; what is called a probability is at least 0 and below 1
-void check_text(std::string_view text);            // UTF-8 without control characters of ASCII
-void check_new_text(std::string_view text);  // also without those of Unicode, and without those that turn the writing
+void check_extents(Extents const& extents);        // each 1 to 2^40, and their product, too
+void check_number(std::string_view field, float);  // finite; a probability is at least 0 and below 1
+void check_text(std::string_view text);            // UTF-8 without ASCII control characters
+void check_new_text(std::string_view text);  // also no other controls, and nothing that changes the writing direction
 void check_filler(Filler const& filler);
-void check_factor(float factor);  // finite, at least 0
+void check_factor(float factor);  // finite and at least 0
 
 /// Throws ConfigError, too, for a number that is no enumerator.
 template <Spelled Enum>
@@ -68,11 +68,11 @@ capnp::DynamicEnum written_enumerator(capnp::EnumSchema schema, Enum value) {
 Filler read_filler(schema::Filler::Reader file);
 void write_filler(schema::Filler::Builder file, Filler const& filler);
 
-/// Extents in [1, 2^40], checked before anything is stored; at most `max_rank` of them. Throws ConfigError.
+/// Reads at most `max_rank` extents in [1, 2^40], checked before anything is stored. Throws ConfigError.
 Extents read_extents(capnp::List<std::uint64_t>::Reader file, unsigned max_rank);
 
-/// Entries of a list in a message. Throws ConfigError where there are more than 2^29 - 1, the most that a list can
-/// hold.
+/// The number of entries for a list in a message. Throws ConfigError if there are more than 2^29 - 1, the most that a
+/// list can hold.
 unsigned list_size(std::size_t entries);
 
 }  // namespace coldpress::persist

@@ -1,4 +1,4 @@
-// The weights that a network wants, found in a file by their names.
+// Finds the weights that a network needs in a file, by their names.
 #pragma once
 
 #include <coldpress/persist/network.hpp>
@@ -27,7 +27,7 @@ inline std::string text(std::vector<Index> const& shape) {
   throw error;
 }
 
-/// f(config) for all layers of a network, containers opened.
+/// f(config) for all layers of a network, including those inside containers.
 void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
   if (auto const* container = std::get_if<dynamic::SequentialConfig>(&config.layer_type)) {
     for (auto const& child : container->layers) for_each_layer(child, f);
@@ -36,19 +36,19 @@ void for_each_layer(dynamic::LayerConfig const& config, auto const& f) {
   }
 }
 
-/// Tensors by their names.
+/// Tensors, to be looked up by name.
 template <class Tensor>
 class ByName {
  public:
   explicit ByName(std::span<Tensor> tensors) {
     for (Tensor& tensor : tensors) by_name_.emplace(tensor.name, &tensor);
   }
-  /// Null where there is none.
+  /// Null if there is none.
   Tensor* find(std::string_view name) const {
     auto const found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
   }
-  /// The tensor of a layer's weight, by the name that the config gives the weight, or its own.
+  /// The tensor of a layer's weight, under the name that the config gives the weight, or under the weight's own name.
   Tensor* find(dynamic::LayerConfig const& config, std::string const& suffix) const {
     Tensor* const given = config.params.empty() ? nullptr : find(config.params[0].name + suffix.substr(2));
     return given ? given : find(config.name + suffix);
@@ -60,12 +60,12 @@ class ByName {
   std::map<std::string_view, Tensor*> by_name_;
 };
 
-/// Hands out tensors by name for each weight in turn; whatever is left over at the end is an error.
+/// Returns the tensor of each weight in turn, by name. Tensors that are left over at the end are an error.
 class Tensors {
  public:
   explicit Tensors(std::vector<NamedTensor> const& tensors) : left_(std::span{tensors}) {}
-  /// Biases that Juice saves for layers that have none: of the output's shape for a convolution, and one that nobody
-  /// reads for a recurrent layer.
+  /// Drops biases that Juice saves for layers without a bias: for a convolution they have the output's shape, and for a
+  /// recurrent layer they are not used.
   void drop_juice_biases(dynamic::LayerConfig const& network) {
     for_each_layer(network, [&](auto const& config) {
       auto const* const convolution = std::get_if<Convolution>(&config.layer_type);
@@ -75,7 +75,7 @@ class Tensors {
       if (bias && (recurrent || bias->shape.size() == 4)) left_.drop(*bias);
     });
   }
-  /// Nothing for a bias that is not there: Leaf had none, and it is zero.
+  /// The values of a weight. Empty for a missing bias, which is zero: Leaf had no biases.
   dynamic::Values take(dynamic::Executable::Weight const& weight, std::string const& name,
                        std::string const& other_name) {
     NamedTensor const* tensor = left_.find(name);
@@ -85,10 +85,10 @@ class Tensors {
       refuse(weight, "is missing");
     }
     if (without_leading_ones(tensor->shape) != without_leading_ones(extents_of(weight.shape)))
-      refuse(weight, "has shape " + text(tensor->shape) + ", the layer wants " + text(extents_of(weight.shape)));
+      refuse(weight, "has shape " + text(tensor->shape) + ", but the layer expects " + text(extents_of(weight.shape)));
     if (static_cast<Index>(tensor->values.size()) != weight.shape.size())
-      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, its shape " + text(tensor->shape) +
-                         " asks for " + std::to_string(weight.shape.size()));
+      refuse(weight, "has " + std::to_string(tensor->values.size()) + " values, but its shape " + text(tensor->shape) +
+                         " requires " + std::to_string(weight.shape.size()));
     left_.drop(*tensor);
     return tensor->values;
   }
@@ -101,15 +101,15 @@ class Tensors {
   ByName<NamedTensor const> left_;
 };
 
-/// The shape of a sample, where it is not the config that says it.
+/// The shape of a sample, if the config does not give it.
 std::optional<Shape> input_of(Model const& model, std::optional<Shape> input);
 inline std::vector<dynamic::Executable::Weight> wanted(Model const& model) {
   return dynamic::weights_of(model.config, input_of(model, {}));
 }
 
-/// Where in the model the values of each weight are; nothing for those that are zero.
+/// The places in the model of each weight's values; empty for weights that are zero.
 std::vector<dynamic::Values> in_order(Model const& model, std::vector<dynamic::Executable::Weight> const& weights);
-/// The values themselves, with zeros where there are none.
+/// The values themselves, with zeros for empty ones.
 inline std::vector<std::vector<float>> copies(std::vector<dynamic::Values> const& all,
                                               std::vector<dynamic::Executable::Weight> const& weights) {
   std::vector<std::vector<float>> copied;

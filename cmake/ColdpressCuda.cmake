@@ -1,9 +1,9 @@
-# Looks for nvcc and the CUDA toolkit: COLDPRESS_HAS_CUDA. Included by the whole project, since a language belongs to the
-# folder that enables it.
+# Looks for nvcc and the CUDA toolkit, and sets COLDPRESS_HAS_CUDA. It is included by the whole project, because a language
+# belongs to the folder that enables it.
 
-# The GPUs that it has code for. For others of 9.0 or later the driver compiles what is there for 9.0 or 12.0.
+# The GPUs that get machine code. For others of 9.0 or later, the driver compiles the PTX for 9.0 or 12.0.
 set(COLDPRESS_CUDA_ARCHITECTURES 80-real 90 120 CACHE STRING "GPU architectures, as CMAKE_CUDA_ARCHITECTURES")
-# Those of the networks that are types in tests and benchmarks, which take nvcc much longer. Drivers compile them for later ones.
+# The GPUs for network types in tests and benchmarks, which take nvcc much longer. Drivers compile them for later GPUs.
 set(COLDPRESS_TYPE_ARCHITECTURES 90 CACHE STRING "GPU architectures of static networks in tests and benchmarks")
 mark_as_advanced(COLDPRESS_TYPE_ARCHITECTURES)
 

@@ -1,7 +1,7 @@
-# What coldpress needs from the system. Nothing is downloaded. A missing package stops our own build with the name to
-# install; inside another project it only leaves out the components that need it.
+# What coldpress needs from the system. Nothing is downloaded. A missing package stops coldpress's own build with the name to
+# install; inside another project, only the components that need the package are left out.
 
-# Imported targets must reach a project that added coldpress as a folder.
+# Imported targets must be visible in a project that added coldpress as a folder.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
 macro(coldpress_find result package target debian_package)
@@ -17,7 +17,7 @@ or run scripts/install-deps.sh for all packages at once.")
   endif()
 endmacro()
 
-# Programs then start on another distribution, where the libraries are others or are not there.
+# With static libraries, programs also start on distributions where the libraries are different or missing.
 option(COLDPRESS_STATIC_DEPENDENCIES "Link zlib, Cap'n Proto and BLAS as archives" OFF)
 if(COLDPRESS_STATIC_DEPENDENCIES)
   set(ZLIB_USE_STATIC_LIBS ON)
@@ -32,7 +32,7 @@ endif()
 coldpress_find(COLDPRESS_HAS_XTENSOR xtensor xtensor libxtensor-dev)
 coldpress_find(COLDPRESS_HAS_BLAS BLAS BLAS::BLAS libopenblas-dev)
 coldpress_find(COLDPRESS_HAS_ZLIB ZLIB ZLIB::ZLIB zlib1g-dev)
-# Cap'n Proto's package asks pkg-config where its libraries are.
+# Cap'n Proto's package asks pkg-config for the location of its libraries.
 coldpress_find(COLDPRESS_HAS_CAPNP CapnProto CapnProto::capnpc "capnproto libcapnp-dev pkg-config")
 if(COLDPRESS_STATIC_DEPENDENCIES AND COLDPRESS_HAS_CAPNP)
   foreach(library kj capnp capnpc)
@@ -44,14 +44,14 @@ if(COLDPRESS_STATIC_DEPENDENCIES AND COLDPRESS_HAS_CAPNP)
     endif()
     set_target_properties(CapnProto::${library} PROPERTIES IMPORTED_LOCATION "${archive}")
   endforeach()
-  # Of archives the order counts.
+  # The order of static libraries matters.
   set_property(TARGET CapnProto::capnpc APPEND PROPERTY INTERFACE_LINK_LIBRARIES CapnProto::capnp)
   set_property(TARGET CapnProto::capnp APPEND PROPERTY INTERFACE_LINK_LIBRARIES CapnProto::kj)
 endif()
 
 if(COLDPRESS_HAS_BLAS)
   coldpress_find(COLDPRESS_HAS_XTENSOR_BLAS xtensor-blas xtensor-blas libxtensor-blas-dev)
-else()  # as for a foreign processor: it computes by itself, but its package would ask for BLAS
+else()  # as for a foreign processor: xtensor computes by itself, but its package would require BLAS
   find_path(COLDPRESS_XTENSOR_BLAS_INCLUDE xtensor-blas/xblas.hpp)
   mark_as_advanced(COLDPRESS_XTENSOR_BLAS_INCLUDE)
   set(COLDPRESS_HAS_XTENSOR_BLAS ${COLDPRESS_XTENSOR_BLAS_INCLUDE})

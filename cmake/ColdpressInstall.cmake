@@ -1,5 +1,5 @@
-# Install rules and the package for find_package(coldpress CONFIG COMPONENTS ...): one export set for each component, so
-# that a user of the headers is asked for nothing but Boost.
+# Install rules and the package for find_package(coldpress CONFIG COMPONENTS ...), with one export set per component, so that
+# a user of the headers needs nothing but Boost.
 
 include(CMakePackageConfigHelpers)
 

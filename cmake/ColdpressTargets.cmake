@@ -1,15 +1,15 @@
-# How targets are made here: warnings, static components, found sources.
+# How coldpress's targets are made: warnings, static components, and globbed sources.
 
-# Warnings for our own sources; a user's build never sees them.
+# Warnings for coldpress's own sources; a user's build never sees them.
 function(coldpress_warnings target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow>"
-    # GCC bug 105651: g++ 12 finds overlapping copies in any sum of strings.
+    # GCC bug 105651: g++ 12 reports overlapping copies in any concatenation of strings.
     "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>"
     "$<$<AND:$<BOOL:${COLDPRESS_WERROR}>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>>:-Werror>")
 endfunction()
 
-# Names a target coldpress::<name> and puts it into the export set of its component.
+# Gives a target the name coldpress::<name> and adds it to the export set of its component.
 function(coldpress_component component target)
   set(name ${component})
   if(ARGC GREATER 2)
@@ -23,7 +23,7 @@ function(coldpress_component component target)
   endif()
 endfunction()
 
-# A static component: hidden symbols, fit to go into a shared library such as a plugin.
+# A static component with hidden symbols, suitable for linking into a shared library such as a plugin.
 function(coldpress_static_component component)
   set(target coldpress_${component})
   add_library(${target} STATIC ${ARGN})
@@ -31,14 +31,14 @@ function(coldpress_static_component component)
   coldpress_compiled(${target})
 endfunction()
 
-# The settings every compiled part of a component shares.
+# The settings that all compiled parts of a component share.
 function(coldpress_compiled target)
   coldpress_warnings(${target})
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# Sets <result> to the files matching the patterns; a file added later is found by the next build.
+# Sets <result> to the files that match the patterns; the next build finds files that are added later.
 function(coldpress_glob result)
   file(GLOB found CONFIGURE_DEPENDS ${ARGN})
   set(${result} "${found}" PARENT_SCOPE)

@@ -1,4 +1,4 @@
-# find_package(NCCL [VERSION]): NCCL_FOUND, NCCL_VERSION and the target coldpress::nccl. NCCL_ROOT names a place.
+# find_package(NCCL [VERSION]): sets NCCL_FOUND and NCCL_VERSION, and defines coldpress::nccl. NCCL_ROOT is a place to look.
 
 include("${CMAKE_CURRENT_LIST_DIR}/NvidiaHints.cmake")
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NVIDIA_HINTS} PATH_SUFFIXES ${NVIDIA_INCLUDE_SUFFIXES})
@@ -8,7 +8,7 @@ mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
 unset(NCCL_VERSION)
 if(NCCL_INCLUDE_DIR)
   file(STRINGS "${NCCL_INCLUDE_DIR}/nccl.h" lines REGEX "^#define NCCL_VERSION_CODE [0-9]+")
-  if(lines MATCHES " ([0-9]+)([0-9][0-9])([0-9][0-9])$")  # as from 2.9 on
+  if(lines MATCHES " ([0-9]+)([0-9][0-9])([0-9][0-9])$")  # the format since 2.9
     string(REGEX REPLACE "\\.0" "." NCCL_VERSION "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
   endif()
 endif()

@@ -1,5 +1,5 @@
-# find_package(cuDNN [VERSION]): cuDNN_FOUND, cuDNN_VERSION and the target coldpress::cudnn. cuDNN_ROOT names a place. At least 9.0:
-# since then one library loads the others.
+# find_package(cuDNN [VERSION]): sets cuDNN_FOUND and cuDNN_VERSION, and defines coldpress::cudnn. cuDNN_ROOT is a place to look.
+# At least 9.0 is needed, since when one library loads the others.
 
 include("${CMAKE_CURRENT_LIST_DIR}/NvidiaHints.cmake")
 find_path(cuDNN_INCLUDE_DIR cudnn_version.h HINTS ${NVIDIA_HINTS} PATH_SUFFIXES ${NVIDIA_INCLUDE_SUFFIXES})

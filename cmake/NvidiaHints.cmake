@@ -1,4 +1,4 @@
-# Where libraries of NVIDIA may be, beside the places CMake knows: the toolkit that was found, and the wheels of Python with their
+# Where NVIDIA's libraries may be, besides the places that CMake knows: in the toolkit that was found, and in Python wheels with
 # folders nvidia/<library>/{include,lib}. Sets NVIDIA_HINTS, and NVIDIA_{INCLUDE,LIBRARY}_SUFFIXES for PATH_SUFFIXES.
 
 if(NOT CUDAToolkit_FOUND)

@@ -1,9 +1,9 @@
 # cmake -D COMPILER=... -D SOURCE=... -D FLAGS="..." [-D FIRST_ERROR_WITHIN=20] -P check_compile_fail.cmake
-# Passes when SOURCE does not compile and the compiler prints each text that the leading lines "// error: TEXT" name.
-# FIRST_ERROR_WITHIN bounds the output line on which the first error stands.
+# Passes if SOURCE does not compile and the compiler prints each text that the leading lines "// error: TEXT" name.
+# FIRST_ERROR_WITHIN is the last output line on which the first error may be.
 
 function(refuse sentence)
-  message(NOTICE "${sentence}")  # whole; FATAL_ERROR would wrap it
+  message(NOTICE "${sentence}")  # printed unwrapped; FATAL_ERROR would wrap it
   message(FATAL_ERROR "refused")
 endfunction()
 

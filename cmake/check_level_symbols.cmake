@@ -1,6 +1,6 @@
 # cmake -D NM=nm -D LEVEL=v3 -D "OBJECTS=a.o;b.o" -P check_level_symbols.cmake
-# Passes when every function the objects share with others (global or weak) has the level in its name, or is one that only
-# returns a constant.
+# Passes if every function that the objects share with others (global or weak) has the level in its name, or only returns a
+# constant.
 
 cmake_minimum_required(VERSION 3.25)
 set(constants "coldpress::Executor::piece_cost() const")
@@ -16,7 +16,7 @@ while(symbols MATCHES "^([^\n]*)\n")
   string(SUBSTRING "${symbols}" ${length} -1 symbols)
   if(line MATCHES "^[0-9a-f]+ [TWiu] (.*)$")
     set(name "${CMAKE_MATCH_1}")
-    # Names that are too long for nm to demangle have their parts with the number of letters before.
+    # In names that are too long for nm to demangle, each part is preceded by its number of letters.
     if(NOT name MATCHES "(^|[^A-Za-z0-9])${LEVEL}([^A-Za-z0-9_]|$)" AND NOT name MATCHES "^_Z.*[^0-9]${letters}${LEVEL}[0-9]"
         AND NOT name IN_LIST constants)
       string(APPEND shared "  ${name}\n")

@@ -8,7 +8,7 @@
 
 using namespace coldpress;
 
-// As for the CPU, but for the last word.
+// The same as for the CPU, except for the last template argument.
 using Xor = Network<Sequential<Linear{16}, TanH{}, Linear{1}>, Shape{2}, Batch<4>, Cuda>;
 
 int main(int argc, char** argv) try {

@@ -1,5 +1,5 @@
-# Writes a C++ file of what kernels take by their PTX, whose names c++filt has read: it compiles where the host's
-# compiler finds the same sizes and alignments of the arguments.
+# Writes a C++ file with the sizes and alignments of kernel arguments from PTX whose names are demangled by c++filt. The file
+# compiles if the host's compiler finds the same sizes and alignments.
 
 BEGIN {
   print "#include \"bodies.hpp\""

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compiles the GPU's kernels with nvcc, which needs no GPU, and looks at what came out: how long each file took, that no
-# kernel of those that take most of a network's time keeps registers in memory, that none reads a table of the host's (nvcc
-# stops it there), that blocks which wait for each other can do so as a cluster, and that the host starts the very kernels
-# that the GPU has (nvcc 13 writes some template arguments down in two ways, and such a kernel never starts). The host has
-# to give each kernel as many bytes as it takes. Where cuobjdump is, the machine code is looked at, too: its fences where
-# blocks wait, its loads of constants, and how many instructions products have (check-sass.awk). The kernels are those of
-# kernels/cuda, and the benchmark's static networks.
+# Compiles the GPU's kernels with nvcc, which needs no GPU, and checks the result. It prints how long each file took. No kernel
+# among those that take most of a network's time may spill registers to memory. No kernel may read a table of the host (nvcc
+# inserts a trap there). Blocks that wait for each other must be able to do so as a cluster. The host must start exactly the
+# kernels that the GPU has (nvcc 13 spells some template arguments in two ways, and such a kernel never starts), and pass each
+# kernel as many bytes as it takes. If cuobjdump is installed, the machine code is checked, too: its fences where blocks wait,
+# its loads of constants, and the number of instructions in matrix products (check-sass.awk). The kernels are those of
+# kernels/cuda and those of the benchmark's static networks.
 # Usage: scripts/check-kernels.sh [ARCHITECTURE ...]     default: sm_90
 set -euo pipefail
 cd "$(dirname "$0")/../kernels/cuda"
@@ -17,12 +17,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 flags=(-std=c++20 --expt-relaxed-constexpr -O3 -fmad=false -I ../../include -I . -diag-suppress "554,1675"
   -Xcompiler "-Wno-psabi,-ffp-contract=off,-O0")
-# Normalisations and single losses are a small part of any step.
+# Normalisations and single losses are a small part of any step, so their spills do not matter.
 hot='Linear|Convolution|Rnn|[^l]Pooling|cuda::Map|AddGradient|Update|PassBody'
 failed=0
 
-# What is neither constexpr nor says COLDPRESS_DEVICE is for nvcc code of the host alone: where a kernel calls it, the kernel
-# silently does nothing. Reports and names are asked for on the host.
+# nvcc compiles functions that are neither constexpr nor marked COLDPRESS_DEVICE for the host only. If a kernel calls one, the
+# kernel silently does nothing. Reports and names are used on the host only.
 include=../../include/coldpress
 mapfile -t optimizers < <(sed -n 's|#include <coldpress/\(optim/.*\)>|\1|p' $include/optim/optimizers.hpp)
 if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' \
@@ -34,7 +34,7 @@ if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_
   failed=1
 fi
 
-# cuobjdump runs nvdisasm. Toolkits have both, and so have packages of Python (install-deps.sh).
+# cuobjdump runs nvdisasm. CUDA toolkits contain both, and so do Python packages (install-deps.sh).
 for place in "$(dirname "$(command -v nvcc)")" ../../build/cuobjdump/nvidia/*/bin \
   $(python3 -c 'import nvidia; print(*(path + "/cu13/bin" for path in nvidia.__path__))' 2>/dev/null || true); do
   if command -v cuobjdump >/dev/null && command -v nvdisasm >/dev/null; then break; fi
@@ -68,13 +68,13 @@ for architecture in "$@"; do
       echo "these kernels keep registers in memory" >&2
       failed=1
     fi
-    # Traps of ours are inline assembly; another one is where a table of the host's was read.
+    # coldpress's own traps are inline assembly; any other trap marks where a table of the host was read.
     if awk '/^\.visible \.entry/ { kernel = $3 } /begin inline asm/ { ours = NR } /^[ \t]*trap/ && NR > ours + 2 { print kernel }' \
       "$folder/$name.ptx" | c++filt | grep .; then
       echo "these kernels read what is on the host" >&2
       failed=1
     fi
-    # Wherever blocks meet, those of a cluster meet in it; GPUs before sm_90 have none.
+    # Wherever blocks wait for each other, those of a cluster wait in it; GPUs before sm_90 have no clusters.
     if awk -v has="$([[ $architecture == sm_8* ]] && echo 0 || echo 1)" '/^\.visible \.entry/ { kernel = $3 }
         /atom\.acq_rel\.gpu/ { open[kernel] += has } /barrier\.cluster\.arrive/ { --open[kernel] }
         END { for (kernel in open) if (open[kernel] != 0) print kernel }' "$folder/$name.ptx" | c++filt | grep .; then
@@ -91,7 +91,7 @@ for architecture in "$@"; do
     fi
   done
 
-  # A kernel's arguments are copied by the size that nvcc says they have, from where the host's compiler has put them.
+  # A kernel's arguments are copied with the size that nvcc reports, from where the host's compiler has placed them.
   for ptx in "$folder"/*.ptx; do
     awk '/^\.visible \.entry/ { entry = 1 } entry { print } /^\)/ { entry = 0 }' "$ptx"
   done | sed 's/_param_\([0-9]*\)\[/ \1[/' | c++filt | awk -f "$scripts/check-arguments.awk" >"$folder/arguments.cpp"

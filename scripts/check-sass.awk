@@ -1,14 +1,14 @@
-# Looks at machine code as cuobjdump -sass prints it, with names that c++filt has read: what nvcc may not get wrong where
-# blocks wait for each other, and, with -v limits=1, how many instructions the loops of products have. Prints what is
-# wrong and ends with 1 where something is; with -v table=1 also prints how many instructions these loops have.
+# Checks machine code as cuobjdump -sass prints it, with names demangled by c++filt: what nvcc must not get wrong where
+# blocks wait for each other and, with -v limits=1, how many instructions the loops of matrix products have. Prints what is
+# wrong, and exits with 1 if anything is. With -v table=1 it also prints how many instructions these loops have.
 
 BEGIN {
-  # Loads through a cache that other blocks' writes do not reach: of tables that nobody writes, and of nothing else. So
-  # many a kernel at most.
+  # The number of loads per kernel, at most, through a cache that does not see the writes of other blocks. Such loads may
+  # only read tables that are never written.
   constants["RandomNormal"] = 4    # digits of 2 / pi, for the sine
   constants["ChunkedStepOf"] = 10  # a program's table of parameters (backend/cuda/program.hpp)
-  # Instructions of a loop over the terms of a product, by its multiply-adds, 64 or 256: of any loop, and in the mean.
-  # They are what nvcc 13.0 makes for sm_90. Who makes them less lowers the number.
+  # The number of instructions in a loop over the terms of a product, by its multiply-adds, 64 or 256: at most, and on average.
+  # They are what nvcc 13.0 generates for sm_90. Lower them when a change reduces the number.
   limit("Linear", 64, 77, 77)
   limit("Linear", 256, 538, 530)
   limit("TiedLinear", 64, 77, 77)
@@ -40,7 +40,7 @@ function wrong(what) {
   print kernel ": " what
   ++faults
 }
-# Whether an instruction like this is near the one of this number, by steps of 1 or -1, and none that may not be between.
+# Whether an instruction that matches is near instruction n, in steps of 1 or -1, with none in between that must not be there.
 function has_fence(pattern, number, step, between,   i) {
   for (i = number + step; i > 0 && i <= count && i != number + step * near; i += step) {
     if (text[i] ~ pattern) return 1
@@ -48,7 +48,7 @@ function has_fence(pattern, number, step, between,   i) {
   }
   return 0
 }
-# What a kernel is named for: the layer, or the pass.
+# The part of a kernel's name that identifies it: the layer, or the pass.
 function subject(   i) {
   for (i = 1; i <= subjects; ++i)
     if (kernel ~ "[:<]" subject_of[i] "[,<> ]") return subject_of[i]
@@ -66,7 +66,7 @@ function judge(   i, j, k, name, adds, inner, size) {
     if (text[i] ~ /UCGABAR_ARV/) ++arrivals
     if (text[i] ~ /UCGABAR_WAIT/) ++waits
   }
-  # A loop is from where a jump back goes to. It is a product's, and the innermost, where its multiply-adds are those of
+  # A loop begins at the target of a backward jump. It is the innermost loop of a product if its multiply-adds are those of
   # a panel or of a quarter of one.
   for (i = 1; i <= loops; ++i) {
     adds = fused[last[i]] - fused[first[i] - 1]; size = last[i] - first[i] + 1

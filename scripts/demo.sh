@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo: installs what is missing, builds the forecast example and runs it. Results go to build/demo.
+# Installs what is missing, builds the forecast example and runs it. The results are in build/demo.
 # Usage: scripts/demo.sh [ARGUMENTS OF THE EXAMPLE]
 set -euo pipefail
 cd "$(dirname "$0")/.."

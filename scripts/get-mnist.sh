@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the MNIST digits (11 MB), or Fashion-MNIST (30 MB), into a folder and checks them. Files that are there and right are kept.
+# Fetches the MNIST digits (11 MB), or Fashion-MNIST (30 MB), into a folder and checks them. Correct files that exist are kept.
 # Usage: scripts/get-mnist.sh DIR [fashion]
 set -euo pipefail
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# What only a GPU can show, in three parts for its first half hour. It needs a driver, and the program that
+# Checks what only a GPU can show, in three parts that take half an hour. It needs a driver and the program that
 # scripts/gpu-pack.sh makes; nothing is built or downloaded.
 # Usage: scripts/gpu-check.sh A|B|C OUT [PROGRAMS] [--dry-run]
 #   A  correctness, at most 7 minutes: barriers under stress, networks against the reference, NVIDIA's sanitizers
-#   B  times, at most 8 minutes: the benchmark's workloads by the host's clock and the GPU's, beside PyTorch
-#   C  profiles, at most 8 minutes: what Nsight Compute says of the step kernels of T1, T2, T4 and T5
-#   OUT       where the part's summary (A.md), log (A.log) and numbers (A.tsv) go: 8 files for all three
-#   PROGRAMS  the archive, or the folder it was unpacked to; without it the folder of this script, or build/gpu-check
-#   --dry-run everything on the emulated GPU, with fewer workloads: whether the commands work
+#   B  times, at most 8 minutes: the benchmark's workloads by the clocks of the host and of the GPU, beside PyTorch
+#   C  profiles, at most 8 minutes: what Nsight Compute reports on the step kernels of T1, T2, T4 and T5
+#   OUT       folder for the part's summary (A.md), log (A.log) and numbers (A.tsv): 8 files for all three parts
+#   PROGRAMS  the archive, or the folder it was unpacked to; default: the folder of this script, or build/gpu-check
+#   --dry-run runs everything on the emulated GPU, with fewer workloads, to see whether the commands work
 # The summary is printed as it grows. Every command has a time limit, after which it is killed; GPU_CHECK_LIMIT in the
-# environment, in seconds, lowers it for all. What is not there
+# environment, in seconds, lowers the limit of every command. What is not installed
 # (cuDNN, NVRTC, compute-sanitizer, ncu, PyTorch) is skipped, and a line says so. Clocks are read, never set. The exit
-# status is 0 where every check has passed, 1 where one failed, 2 where the call was wrong or there is no GPU.
+# status is 0 if every check passed, 1 if one failed, and 2 if the call was wrong or there is no GPU.
 set -uo pipefail
 
 script=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +33,7 @@ out=$(cd "${words[1]}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 end=$((SECONDS + 60 * minutes))
-export COLDPRESS_CACHE=$scratch/cache  # what NVRTC makes
+export COLDPRESS_CACHE=$scratch/cache  # for what NVRTC compiles
 
 # The program.
 folder=${words[2]-}
@@ -50,7 +50,7 @@ program=$folder/coldpress-gpu-check
 pytorch=$script/pytorch.py
 [ -f "$pytorch" ] || pytorch=$script/../benchmarks/pytorch.py
 
-# Where cuDNN, cuBLASLt and NVRTC may be: beside the program, then in pip's packages, then where the toolkit is.
+# Places where cuDNN, cuBLASLt and NVRTC may be: beside the program, then in pip's packages, then in the toolkit.
 libraries=$folder
 found=$(python3 - 2>/dev/null <<'PYTHON'
 import glob, os, site, sys
@@ -82,7 +82,7 @@ numbers=$out/$part.tsv
 say() { printf '%s\n' "$*" | tee -a "$summary"; }
 failed=0
 
-# Runs a command within so many seconds and the part's time. Its output is in $scratch/output and in the log.
+# Runs a command with a limit of SECONDS and of the part's remaining time. Its output goes to $scratch/output and to the log.
 bounded() {  # SECONDS COMMAND...
   local seconds=$1 left=$((end - SECONDS - 8)) status=0
   shift
@@ -98,7 +98,7 @@ bounded() {  # SECONDS COMMAND...
   printf '== status %d\n' "$status" >>"$log"
   return "$status"
 }
-# The program is called through bash, so that one limit holds for all of it.
+# The program is called through bash, so that one limit applies to all of its processes.
 export -f run
 export libraries program
 
@@ -117,7 +117,7 @@ check() {  # NAME SECONDS COMMAND...
   [ "$status" -eq 0 ] || note 6 'FAILED:|REQUIRE|CHECK|error|due to|with message'
 }
 skip() { say "- skipped: $1: $2"; }
-note() {  # COUNT PATTERN: so many lines of the output that have it
+note() {  # COUNT PATTERN: adds up to COUNT lines of the output that match PATTERN to the summary
   grep -aE "$2" "$scratch/output" | head -"$1" | sed 's/^ */  - /' | tee -a "$summary"
 }
 
@@ -135,7 +135,7 @@ if bounded 60 run libraries; then has_libraries=yes; else has_libraries=; fi
 say "cuDNN and cuBLASLt: $(tail -1 "$scratch/output")"
 say ""
 
-# A test of coldpress-gpu-check; in a dry run only the cases that are named, if any are, since emulation takes long.
+# A test of coldpress-gpu-check. A dry run is limited to the named cases, if any are named, since emulation takes long.
 check_test() {  # NAME SECONDS TEST [CASES-OF-A-DRY-RUN]
   if [ -n "$dry" ] && [ -n "${4-}" ]; then check "$1" "$2" run "$3" "$4"; else check "$1" "$2" run "$3"; fi
 }
@@ -185,7 +185,7 @@ export -f sanitize
 workloads=T1,T2,T3,T4,T5,T6,I1,I4,I6
 seconds=0.25
 [ -z "$dry" ] || { workloads=T4,T5,I1; seconds=0.02; }
-# library, workload, mode, us by the host's clock, us by the GPU's events
+# Columns: library, workload, mode, us by the host's clock, us by the GPU's events.
 measure() {  # LIMIT PATH WORKLOADS DATA HOST [ARGUMENTS]
   local limit=$1 path=$2 of=$3 data=$4 host=$5
   shift 5
@@ -228,7 +228,7 @@ part_b() {
   else
     say "skipped: there is no PyTorch that sees the GPU"
   fi
-  # NVRTC takes seconds for each; what it made for one condition is there for the next.
+  # NVRTC takes seconds for each pass; what it has compiled for one condition is reused for the next.
   if [ -n "$dry" ] || [ -z "$has_nvrtc" ]; then
     say "skipped: passes that NVRTC compiles, $([ -n "$dry" ] && echo "for which a dry run has no GPU" || echo "since libnvrtc.so.13 was not found")"
   else

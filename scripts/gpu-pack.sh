@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds what is taken to a machine with a GPU: one archive with coldpress-gpu-check, which has the tests that a GPU has
-# something to say to and coldpress-bench, for sm_80, sm_90 and later GPUs by PTX, and with scripts/gpu-check.sh and
-# benchmarks/pytorch.py. The program needs a driver and a C library, and looks for cuDNN, cuBLASLt and NVRTC where it is.
+# Builds the archive to take to a machine with a GPU. It contains coldpress-gpu-check, which has the tests that are useful
+# on a GPU and coldpress-bench, for sm_80, sm_90 and, as PTX, later GPUs, and also scripts/gpu-check.sh and
+# benchmarks/pytorch.py. The program needs a driver and a C library, and looks for cuDNN, cuBLASLt and NVRTC when it runs.
 # Usage: scripts/gpu-pack.sh ARCHIVE.tar.xz [CMAKE ARGUMENTS]   with nvcc 13; half an hour of one core
-#        scripts/gpu-pack.sh --clean-root ARCHIVE|FOLDER   as root: whether the program starts in a fresh Debian 13, and
-#                                                          runs a test there; skipped aloud without root or debootstrap.
-#                                                          DEBIAN_MIRROR names the mirror, CLEAN_ROOT a root that is kept
+#        scripts/gpu-pack.sh --clean-root ARCHIVE|FOLDER   as root: starts the program in a fresh Debian 13, and
+#                                                          runs a test there; skipped without root or debootstrap.
+#                                                          DEBIAN_MIRROR names the mirror, CLEAN_ROOT a root to reuse
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

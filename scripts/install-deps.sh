@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Installs the packages that building and testing coldpress need, on Debian and Ubuntu, as root or through sudo.
+# Installs the packages that are needed to build and test coldpress, on Debian and Ubuntu, as root or through sudo.
 # Usage: scripts/install-deps.sh [--with-clang] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
-#   --with-clang   also clang 14 and 16 where the distribution has them: the compile-fail tests run on each compiler found,
-#                  and the preset fuzz needs the first
-#   --with-arm64   also the compiler for 64-bit Arm, and qemu-user, which runs its programs: the preset arm64
-#   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, which are packages of Python, in build/cuobjdump: without them,
-#                  and where the CUDA toolkit has none, scripts/check-kernels.sh does not look at machine code
+#   --with-clang   also clang 14 and 16 if the distribution has them: the compile-fail tests run on each compiler found,
+#                  and the preset fuzz needs clang 14
+#   --with-arm64   also the compiler for 64-bit Arm, and qemu-user to run its programs, for the preset arm64
+#   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, as Python packages in build/cuobjdump: without them,
+#                  and if the CUDA toolkit has none, scripts/check-kernels.sh does not check machine code
 #   --with-clean-root  also debootstrap, for scripts/gpu-pack.sh --clean-root
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git pkg-config
   libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
-optional=(time valgrind)  # tests that want them say that they skip
+optional=(time valgrind)  # tests that need them report that they are skipped
 
 cuobjdump=0
 for argument in "$@"; do
@@ -40,7 +40,7 @@ is_installed() {
   [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# A virtual package, as pkg-config is in newer releases, counts where its program is there.
+# A virtual package, as pkg-config is in newer releases, counts as installed if its program exists.
 missing=()
 for package in "${packages[@]}"; do
   is_installed "$package" || { [ "$package" = pkg-config ] && command -v pkg-config >/dev/null; } || missing+=("$package")

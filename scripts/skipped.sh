@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lists what the last run of ctest skipped, and why: a line each with the number of places, from lines "skipped: REASON" of
-# the tests' output, passed ones' too.
+# Lists what the last run of ctest skipped, and why: one line per test and reason, with the number of places, from the lines
+# "skipped: REASON" in the output of all tests, including those that passed.
 # Usage: scripts/skipped.sh BUILD_FOLDER
 set -euo pipefail
 
@@ -12,7 +12,7 @@ found=$(awk '
   /^<end of output>$/ { flush(); output = 0; next }
   !output { next }
   match($0, /skipped: /) { flush(); reason = substr($0, RSTART + RLENGTH); next }
-  reason != "" && /^  [^ ]/ { reason = reason substr($0, 2); next }  # a line that Catch2 broke
+  reason != "" && /^  [^ ]/ { reason = reason substr($0, 2); next }  # the rest of a line that Catch2 wrapped
   { flush() }' "$log" | sort | uniq -c | sort -k 2)
 if [ -z "$found" ]; then
   echo "Skipped: nothing"

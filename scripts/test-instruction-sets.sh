@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the kernels and their laws for other instruction sets than this machine's best, and runs them: x86-64-v2 and v3
-# as they are, 64-bit Arm by qemu-user.
+# directly, 64-bit Arm by qemu-user.
 # Usage: scripts/test-instruction-sets.sh [v2 v3 arm64 ...]     default: all three
 set -euo pipefail
 cd "$(dirname "$0")/.."

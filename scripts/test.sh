@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs the tests.
 # Usage: scripts/test.sh [PRESET [CTEST ARGUMENTS]]     the presets are in CMakePresets.json; default: release
-#        scripts/test.sh --for HEADER ...               in the preset dev the tests of these headers alone: --for layers/relu
-# The preset nightly has what release leaves out, because it takes long: kernels that are compiled in, more shapes for each
-# law, each header alone.
+#        scripts/test.sh --for HEADER ...               only the tests of these headers, in the preset dev: --for layers/relu
+# The preset nightly has what release leaves out because it takes long: tests with kernels that are compiled in, more shapes for
+# each law, and each header by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A header's own tests, or those of its folder where it has none.
+# A header's own tests, or those of its folder if it has none.
 tests_for() {  # HEADER
   local header=${1#include/coldpress/} found
   header=${header%.hpp}

@@ -1,6 +1,8 @@
-// The subcommands of coldpress. Each adds its options, and what is done when it is chosen: throws an Error where that
-// fails, and a CLI::ParseError where the options contradict each other.
+// The subcommands of coldpress.
 #pragma once
+
+// Each function adds a subcommand with its options and its action. The action throws an Error if it fails, and a
+// CLI::ParseError if the options contradict each other.
 
 namespace CLI {
 class App;

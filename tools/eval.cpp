@@ -1,4 +1,4 @@
-// coldpress eval: loss and accuracy of a network on data.
+// coldpress eval: measures the loss and accuracy of a network on data.
 
 #include "commands.hpp"
 #include "options.hpp"

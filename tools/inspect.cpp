@@ -1,4 +1,4 @@
-// coldpress inspect: what is in a file.
+// coldpress inspect: shows what is in a file.
 
 #include "commands.hpp"
 #include "options.hpp"
@@ -14,7 +14,7 @@ using persist::Checkpoint;
 using persist::Model;
 using persist::Training;
 
-/// Where all three fail, the error of the kind that the file comes closest to.
+/// Reads a file of any of the three kinds. If all fail, throws the error of the kind that the file comes closest to.
 std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
   try {
     return persist::read_model(path);
@@ -37,7 +37,7 @@ std::variant<Model, Checkpoint, Training> read_any(std::string const& path) {
   }
 }
 
-/// The plan where there can be one, and why not where not.
+/// The plan, or the reason why there is none.
 std::string plan(dynamic::LayerConfig const& config) {
   try {
     return section("plan", dynamic::describe(config) + dynamic::describe_on_gpu(config));
@@ -51,7 +51,7 @@ std::string text(Model const& model) {
          section("parameters", std::to_string(count(model.weights)) + "\n") + plan(model.config);
 }
 
-/// "sgd, learning rate 0.01, momentum 0.9"
+/// For example "sgd, learning rate 0.01, momentum 0.9".
 std::string optimizer(dynamic::SolverConfig const& solver) {
   return std::visit(
       [&](auto const& type) {
@@ -66,7 +66,7 @@ std::string optimizer(dynamic::SolverConfig const& solver) {
       solver.solver);
 }
 
-/// ", step policy: gamma 0.5 stepsize 100"; nothing for a rate that is fixed.
+/// For example ", step policy: gamma 0.5 stepsize 100"; empty for a fixed rate.
 std::string policy(LRPolicy const& policy) {
   if (policy == LRPolicy{}) return {};
   std::string text = ", " + std::string{policy.name()} + " policy:";

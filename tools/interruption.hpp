@@ -1,23 +1,24 @@
-// Ctrl-C and whatever else asks a training to end, heard between two steps.
+// Ctrl-C and other requests to end a training, which are honoured between two steps.
 #pragma once
 
 #include <csignal>
 
 namespace coldpress::command {
 
-/// Signals that only set a flag from listen() on, until the process ends: what is to be saved is saved first. Those
+/// From listen() on until the process ends, these signals only set a flag, so that results can be saved first. Signals
 /// that the process was started to ignore, as by nohup, stay ignored.
 class Interruption {
  public:
   static void listen() {
-    // People press Ctrl-C again, and services send SIGTERM again, to end the process at once. A terminal that closes
-    // may send SIGHUP several times, and each line for a reader that is gone is a SIGPIPE.
+    // SIGINT and SIGTERM take effect at once the second time, because people press Ctrl-C again and services send
+    // SIGTERM again. A terminal that closes may send SIGHUP several times, and every line written for a reader that is
+    // gone causes a SIGPIPE.
     for (int const number : {SIGINT, SIGTERM}) listen(number, static_cast<int>(SA_RESETHAND));
     for (int const number : {SIGHUP, SIGPIPE}) listen(number, 0);
   }
-  /// SIGINT, SIGTERM or SIGHUP has come.
+  /// Whether SIGINT, SIGTERM or SIGHUP has come.
   static bool asked() { return flag(SIGINT) != 0; }
-  /// SIGPIPE has come: nobody reads the output any more.
+  /// Whether SIGPIPE has come: the output is no longer read.
   static bool unread() { return flag(SIGPIPE) != 0; }
 
  private:

@@ -1,4 +1,4 @@
-// The command coldpress: networks and trainings in files, without a line of C++.
+// The command coldpress, which works with networks and trainings in files, without a line of C++.
 
 #include "commands.hpp"
 #include "print.hpp"
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr char const* version = "coldpress 0.1.0";  // CMakeLists.txt's; a test compares them
+constexpr char const* version = "coldpress 0.1.0";  // as in CMakeLists.txt; a test compares them
 constexpr int succeeded = 0, failed = 1, bad_use = 2;
 
 int fail(char const* sentence) {

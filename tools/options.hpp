@@ -1,4 +1,4 @@
-// What options of several subcommands have in common.
+// Options that several subcommands have in common.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -13,12 +13,12 @@
 
 namespace coldpress::command {
 
-/// The most of anything that files and shapes count.
+/// The largest number of anything that files and shapes count.
 inline constexpr Index most = Index{1} << 40;
 
-constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAME";  // what an option takes
+constexpr char const *file = "FILE", *spec = "SPEC", *number = "N", *name = "NAME";  // the kinds of option arguments
 
-// Validators with empty descriptions, since --help would print them behind the option. They are functions because
+// Validators with empty descriptions, because --help would print them after the option. They are functions because
 // global objects would allocate before main, where a failure could not be reported.
 inline CLI::Validator at_least_1() { return CLI::Range(Index{1}, most).description(""); }
 inline CLI::Validator some_threads() { return CLI::Range(0, 4096).description(""); }
@@ -27,7 +27,7 @@ inline CLI::Validator not_negative() {
 }
 inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
 
-/// "a, b, c"
+/// The names with commas in between, such as "a, b, c".
 inline std::string listed(std::vector<std::string> const& names) {
   std::string list;
   for (std::string const& one : names) list.append(list.empty() ? "" : ", ").append(one);
@@ -42,13 +42,13 @@ constexpr char const* bfloat16_help =
 constexpr char const* backend_help =
     "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
 
-/// Where a command computes, and how.
+/// Where a command computes, and with which options.
 struct Computing {
   std::string backend = "cpu";
   dynamic::BackendOptions options = {};
   dynamic::Backend open() const { return dynamic::Backend{backend, options}; }
 };
-/// `infers`: it trains nothing.
+/// `infers` says that the command does not train.
 inline void add_computing(CLI::App& command, Computing& computing, bool infers) {
   auto& options = computing.options;
   command.add_option("--backend", computing.backend, backend_help)->type_name(name)->capture_default_str();

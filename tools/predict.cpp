@@ -1,4 +1,4 @@
-// coldpress predict: what a network makes of samples.
+// coldpress predict: computes a network's outputs for samples in a file.
 
 #include "commands.hpp"
 #include "options.hpp"
@@ -20,7 +20,7 @@ struct Options {
   bool cuda_filters = false;
 };
 
-/// The shape of one sample of an array whose first extent counts them.
+/// The shape of one sample of an array whose first extent is the number of samples.
 Shape sample_shape(std::vector<Index> const& extents) {
   if (extents.empty() || extents.size() > Shape::max_rank + 1) {
     throw FormatError{"has " + std::to_string(extents.size()) + " extents, wanted 1 to 9, samples first"};

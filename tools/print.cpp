@@ -98,7 +98,7 @@ Fields fields(dynamic::SequentialConfig const& container) {
   return found;
 }
 
-/// How a layer is wired, and its weights, where the config says so.
+/// Adds how a layer is wired, and its weights, if the config says so.
 void add_wiring(LayerConfig const& config, Fields& found) {
   auto const add = [&](char const* name, auto const& list, auto const& print) {
     if (!list.empty()) found.emplace_back(name, joined(list, "[", "]", print));
@@ -122,7 +122,7 @@ void add_wiring(LayerConfig const& config, Fields& found) {
   found.emplace_back("propagate_down", flags + "]");
 }
 
-/// Marks the fields that a file has only to leave out to be so, while C++ has another default.
+/// Marks fields with the default that they have when a file omits them, if C++ has a different default.
 void mark_defaults(dynamic::LayerType const& layer, Fields& found) {
   Fields const in_file = fields_of(persist::defaults_in_file(layer).layer);
   Fields const in_cpp = std::visit(
@@ -214,7 +214,7 @@ std::string table(std::vector<persist::NamedTensor> const& tensors) {
     for (std::size_t c = 0; c < width.size(); ++c) {
       std::string const fill(width[c] - line[c].size(), ' ');
       text.append(c > 0 ? "  " : "")
-          .append(c < 2 ? line[c] + fill : fill + line[c]);  // words to the left, numbers to the right
+          .append(c < 2 ? line[c] + fill : fill + line[c]);  // words are left-aligned, numbers right-aligned
     }
     text += '\n';
   }

@@ -1,4 +1,4 @@
-// Networks and weights as text for people.
+// Prints networks and weights as text for people.
 #pragma once
 
 #include <coldpress/persist/model.hpp>
@@ -7,29 +7,29 @@
 
 namespace coldpress::command {
 
-/// The fewest digits that give the number back.
+/// The fewest digits from which the number can be read back.
 std::string to_string(float value);
 
-/// Names and values; of a layer's weights those that are not the layer's own.
+/// Names and values of fields. Of a layer's weights, only the settings that differ from the layer's own are listed.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields fields_of(dynamic::LayerType const& layer);
 Fields fields_of(dynamic::AnyOptimizer const& optimizer);
 
-/// Prints the text, with what a terminal would obey instead of showing it spelt out. Line ends stay; what follows one
-/// begins with `indent`.
+/// Prints the text, with control characters that a terminal would obey spelt out. Line ends are kept; every line after
+/// the first begins with `indent`.
 void show(std::string_view text, std::FILE* stream = stdout, char const* indent = "");
 
-/// A blank line, the title, and the text below it, indented.
+/// A blank line, the title, and below it the text, indented.
 std::string section(std::string const& title, std::string const& text);
 
-/// One line a layer with its name, kind and fields, indented by container. A field that has the default of Juice's
-/// files where that of C++ is another says so.
+/// One line per layer with its name, kind and fields, indented by container. A field is marked if it has the default of
+/// Juice's files and C++ has a different default.
 std::string tree(dynamic::LayerConfig const& config);
 
-/// One line a tensor: name, shape, least and greatest value, root of the mean square.
+/// One line per tensor: name, shape, smallest and largest value, and root mean square.
 std::string table(std::vector<persist::NamedTensor> const& tensors);
 
-/// How many values the tensors have.
+/// The number of values in all tensors.
 std::size_t count(std::vector<persist::NamedTensor> const& tensors);
 
 }  // namespace coldpress::command

@@ -1,4 +1,4 @@
-// How good a network is on a dataset.
+// Measures how good a network is on a dataset.
 #pragma once
 
 #include <coldpress/data/dataset.hpp>
@@ -6,7 +6,7 @@
 
 namespace coldpress::command {
 
-/// A mean over samples whose values come in portions.
+/// A mean over samples that is given in portions.
 class Mean {
  public:
   void add(double value, Index samples) { sum_ += value * static_cast<double>(samples), samples_ += samples; }
@@ -17,34 +17,34 @@ class Mean {
   Index samples_ = 0;
 };
 
-/// What is not known for a kind of network and targets is left out.
+/// A measure that does not exist for a network and its targets is left out.
 struct Score {
   std::optional<double> loss, accuracy;
 };
-/// "loss 0.1234  accuracy 0.9512"
+/// For example "loss 0.1234  accuracy 0.9512".
 std::string to_string(Score const& score);
 
 using Objective = std::optional<dynamic::LayerConfig>;
 
-/// The loss called `name` for a network with this output. Throws ConfigError where there is none.
+/// The loss called `name`, for a network with this output. Throws ConfigError if there is none.
 dynamic::LayerConfig loss_called(std::string const& name, Shape output);
-/// The loss that fits a network and its targets: negative_log_likelihood for labels of a network that ends in Softmax
-/// or LogSoftmax, mean_squared_error where there are as many targets as outputs, none for other labels. Throws
-/// ShapeError for other targets.
+/// The loss that fits a network and its targets: negative_log_likelihood for labels if the network ends in Softmax or
+/// LogSoftmax, mean_squared_error if there are as many targets as outputs, and none for other labels. Throws ShapeError
+/// for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
-/// Whether the targets are the numbers of classes.
+/// Whether the targets are class numbers.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
 
-/// Throws ShapeError where data, network and loss do not fit, ConfigError for a layer that is no loss, and DataError
-/// for a label that is no class. `spec`, where the data come from, is part of the error.
+/// Throws ShapeError if data, network and loss do not fit together, ConfigError for a layer that is not a loss, and
+/// DataError for a label that is not a class. `spec`, the source of the data, becomes part of the error.
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
                 std::string const& spec);
 
-/// Samples whose label is the class that the outputs say.
+/// The number of samples whose label is the class with the largest output.
 Index correct(std::span<float const> outputs, std::span<float const> labels);
 
-/// In inference mode, in which the network is left. Expects what check_fits accepts.
+/// Sets the network to inference mode and leaves it in that mode. The data must have passed check_fits.
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset const& dataset, Index batch);
 
 }  // namespace coldpress::command

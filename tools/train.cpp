@@ -1,4 +1,4 @@
-// coldpress train: from a config, or on from a checkpoint, to a network in a file.
+// coldpress train: trains a network from a config, or from a checkpoint on, and saves it to a file.
 
 #include "commands.hpp"
 #include "options.hpp"
@@ -27,9 +27,9 @@ struct Options {
 
 using persist::Checkpoint;
 
-/// A run that has not begun, as the config says and the options override. It has no weights yet.
+/// A run that has not begun, as the config describes it and the options override it. It has no weights yet.
 Checkpoint begin(persist::Training const& training, Options const& options) {
-  // One after another: where an allocation fails inside nested braces, g++ 12 destroys what is not there yet.
+  // Assigned one by one: if an allocation fails inside nested braces, g++ 12 destroys members that do not exist yet.
   Checkpoint run;
   run.model.config = training.network;
   run.loss = training.loss;
@@ -40,7 +40,7 @@ Checkpoint begin(persist::Training const& training, Options const& options) {
   return run;
 }
 
-/// Where in their solvers two runs differ.
+/// How the solvers of two runs differ.
 std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
   std::string found;
   auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {
@@ -69,7 +69,7 @@ std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverC
   return found.empty() ? "has another learning-rate policy than the config" : found;
 }
 
-/// Throws MismatchError where config or options ask for another run than the one in the checkpoint.
+/// Throws MismatchError if config or options describe another run than the checkpoint.
 void check_same_run(Checkpoint const& run, std::optional<persist::Training> const& training, Options const& options) {
   auto const check = [](char const* what, auto wanted, auto found) {
     if (wanted && *wanted != found) {
@@ -87,19 +87,19 @@ void check_same_run(Checkpoint const& run, std::optional<persist::Training> cons
   if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
 }
 
-/// Without their folders, which may differ when a run goes on elsewhere.
+/// The names of the files without their folders, which may differ when a run continues on another machine.
 std::vector<std::string> file_names(std::string const& spec) {
   auto files = data::files_of(spec);
   for (std::string& file : files) file = std::filesystem::path{file}.filename().string();
   return files;
 }
 
-/// The data of a run without --data: those of the config, since it is the user who names that file, from where it is;
-/// or of the checkpoint, where the user trusts it.
+/// The data of a run without --data. Paths in the config are used, because the user named that file, and are relative
+/// to its folder; paths in the checkpoint are used only if the user trusts them.
 std::string data_of(Options const& options, std::string const& configured, std::string const& kept, Files& files) {
   bool const of_config = !configured.empty();
   auto const find = [&] {
-    // What comes from a pipe has no folder: its paths count from the working directory.
+    // A config from a pipe has no folder, so its paths are relative to the working directory.
     bool const piped = options.config == "/dev/stdin";
     std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
     if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
@@ -121,7 +121,7 @@ std::string data_of(Options const& options, std::string const& configured, std::
   });
 }
 
-/// Where to go on, or where to begin.
+/// The run to continue, or the run to begin.
 Checkpoint read_run(Options const& options, Files& files) {
   std::optional<persist::Training> training;
   if (!options.config.empty()) training = persist::read_training(options.config);

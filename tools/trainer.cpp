@@ -10,9 +10,9 @@
 namespace coldpress::command {
 namespace {
 
-constexpr Index points = 400;  // of a curve, about
+constexpr Index points = 400;  // approximate number of points in a curve
 
-/// a * b up to a bound that leaves room to count on.
+/// a * b, limited so that there is room to count further.
 Index product(Index a, Index b) {
   constexpr Index greatest = Index{1} << 62;
   return a <= greatest / b ? a * b : greatest;

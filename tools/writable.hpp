@@ -1,4 +1,4 @@
-// Files are written at the end of long work: whether they can be, and harm no other file, is asked before.
+// Checks before long work that files can be written at its end, and that they overwrite no other file.
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 namespace coldpress::command {
 
-/// The files of one run of the command, by the options that name them. Each is told here before anything is written;
-/// one that would be written, but is also read or written for another option, is refused by a CLI::ValidationError that
-/// names both options and the file. An input without a name is none.
+/// The files of one run of the command, with the options that name them. Each file is registered before anything is
+/// written. If a file would be written but is also read or written for another option, a CLI::ValidationError names
+/// both options and the file. An empty path for reading is ignored.
 class Files {
  public:
   void reads(std::string const& option, std::string const& path);
-  /// The same of each file that the spec of a dataset stands for.
+  /// The same for each file that a dataset's spec names.
   void reads_data(std::string const& option, std::string const& spec);
-  /// `over`: the option whose file may be replaced, after it was read.
+  /// `over` is the option whose file may be replaced after it was read.
   void writes(std::string const& option, std::string const& path, std::string const& over = {});
 
-  /// Throws FileError where write_atomically could not write one of them.
+  /// Throws FileError if write_atomically could not write one of them.
   void check_writable() const;
 
  private:

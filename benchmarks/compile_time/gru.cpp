@@ -1,4 +1,4 @@
-// A GRU of 128 units, trained on sequences of 64 steps and then fed one step at a time.
+// A GRU of 128 units, trained on sequences of 64 steps and then given one step at a time.
 #include <coldpress/coldpress.hpp>
 
 #include <vector>

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Prints what coldpress costs to compile: CPU seconds (best of three or five), and bytes of stripped programs and code.
+# Measures what coldpress costs to compile: CPU seconds (best of three or five), and bytes of stripped programs and code.
 # Usage: benchmarks/compile_time/measure.sh [--check | --accept] [COMPILER]     default: c++
-#        benchmarks/compile_time/measure.sh --networks [COMPILER ...]           default: g++, clang++-14 and clang++-16, where they are
-#   --networks the programs t1, gru, wavenet, transformer, resnet and residual, each with kernels that are compiled in and over
-#              ready-made ones: CPU seconds (median of three), memory, bytes of code and data in the object, at -O2
+#        benchmarks/compile_time/measure.sh --networks [COMPILER ...]           default: g++, clang++-14 and clang++-16, if installed
+#   --networks the programs t1, gru, wavenet, transformer, resnet and residual, each with kernels that are compiled in and with
+#              precompiled kernels: CPU seconds (median of three), memory, bytes of code and data in the object, at -O2
 #   --check    only what is the same on every machine, beside its limits in limits.txt: bytes of programs, functions in object
-#              files, and memory of compilations. Fails where a figure is more than 10 % above its limit. Exits with 77 where
-#              the limits are another compiler's
-#   --accept   writes limits.txt anew
-# The amount of work is measured as the memory that g++ hands out while it compiles, as -fmem-report counts it with garbage
+#              files, and memory of compilations. Fails if a figure is more than 10 % above its limit. Exits with 77 if
+#              the limits belong to another compiler
+#   --accept   writes a new limits.txt
+# The amount of work is measured as the memory that g++ allocates while it compiles, as -fmem-report counts it with garbage
 # collection switched off. It repeats within a hundred-thousandth on any CPU, which no time does, and it grows with
 # what is parsed, instantiated, evaluated and optimised.
 set -euo pipefail
@@ -45,7 +45,7 @@ text_size() { size "$1" | awk 'END { print $1 }'; }
 stripped_size() { strip "$folder/t1" && stat -c %s "$folder/t1"; }
 functions() { nm --defined-only "$1" | awk '$2 ~ /^[tTwW]$/ { ++n } END { print n }'; }
 
-# Memory of one compilation, in kilobytes. When g++ collects its garbage depends on the machine's memory unless it is told.
+# Memory of one compilation, in kilobytes. Unless g++ is told, it collects garbage depending on the machine's memory.
 peak_kilobytes() {  # COMMAND...: the largest resident set of a process
   "$@" -wrapper "$time,-a,-o,$folder/peaks,-f,%M" --param=ggc-min-heapsize=131072 --param=ggc-min-expand=100
   sort -n "$folder/peaks" | tail -n 1
@@ -81,7 +81,7 @@ figures() {  # name value
   echo "residual_functions $(functions "$folder/residual11.o")"
   echo "convolution_code_bytes $((($(text_size "$folder/residual11.o") - $(text_size "$folder/residual3.o")) / 8))"
 }
-compiler_of_limits="$("$compiler" --version | head -n 1 | sed 's/^[^ ]* //') $(uname -m)"  # distributions have flags of their own
+compiler_of_limits="$("$compiler" --version | head -n 1 | sed 's/^[^ ]* //') $(uname -m)"  # distributions use flags of their own
 
 skip() { echo "skipped: $1" && exit 77; }
 if [ "$task" = networks ]; then

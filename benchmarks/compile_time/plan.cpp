@@ -1,4 +1,4 @@
-// NODES nodes of a residual network, described and planned for training; no kernels.
+// A residual network of NODES nodes, described and planned for training; no kernels are compiled.
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/graph/operations.hpp>
 #include <coldpress/graph/static_program.hpp>

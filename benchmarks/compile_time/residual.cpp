@@ -1,4 +1,4 @@
-// A residual network of CONVOLUTIONS convolutions with everything that training it needs.
+// A residual network of CONVOLUTIONS convolutions with everything that is needed to train it.
 #include <coldpress/coldpress.hpp>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// ResNet-20 for images of 32 x 32 pixels, with batch normalisation and everything that training it needs.
+// ResNet-20 for images of 32 x 32 pixels, with batch normalisation and everything that is needed to train it.
 #include <coldpress/coldpress.hpp>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The smallest program that declares, trains and runs T1: what it costs to compile is measured by measure.sh.
+// The smallest program that declares, trains and runs T1; measure.sh measures what it costs to compile.
 #include <coldpress/coldpress.hpp>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Two blocks of a transformer's encoder, of 64 features and 4 heads, with everything that training them needs.
+// Two encoder blocks of a transformer, with 64 features and 4 heads and everything that is needed to train them.
 #include <coldpress/coldpress.hpp>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Ten dilated convolutions of 16 channels over time, trained on sequences and then fed one step at a time.
+// Ten dilated convolutions of 16 channels over time, trained on sequences and then given one step at a time.
 #include <coldpress/coldpress.hpp>
 
 #include <vector>

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// The functions that kernels/cuda/libraries and its tests call: one that is missing here is an error of the linker.
+// The functions that kernels/cuda/libraries and its tests call. If one is missing here, the linker reports an error.
 // clang-format off
 #define OF_CUDNN(f)                                                                                                     \
   f(cudnnBackendCreateDescriptor) f(cudnnBackendDestroyDescriptor) f(cudnnBackendExecute) f(cudnnBackendFinalize)       \
@@ -31,7 +31,7 @@
   f(cublasLtMatrixLayoutGetAttribute) f(cublasLtMatrixLayoutSetAttribute)
 // clang-format on
 
-// Each is a jump to where the library has the function of this name.
+// Each function is a jump to the library's function of the same name.
 extern "C" void coldpress_not_loaded() {
   std::fputs("gpu-check: a function of cuDNN or cuBLASLt is called that was not loaded\n", stderr);
   std::abort();
@@ -60,7 +60,7 @@ struct Function {
 #define FUNCTION(name) {#name, &coldpress_address_of_##name},
 Function const of_cudnn[] = {OF_CUDNN(FUNCTION)}, of_cublaslt[] = {OF_CUBLASLT(FUNCTION)};
 
-/// Why not, or nothing.
+/// The reason why a library cannot be loaded, or an empty string.
 template <std::size_t count>
 std::string load(char const* file, Function const (&functions)[count]) {
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -76,7 +76,7 @@ std::string load(char const* file, Function const (&functions)[count]) {
 
 std::string load_libraries(bool wanted) {
   std::string missing;
-  // cuBLASLt first: cuDNN looks for the one that is there.
+  // cuBLASLt is loaded first, because cuDNN uses a cuBLASLt that is already loaded.
   if (wanted) missing = load("libcublasLt.so.13", of_cublaslt);
   if (wanted && missing.empty()) missing = load("libcudnn.so.9", of_cudnn);
   if (!wanted || !missing.empty()) coldpress::cuda::libraries_maker() = nullptr;

@@ -1,15 +1,14 @@
-// cuDNN and cuBLASLt, which are half a gigabyte each: this program looks for them when it starts, and starts without
-// them.
+// Loads cuDNN and cuBLASLt, which are half a gigabyte each, when the program starts, if they can be found.
 #pragma once
 
 #include <string>
 
 namespace gpu_check {
 
-/// Why they cannot be called, or nothing. Where they cannot, or are not wanted, a network that asks for libraries is
-/// told that there are none.
+/// Returns the reason why the libraries cannot be called, or an empty string. If they cannot be called or are not
+/// `wanted`, a network that asks for libraries is told that there are none.
 std::string load_libraries(bool wanted);
-/// Of what has been loaded.
+/// The versions of the libraries that were loaded.
 std::string versions();
 
 }  // namespace gpu_check

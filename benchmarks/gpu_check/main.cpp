@@ -1,8 +1,9 @@
-// coldpress-gpu-check: all that is run on a machine with a GPU, in one program that needs a driver and a C library
-// alone. coldpress-gpu-check bench ARGUMENTS             coldpress-bench coldpress-gpu-check TEST [CATCH2'S ARGUMENTS]
-// the test of that name, cuda.networks for tests/cuda/networks.cpp coldpress-gpu-check list                        the
-// names of these tests coldpress-gpu-check libraries                   whether cuDNN and cuBLASLt are found, which
-// versions, or why not
+// coldpress-gpu-check: everything that is run on a machine with a GPU, in one program that needs only a driver and a C
+// library.
+//   coldpress-gpu-check bench ARGUMENTS   runs coldpress-bench
+//   coldpress-gpu-check TEST [ARGUMENTS]  runs a test with Catch2's arguments; cuda.networks is tests/cuda/networks.cpp
+//   coldpress-gpu-check list              lists the names of these tests
+//   coldpress-gpu-check libraries         prints the versions of cuDNN and cuBLASLt, or why they were not loaded
 #define CATCH_CONFIG_RUNNER
 #include "support/catch.hpp"
 
@@ -16,7 +17,7 @@
 
 namespace {
 
-/// "cuda.networks" of ".../tests/cuda/networks.cpp".
+/// The test's name for a source file: "cuda.networks" for ".../tests/cuda/networks.cpp".
 std::string test_of(std::string file) {
   std::size_t const folder = file.rfind("tests/");
   if (folder != std::string::npos) file.erase(0, folder + 6);
@@ -25,7 +26,7 @@ std::string test_of(std::string file) {
   return file;
 }
 
-/// A name as Catch2's command line takes it.
+/// A name, quoted for Catch2's command line.
 std::string quoted(std::string const& name) {
   std::string text;
   for (char const c : name) {
@@ -35,7 +36,7 @@ std::string quoted(std::string const& name) {
   return text;
 }
 
-/// Each test and the names of its cases, separated by commas.
+/// Each test with the names of its cases, separated by commas.
 std::map<std::string, std::string> all_tests() {
   std::map<std::string, std::string> tests;
   auto const take = [&](std::string const& file, std::string const& name) {
@@ -64,7 +65,7 @@ int main(int argc, char** argv) {
     for (auto const& [name, cases] : tests) std::puts(name.c_str());
     return 0;
   }
-  // Other tests look at what a program without these libraries says.
+  // Other tests check what a program without these libraries reports.
   bool const wanted = what == "bench" || what == "libraries" || what.starts_with("cuda_libs.");
   std::string const missing = gpu_check::load_libraries(wanted);
   if (what == "libraries") {

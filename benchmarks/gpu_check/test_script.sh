@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What gpu-check.sh says of a program that passes, fails, hangs and hears no signal: with one that does so when it is told.
+# Tests what gpu-check.sh reports for a program that passes, fails, hangs or ignores signals, with a fake that does so on request.
 # Usage: test_script.sh GPU-CHECK.SH
 set -euo pipefail
 check=$1
@@ -34,7 +34,7 @@ PROGRAM
 chmod +x "$folder/coldpress-gpu-check"
 
 failed=0
-# FAKE STATUS PART PATTERN...: each pattern is in what is printed, and in the part's summary
+# FAKE STATUS PART PATTERN...: each pattern must be in what is printed, and in the part's summary.
 expect() {
   local wanted=$2 part=$3 status=0
   FAKE=$1 GPU_CHECK_LIMIT=3 "$check" "$part" "$folder/out" "$folder" --dry-run >"$folder/printed" 2>&1 || status=$?

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints how many instructions a step or a call of each workload executes, from a type, compiled in and linked, and from a
-# config, by valgrind.
+# Counts with valgrind how many instructions a step or a call of each workload executes: from a type, compiled in and linked, and
+# from a config.
 # Usage: benchmarks/instructions/count.sh [--check | --accept] PROGRAM COMPILER     PROGRAM: coldpress-instructions
-#   --check    beside the numbers of limits.txt; fails where one is more than 3 % above. Exits with 77 where valgrind is
-#              missing, or the numbers are another compiler's
-#   --accept   writes limits.txt anew
+#   --check    compares with the numbers in limits.txt; fails if one is more than 3 % above. Exits with 77 if valgrind is
+#              missing, or the numbers belong to another compiler
+#   --accept   writes a new limits.txt
 # The same program gives the same numbers each time, on any machine with AVX2.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -18,7 +18,7 @@ trap 'rm -rf "$folder"' EXIT
 
 skip() { echo "skipped: $1" && exit 77; }
 command -v valgrind >/dev/null || skip "there is no valgrind"
-compiler_of_limits="$("$compiler" --version | head -n 1 | sed 's/^[^ ]* //') $(uname -m)"  # distributions have flags of their own
+compiler_of_limits="$("$compiler" --version | head -n 1 | sed 's/^[^ ]* //') $(uname -m)"  # distributions use flags of their own
 [ "$task" != check ] || grep -qF "with: $compiler_of_limits" limits.txt || skip "limits.txt is not of $compiler_of_limits"
 grep -qsw avx2 /proc/cpuinfo || skip "this machine has no AVX2"
 

@@ -1,5 +1,6 @@
-// coldpress-instructions static|linked|dynamic ID CALLS: a workload after three calls more, for a tool that counts what
-// bench::counted executes. Code for x86-64-v3 in every path: valgrind knows no AVX-512.
+// coldpress-instructions static|linked|dynamic ID CALLS: makes three calls of a workload, and then CALLS calls for a
+// tool that counts the instructions of bench::counted. All paths use code for x86-64-v3, because valgrind does not know
+// AVX-512.
 #include "../dynamic_path.hpp"
 #include "../static_path.hpp"
 

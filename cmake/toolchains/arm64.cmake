@@ -1,5 +1,5 @@
-# 64-bit Arm on Debian: the cross compiler, and qemu-user to run what it makes. Headers of libraries are those of the
-# building machine; of compiled libraries there are none, so that what needs some is left out.
+# 64-bit Arm on Debian: the cross compiler, and qemu-user to run its programs. Libraries' headers are those of the building
+# machine; there are no compiled libraries, so components that need some are left out.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

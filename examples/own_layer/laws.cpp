@@ -1,4 +1,4 @@
-// The laws of layers, for ours: gradients, fusion, and the CPU against the reference.
+// Tests this project's layer with the laws for layers: gradients, fusion, and the CPU against the reference.
 #include "snake.hpp"
 
 #include <coldpress/testing.hpp>

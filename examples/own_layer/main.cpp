@@ -1,4 +1,4 @@
-// A network with our layer: trained as a type, saved, and loaded by a name in a file.
+// A network with this project's layer: trained as a type, saved, and loaded from the file by the layer's name.
 #include "snake.hpp"
 
 #include <coldpress/coldpress.hpp>

@@ -1,11 +1,11 @@
-// A layer that coldpress does not have. This header is all that it takes.
+// A layer that coldpress does not have. This header is all that it needs.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 struct SnakeOp {
   static constexpr bool needs_input = true;  // the gradient reads x
-  static constexpr bool heavy = true;        // long code: a loop, not unrolled
+  static constexpr bool heavy = true;        // long code: epilogues loop instead of unrolling
   float frequency;
 
   template <class T>  // float, double, or a vector of floats

@@ -1,7 +1,8 @@
-// The laws that every layer keeps, whatever it computes, for the tests of whoever writes one:
-// coldpress::testing::violations<Snake{0.5f}>() is empty, or says what is wrong. A law looks at one network and adds a
-// sentence for every violation.
+// The laws that every layer must keep, whatever it computes, for the tests of anyone who writes one.
 #pragma once
+
+// coldpress::testing::violations<Snake{0.5f}>() is empty, or says what is wrong. A law examines one network and adds a
+// sentence for every violation.
 
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
@@ -12,7 +13,8 @@
 #include <string>
 #include <vector>
 
-/// Random shapes that gradients are looked at on, of a layer that takes every shape. More take longer to compile.
+/// The number of random shapes on which gradients are checked, for a layer that takes every shape. More take longer to
+/// compile.
 #if !defined COLDPRESS_LAW_SHAPES
 #define COLDPRESS_LAW_SHAPES 6
 #endif
@@ -29,8 +31,8 @@ std::string place(Index batch) {
   return " (sample " + to_string(Net::input_shape) + ", batch " + std::to_string(batch) + ")";
 }
 
-/// A network with random parameters, the same for every backend: values keep their size from layer to layer. Statistics
-/// may be variances.
+/// A network with random parameters, the same for every backend. Values keep their magnitude from layer to layer, and
+/// running statistics are positive, because they may be variances.
 template <class Network>
 Network random_network(std::uint64_t seed) {
   Network network{seed};
@@ -45,7 +47,7 @@ Network random_network(std::uint64_t seed) {
   }
   return network;
 }
-/// All parameters, or what is laid out like them, in canonical order.
+/// All parameters, or values in the same layout, in canonical order.
 template <class Network>
 auto canonical(std::span<typename Network::T const> buffer) {
   using T = typename Network::T;
@@ -63,7 +65,7 @@ auto canonical(Network const& network) {
   return canonical<Network>(network.parameters());
 }
 
-/// A pass forward and back, with everything it made.
+/// The results of a forward and a backward pass.
 template <class T>
 struct Pass {
   std::vector<T> output, input_gradient, gradients;
@@ -82,8 +84,8 @@ Pass<typename Network::T> pass(Network const& network, Index batch, std::uint64_
   return made;
 }
 
-/// Gradients are those of central differences: of Σ dy y with respect to each value of the input and of the parameters,
-/// but for statistics, which have none.
+/// Gradients equal central differences of Σ dy y, with respect to each value of the input and of the parameters except
+/// running statistics, which have no gradient.
 template <class Net, Shape in>
 void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
@@ -113,7 +115,7 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
       double const numeric = difference(values[i]);
       demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
              "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
-                 ", by differences " + std::to_string(numeric) + place<N>(batch));
+                 ", but the central difference is " + std::to_string(numeric) + place<N>(batch));
     }
   };
   compare(x, dx, "input");
@@ -125,15 +127,15 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What a layer makes of a sample depends on nothing else, unless it declares that it mixes samples: two parts of a
-/// minibatch give what all of it gives, forward and back, and gradients of parameters that add up to those of all.
+/// A layer computes each sample independently, unless it declares mixes_samples: two parts of a minibatch give the same
+/// results as the whole, forward and backward, and their parameter gradients add up to those of the whole.
 template <class Net, Shape in>
 void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
   auto const network = random_network<N>(seed);
   Random random{seed + 3};
   auto const x = random.values<double>(batch * in.size()), dy = random.values<double>(batch * N::output_shape.size());
-  std::vector<double> made[2], gradients[2];  // of all, and of parts
+  std::vector<double> made[2], gradients[2];  // of the whole, and of the parts
   auto const go = [&](int which, Index first, Index last) {
     typename N::TrainingWorkspace workspace;
     auto const some = [&](std::vector<double> const& values, Shape const& shape) {
@@ -163,7 +165,7 @@ void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
   compare(gradients, 1e-11, "gradients of parameters are no sums over samples, and mixes_samples is not declared");
 }
 
-/// The output has the declared shape, all of it is written, and nothing of an earlier pass is read.
+/// The output has the declared shape, is written completely, and depends on nothing that an earlier pass left.
 template <class Net, Shape in, class Backend>
 void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Backend>;
@@ -194,7 +196,7 @@ void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// Layers computed in one pass give the bits of the same layers one by one: forward and back.
+/// Layers computed in one pass give the same bits as the layers one by one, forward and backward.
 template <Layer auto layer, Shape in>
 void fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   static constexpr Linear before{in.size()}, after{3};
@@ -240,7 +242,7 @@ void fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   demand(same_bits(canonical<decltype(whole)>(all.gradients()), parts), violations, "fused gradients differ" + text);
 }
 
-/// The numbers of Net are the reference's in double, within 8 eps sqrt(terms).
+/// The results of Net equal the reference's in double, within 8 eps sqrt(terms).
 template <class Net, Shape in, class Backend>
 void backend_law(char const* whose, Index batch, std::uint64_t seed, Violations& violations) {
   using Tried = Network<Net, in, AnyBatch, Backend>;
@@ -269,7 +271,7 @@ std::vector<T> targets_of(Random& random, Index batch, Shape output) {
   return targets;
 }
 
-/// What some steps of training leave: losses, outputs and parameters.
+/// The losses, outputs and parameters after some steps of training.
 template <class Network, Loss auto loss, SolverOptions options = SolverOptions{}>
 std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int steps = 4) {
   using T = typename Network::T;
@@ -288,8 +290,8 @@ std::vector<typename Network::T> trained(Index batch, std::uint64_t seed, int st
   return result;
 }
 
-/// Training is the same with and without fusion of the update, the same when repeated, and the reference's within the
-/// bound.
+/// Training gives the same bits with and without a fused update and when repeated, and the reference's results within
+/// the bound.
 template <class Net, Shape in, Loss auto loss>
 void training_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Fast = Network<Net, in>;
@@ -307,8 +309,8 @@ void training_law(Index batch, std::uint64_t seed, Violations& violations) {
          "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
-/// Every law on one sample shape, alone and between other layers, with ten batches: 1, small and random ones. A new law
-/// is one more line.
+/// All laws on one sample shape, alone and between other layers, with ten batch sizes: 1, small and random ones. A new
+/// law is one more line here.
 template <Layer auto layer, Shape in>
 void laws_at(std::uint64_t seed, Violations& violations) {
   static constexpr Linear before{in.size()};
@@ -329,8 +331,8 @@ void laws_at(std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// A layer of several inputs, or of none, inside a network of one input: what it reads are products of that, of these
-/// shapes; what a source makes is added to one.
+/// A layer of several inputs, or of none, inside a network of one input. Each of its inputs is a Linear of the
+/// network's input, with the given shapes; the output of a layer without inputs is added to such a Linear.
 template <Layer auto layer, Shape... shapes>
 constexpr auto between() {
   using L = std::remove_cvref_t<decltype(layer)>;
@@ -358,10 +360,10 @@ void laws_between(std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// What the layer does wrong. Of one input: gradients over COLDPRESS_LAW_SHAPES random shapes (at most six, where it
-/// takes one value after another and so none tells it of shapes), all laws on two of them, of rank 1 and 3 and longer
-/// than a tile is wide; or, where it does not take every shape, all laws on each of those that are given. Of several
-/// inputs: all laws on inputs of the shapes that are given.
+/// Everything that the layer does wrong. A layer of one input that takes every shape is tested with gradients on
+/// COLDPRESS_LAW_SHAPES random shapes (at most six for pointwise layers, for which the shape is irrelevant) and with
+/// all laws on two of them, of rank 1 and 3 and longer than a tile is wide. Otherwise give the shapes, and all laws are
+/// tested on each of them; for a layer of several inputs, they are the shapes of its inputs.
 template <Layer auto layer, Shape... shapes>
 Violations violations() {
   Violations found;

@@ -1,5 +1,7 @@
-// Threads for networks. Not part of coldpress.hpp: it needs the system's threads (Threads::Threads in CMake).
+// A thread pool for networks. It is not part of coldpress.hpp because it needs the system's threads.
 #pragma once
+
+// In CMake, link coldpress::threads or Threads::Threads.
 
 #include <coldpress/core/executor.hpp>
 
@@ -18,21 +20,21 @@
 
 namespace coldpress {
 
-/// The calling thread and workers() - 1 more, which sleep while there is no work. Any number of threads may call run:
-/// while one has the pool, the others, and a piece that calls run itself, do their work alone.
+/// The calling thread and workers() - 1 others, which sleep while there is no work. Any number of threads may call run.
+/// While one thread has the pool, other callers do their work alone, and so does a piece that calls run itself.
 ///
-/// Workers come for pieces when they can, and the caller waits for those that were begun only. Where another program
-/// keeps a worker from finishing one, the pool is left aside: for twice as long as that took, longer when it happens
-/// again soon.
+/// Workers take pieces when they can, and the caller waits only for pieces that were begun. If another program keeps a
+/// worker from finishing a piece, the pool is not used for twice as long as that took, and longer if it soon happens
+/// again.
 class ThreadPool final : public Executor {
  public:
-  /// `workers`: with the calling thread; 0: one for each core.
+  /// `workers` includes the calling thread; 0 means one per core.
   explicit ThreadPool(int workers = 0)
       : workers_(workers > 0 ? workers : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
     threads_.reserve(static_cast<std::size_t>(workers_ - 1));
     try {
       for (int worker = 1; worker < workers_; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
-    } catch (...) {  // the system has no thread left
+    } catch (...) {  // the system cannot start another thread
       stop();
       throw;
     }
@@ -68,7 +70,8 @@ class ThreadPool final : public Executor {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr auto spinning = std::chrono::microseconds{50};   // before a thread sleeps
-  static constexpr auto stalling = std::chrono::microseconds{100};  // of waiting: a worker has lost its core
+  static constexpr auto stalling = std::chrono::microseconds{100};  // a longer wait means that a worker has lost its
+                                                                    // core
 
   static void pause() {
 #if defined __x86_64__ || defined __i386__
@@ -77,7 +80,7 @@ class ThreadPool final : public Executor {
     asm volatile("yield");
 #endif
   }
-  /// Spins until holds(); returns whether it does in time.
+  /// Spins until holds() is true; returns false if that takes too long.
   template <class Holds>
   static bool spin(Holds holds) {
     auto const until = Clock::now() + spinning;
@@ -92,7 +95,7 @@ class ThreadPool final : public Executor {
   static void alone(Work const& work) {
     for (int number = 0; number < work.pieces; ++number) work(number, 0);
   }
-  /// Does pieces of a round while there are any; returns how many. That a piece is open keeps the round from ending, so
+  /// Does pieces of a round while there are any, and returns how many. A round cannot end while a piece is open, so
   /// work_ is this round's.
   int claim(std::uint32_t round, int worker) {
     int count = 0;
@@ -136,7 +139,7 @@ class ThreadPool final : public Executor {
     int done = 0;
     auto const finished = [&] { return (done = done_.load(std::memory_order_acquire)) == pieces; };
     if (!spin(finished)) {
-      waiting_.store(true);  // and let go of this core: a worker may need it
+      waiting_.store(true);  // frees this core, which a worker may need
       while (done_.load() != pieces) {
         if (!finished()) done_.wait(done);
       }
@@ -153,7 +156,7 @@ class ThreadPool final : public Executor {
     ++round_;
     round_.notify_all();
 #if __has_include(<unistd.h>)
-    if (getpid() != process_) {  // a fork has no workers to wait for
+    if (getpid() != process_) {  // a forked process has no workers to wait for
       for (std::thread& thread : threads_) thread.detach();
       return;
     }
@@ -167,10 +170,10 @@ class ThreadPool final : public Executor {
   pid_t process_ = getpid();
 #endif
   std::atomic<bool> busy_ = false, stopping_ = false;
-  // Of the caller that has the pool.
+  // State of the caller that has the pool.
   Clock::time_point aside_until_{};
-  int times_ = 0;  // as long as the last stall the pool is left aside
-  // Of a round. `open_`: its number, and how many pieces nobody has begun.
+  int times_ = 0;  // the pool is unused for this many times the last stall
+  // State of a round. open_ holds its number and how many pieces have not been begun.
   Work work_{};
   std::exception_ptr error_;
   std::atomic_flag failing_ = ATOMIC_FLAG_INIT;
@@ -178,7 +181,7 @@ class ThreadPool final : public Executor {
   alignas(64) std::atomic<std::uint64_t> open_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_ = 0;  // workers sleep on it
   std::atomic<int> sleeping_ = 0;
-  alignas(64) std::atomic<int> done_ = 0;  // pieces; the caller sleeps on it
+  alignas(64) std::atomic<int> done_ = 0;  // number of pieces; the caller sleeps on it
   std::atomic<bool> waiting_ = false;
 };
 

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One system call moves at most 2 GiB less a page.
+// One system call transfers at most 2 GiB less one page.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
-constexpr std::size_t most_of_a_stream = std::size_t{1} << 30;  // a pipe does not say how much comes
+constexpr std::size_t most_of_a_stream = std::size_t{1} << 30;  // a pipe does not announce its length
 
-/// Where `path` leads, through symbolic links, also where nothing is there yet.
+/// Where `path` leads through symbolic links, even if nothing is there yet.
 fs::path resolve(std::string const& path) {
   fs::path target = path;
   std::error_code error;
@@ -37,16 +37,16 @@ fs::path resolve(std::string const& path) {
 
 std::string folder_of(fs::path const& file) { return file.has_parent_path() ? file.parent_path().string() : "."; }
 
-/// Through symbolic links. Nothing where there is no file; errno then says why.
+/// The status of a file, through symbolic links; empty if there is no file, and errno then says why.
 std::optional<struct stat> status_of(std::string const& path) {
   struct stat status;
   if (::stat(path.c_str(), &status) != 0) return {};
   return status;
 }
 
-/// Temporaries of one target in one folder. A writer holds a lock on its temporary as long as it lives, and the system
-/// lets go of it when the writer dies: one that can be locked is a leftover. Unlike a process id in the name, that is
-/// also right across containers, and where a restarted process gets the same id again.
+/// A temporary file for one target. A writer keeps a lock on its temporary while it is alive, and the system releases
+/// the lock when the writer dies, so a temporary that can be locked is a leftover. Unlike a process id in the name,
+/// this is also correct across containers, and where a restarted process gets the same id again.
 class Temporary {
  public:
   Temporary(std::string const& path, int folder, std::string const& name, mode_t mode)
@@ -72,7 +72,7 @@ class Temporary {
     if (!renamed_) ::unlinkat(folder_, name_.c_str(), 0);
   }
 
-  /// Owner as far as the system allows, and permission bits, of the file that will be replaced.
+  /// Takes over the permission bits of the file that will be replaced and, as far as the system allows, its owner.
   void look_like(struct stat const& old) {
     struct stat own;
     if (::fstat(file_.number(), &own) == 0 && (own.st_uid != old.st_uid || own.st_gid != old.st_gid)) [[maybe_unused]]
@@ -96,7 +96,7 @@ class Temporary {
   }
 
   void remove_leftovers() const {
-    // A descriptor of its own, since reading a folder moves the position.
+    // A separate descriptor, since reading a folder moves the position.
     int const copy = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (copy < 0) return;
     std::unique_ptr<DIR, int (*)(DIR*)> entries{::fdopendir(copy), ::closedir};
@@ -124,14 +124,14 @@ class Temporary {
   bool renamed_ = false;
 };
 
-/// What write_atomically replaces or makes.
+/// The file that write_atomically replaces or creates.
 struct Target {
   Descriptor folder;
   std::string name;
-  std::optional<struct stat> old;  // of the file that is there
+  std::optional<struct stat> old;  // of the existing file
 };
 
-/// Throws FileError where it is known before anything is written that the file cannot be.
+/// Throws FileError if it is known in advance that the file cannot be written.
 Target target_of(std::string const& path) {
   std::optional<struct stat> const old = status_of(path);
   if (!old && errno != ENOENT) refuse(path, "cannot write", errno);
@@ -141,7 +141,7 @@ Target target_of(std::string const& path) {
     error.in_file(path);
     throw error;
   }
-  // Renaming would get past the write protection of the file itself.
+  // Renaming would bypass the write protection of the file itself.
   if (old && ::access(path.c_str(), W_OK) != 0) refuse(path, "cannot write", errno);
 
   fs::path const target = resolve(path);
@@ -179,7 +179,7 @@ void write_atomically(std::string const& path, std::span<std::byte const> bytes)
   temporary.remove_leftovers();
   temporary.write(bytes);
   temporary.rename_to(target.name);
-  // From here the new content is in place; some file systems have nothing to sync in a folder and say EINVAL.
+  // The new content is in place now. Some file systems have nothing to sync in a folder and return EINVAL.
   if (uninterrupted([&] { return ::fsync(target.folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
     refuse(path, "was replaced, but its folder cannot be written to the disk", errno);
 }
@@ -189,14 +189,14 @@ std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes)
   if (!opened.has_size()) max_bytes = std::min(max_bytes, most_of_a_stream);
 
   auto const refuse_size = [&](std::string const& size) {
-    FileError error{"is " + size + " bytes, the most read here is " + std::to_string(max_bytes)};
+    FileError error{"has " + size + " bytes, expected at most " + std::to_string(max_bytes)};
     error.in_file(path);
     throw error;
   };
   auto const promised = opened.has_size() ? static_cast<std::size_t>(opened.status.st_size) : 0;
   if (promised > max_bytes) refuse_size(std::to_string(promised));
 
-  // One more than promised, so that the end is seen without growing; pipes promise nothing.
+  // One more than promised, so that the end is found without growing. Pipes promise nothing.
   std::size_t const most = max_bytes == std::numeric_limits<std::size_t>::max() ? max_bytes : max_bytes + 1;
   std::vector<std::byte> bytes(std::min(most, std::max(promised, std::size_t{4095}) + 1));
   std::size_t size = 0;

@@ -12,7 +12,7 @@ void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch) {
   Stream const stream{seed, 0, "batches"};
   for (std::size_t i = order.size(); i > 1; --i) {
     auto const block = stream.block(i - 1, epoch);
-    // The remainder of 64 bits favours no place by more than size / 2^64.
+    // The remainder of 64 bits favours no place by more than a factor of 1 + size / 2^64.
     std::uint64_t const draw = (std::uint64_t{block.words[1]} << 32 | block.words[0]) % i;
     std::swap(order[i - 1], order[draw]);
   }
@@ -21,7 +21,7 @@ void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch) {
 Batches::Batches(Dataset const& dataset, Index batch, std::uint64_t seed)
     : dataset_(&dataset), batch_(batch), seed_(seed) {
   check(dataset);
-  if (batch < 1) throw ConfigError{"the batch is " + std::to_string(batch) + ", wanted at least 1"};
+  if (batch < 1) throw ConfigError{"the batch size is " + std::to_string(batch) + ", expected at least 1"};
   batch_ = std::min(batch, dataset.size());
   order_.resize(static_cast<std::size_t>(dataset.size()));
   samples_.resize(static_cast<std::size_t>(batch_ * dataset.sample_shape.size()));

@@ -14,12 +14,12 @@
 namespace coldpress::data {
 namespace {
 
-// Pixels.
+// All lengths are in pixels.
 constexpr double width = 880, left = 78, right = 28, plot_width = width - left - right, plot_height = 250;
 constexpr double title_height = 40, legend_row = 22, below_plot = 62;
-constexpr double letter = 6.9;  // of the legend, on average
+constexpr double letter = 6.9;  // average width in the legend
 
-// Told apart also by colour-blind readers and in print (Okabe and Ito).
+// Distinguishable also for colour-blind readers and in print (Okabe and Ito).
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"};
 
 std::string escaped(std::string_view text) {
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Independent of the locale, unlike printf.
+/// A number as text; independent of the locale, unlike printf.
 std::string number(double value, std::chars_format format, int digits) {
   std::array<char, 400> text;
   auto const end = std::to_chars(text.data(), text.data() + text.size(), value, format, digits).ptr;
@@ -65,11 +65,11 @@ class Axis {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  /// Chooses about `ticks` ticks; `round_out` lets the axis begin and end at one.
+  /// Chooses about `ticks` ticks; `round_out` extends the axis to ticks at both ends.
   void settle(int ticks, bool round_out) {
     if (low_ > high_) low_ = 0, high_ = 1;
     double const size = std::max(std::abs(low_), std::abs(high_));
-    // All but constant: leave room on both sides.
+    // If the values are nearly constant, leave room on both sides.
     bool const zero = size < 1e-290;
     if (high_ - low_ <= 1e-9 * size || zero) {
       double const margin = zero ? 1 : size / 10;
@@ -115,8 +115,8 @@ struct Pixel {
   double x, y;
 };
 
-/// One unbroken stretch of a curve as path data. Points that fall on the same column are reduced to its first, lowest,
-/// highest and last, which look the same and keep a long series small.
+/// One unbroken stretch of a curve as path data. Points in the same pixel column are reduced to the first, lowest,
+/// highest and last, which looks the same and keeps a long series small.
 std::string path_data(std::span<Pixel const> points) {
   std::string path;
   auto const add = [&](Pixel p) {
@@ -147,8 +147,8 @@ class Drawing {
     Axis x, y;
     for (Curve const& curve : chart.curves) {
       if (!curve.x.empty() && curve.x.size() != curve.y.size())
-        throw ShapeError{"chart '" + chart.title + "': curve '" + curve.name + "' has " +
-                         std::to_string(curve.x.size()) + " x for " + std::to_string(curve.y.size()) + " y"};
+        throw ShapeError{"chart '" + chart.title + "': curve '" + curve.name + "' has x and y of different lengths, " +
+                         std::to_string(curve.x.size()) + " and " + std::to_string(curve.y.size())};
       for (std::size_t i = 0; i < curve.y.size(); ++i)
         if (plottable(x_of(curve, i)) && plottable(curve.y[i])) x.cover(x_of(curve, i)), y.cover(curve.y[i]);
     }

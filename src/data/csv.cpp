@@ -12,7 +12,7 @@
 namespace coldpress::data {
 namespace {
 
-// Text promises no size, so that a small compressed file could unpack to any.
+// Text does not announce its size, so a small compressed file could unpack to any length.
 constexpr std::size_t longest_line = std::size_t{1} << 24;
 constexpr std::size_t most_text = std::size_t{1} << 33;
 
@@ -20,7 +20,7 @@ class Lines {
  public:
   explicit Lines(Source& source) : source_(source) {}
 
-  /// The next line without its end, or nothing at the end of the file.
+  /// The next line without its line ending, or nothing at the end of the file.
   std::optional<std::string_view> next() {
     line_.clear();
     for (;;) {
@@ -77,7 +77,7 @@ Number parse(std::string_view field) {
   auto const [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc::invalid_argument || stop != end) return {Number::none, 0};
   if (error == std::errc{}) return {std::isfinite(value) ? Number::some : Number::beyond, value};
-  // Too small for a float is zero or nearly so, too large is an error; from_chars does not tell which it was.
+  // Too small for a float means zero or nearly zero, too large is an error; from_chars does not say which it was.
   double wide = 0;
   if (std::from_chars(begin, end, wide).ec != std::errc{} || std::abs(wide) > 1) return {Number::beyond, 0};
   return {Number::some, static_cast<float>(wide)};
@@ -137,7 +137,7 @@ CsvTable read_csv(std::string const& path, ReadOptions options) {
       blank_line = blank_line ? blank_line : lines.number();
       continue;
     }
-    // Blank lines may only end the file.
+    // Blank lines are allowed only at the end of the file.
     if (blank_line) source.malformed("line " + std::to_string(blank_line) + " is empty");
 
     Fields fields{source, lines.number(), *line};
@@ -156,7 +156,7 @@ CsvTable read_csv(std::string const& path, ReadOptions options) {
     }
     if (table.columns == 0) table.columns = columns;
     if (columns != table.columns)
-      fields.malformed("the line ends here, with " + std::to_string(columns) + " fields where the first line has " +
+      fields.malformed("the line ends here, with " + std::to_string(columns) + " fields, but the first line has " +
                        std::to_string(table.columns));
   }
   if (table.values.empty()) source.malformed("has no row of numbers");

@@ -24,11 +24,11 @@ template <class Failure>
 
 std::string counted(std::size_t n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
-/// The shape of one sample of an array whose first extent counts them.
+/// The shape of one sample of an array whose first extent is the number of samples.
 Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
   if (extents.empty() || extents.size() > Shape::max_rank + 1)
-    fail_in<FormatError>(file, "has " + counted(extents.size(), "extent") + ", wanted 1 to 9, samples first");
-  if (std::ranges::count(extents, 0) > 0) fail_in<FormatError>(file, "holds no value");
+    fail_in<FormatError>(file, "has " + counted(extents.size(), "extent") + ", expected 1 to 9, samples first");
+  if (std::ranges::count(extents, 0) > 0) fail_in<FormatError>(file, "contains no values");
   Shape shape{};
   if (extents.size() == 1) shape.extents[0] = 1;
   std::copy(extents.begin() + 1, extents.end(), shape.extents);
@@ -38,7 +38,7 @@ Shape sample_shape(std::vector<Index> const& extents, std::string const& file) {
 
 namespace fs = std::filesystem;
 
-/// What open_mnist looks for in a folder: in each pair, the plain file comes first.
+/// The file names that open_mnist looks for in a folder.
 using Names = std::array<char const*, 2>;
 constexpr Names training_names{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
     test_names{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -75,7 +75,7 @@ Dataset open_mnist(std::vector<std::string> const& files, ReadOptions options) {
 Dataset open_csv(std::vector<std::string> const& files, ReadOptions options) {
   std::string const& file = files[0];
   CsvTable const table = read_csv(file, options);
-  if (table.columns < 2) fail_in<FormatError>(file, "has one column, wanted a target and at least one feature");
+  if (table.columns < 2) fail_in<FormatError>(file, "has one column, expected a target and at least one feature");
   Dataset dataset{{{table.columns - 1}}, {{1}}, {}, {}};
   dataset.samples.reserve(static_cast<std::size_t>(table.rows() * (table.columns - 1)));
   dataset.targets.reserve(static_cast<std::size_t>(table.rows()));
@@ -91,7 +91,7 @@ NpyArray open_finite(std::string const& file, ReadOptions options) {
   auto const bad = std::ranges::find_if_not(array.values, [](float value) { return std::isfinite(value); });
   if (bad != array.values.end())
     fail_in<DataError>(file, "value " + std::to_string(bad - array.values.begin()) + " is " + std::to_string(*bad) +
-                                 ", wanted finite values");
+                                 ", expected finite values");
   return array;
 }
 
@@ -109,7 +109,7 @@ Dataset open_npy(std::vector<std::string> const& files, ReadOptions options) {
 std::vector<std::string> themselves(std::vector<std::string> const& paths) { return paths; }
 
 struct Format {
-  std::string_view name, argument;  // paths, with commas between them
+  std::string_view name, argument;  // paths, separated by commas
   std::vector<std::string> (*files)(std::vector<std::string> const& paths);
   Dataset (*open)(std::vector<std::string> const& files, ReadOptions);
 };
@@ -138,7 +138,7 @@ Spec parse(std::string const& spec) {
                         std::string{format.argument}};
     return {format, {paths.substr(0, comma), paths.substr(comma + 1)}};
   }
-  throw ConfigError{"the data '" + spec + "' is none of " + known};
+  throw ConfigError{"the data '" + spec + "' is not one of " + known};
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ void check(Dataset const& dataset) {
     auto const size = static_cast<std::size_t>(shape.size());
     if (size == 0 || values.empty() || values.size() % size != 0)
       throw ShapeError{"the dataset has " + counted(values.size(), "value") + " of " + what +
-                       ", wanted a multiple of " + to_string(shape)};
+                       ", expected a multiple of " + to_string(shape)};
     return values.size() / size;
   };
   auto const samples = rows(dataset.samples, dataset.sample_shape, "samples"),
@@ -172,7 +172,7 @@ std::string from_folder(std::string const& folder, std::string const& spec) {
   if (paths.size() > 1 && folder.find(',') != std::string::npos)
     throw ConfigError{
         "the folder '" + folder +
-        "' has a comma in its name, which the names of several files cannot have; give the data with --data"};
+        "' has a comma in its name, where a comma separates the names of files; give the data with --data"};
   std::string result{format.name};
   char before = ':';
   for (std::string const& path : paths) {
@@ -190,7 +190,7 @@ Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
     throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + counted(size, "sample") +
                       " leaves one of the parts empty"};
   std::vector<Index> order(size);
-  // An epoch that no training reaches.
+  // An epoch number that no training reaches.
   shuffle(order, seed, ~std::uint64_t{0});
   auto const gather = [&](std::span<Index const> rows) {
     Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}};

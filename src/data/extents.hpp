@@ -1,4 +1,4 @@
-// Extents that a file promises, checked before anything is allocated.
+// Checks the extents that a file promises before anything is allocated.
 #pragma once
 
 #include "source.hpp"
@@ -11,10 +11,10 @@
 
 namespace coldpress::data {
 
-/// The product of `extents`, or nothing where one is negative or the product is more than `most`.
+/// The product of `extents`, or nothing if one is negative or the product is more than `most`.
 inline std::optional<std::uint64_t> count(std::span<Index const> extents, std::uint64_t most) {
   if (std::ranges::any_of(extents, [](Index extent) { return extent < 0; })) return {};
-  // However large the others are.
+  // The product is 0 however large the others are.
   if (std::ranges::count(extents, 0) > 0) return 0;
   std::uint64_t product = 1;
   for (Index const extent : extents) {
@@ -30,7 +30,7 @@ inline std::string list(std::span<Index const> extents) {
   return text;
 }
 
-/// Number of values of `width` bytes that a header promises. Throws FormatError where the file cannot hold that many.
+/// The number of values of `width` bytes that a header promises. Throws FormatError if the file cannot hold that many.
 inline std::size_t promised_values(Source const& source, std::span<Index const> extents, std::uint64_t width) {
   auto const values = count(extents, source.most_left() / width);
   if (!values)
@@ -39,8 +39,8 @@ inline std::size_t promised_values(Source const& source, std::span<Index const> 
   return *values;
 }
 
-/// Makes room for `more` values behind the `done` ones: in a plain file, which is long enough, for all that the header
-/// promises; else as they come.
+/// Makes room for `more` values after the first `done`: for all that the header promises if the file is not compressed,
+/// since its length was checked, and otherwise as the values arrive.
 template <class Value>
 void make_room(std::vector<Value>& values, Source const& source, std::size_t promised, std::size_t done,
                std::size_t more) {
@@ -48,10 +48,10 @@ void make_room(std::vector<Value>& values, Source const& source, std::size_t pro
     values.resize(source.compressed() ? std::min(promised, std::max(done + more, 2 * done)) : promised);
 }
 
-/// Throws FormatError where the file goes on.
+/// Throws FormatError if the file continues.
 inline void expect_end(Source& source) {
   std::byte extra[1];
-  if (source.read(extra) != 0) source.malformed("goes on after the values that the header promises");
+  if (source.read(extra) != 0) source.malformed("continues after the values that the header promises");
 }
 
 }  // namespace coldpress::data

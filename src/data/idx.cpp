@@ -10,9 +10,9 @@ IdxArray read_idx(std::string const& path, int rank, ReadOptions options) {
   if (source.read(std::as_writable_bytes(std::span{magic})) < 4 || magic[0] != 0 || magic[1] != 0)
     source.malformed("is not an IDX file: it must begin with two zero bytes, a type and a rank");
   if (magic[2] != 0x08)
-    source.malformed("holds values of IDX type " + std::to_string(magic[2]) + ", wanted 8 (unsigned bytes)");
+    source.malformed("holds values of IDX type " + std::to_string(magic[2]) + ", expected 8 (unsigned bytes)");
   if (magic[3] != rank)
-    source.malformed("has " + std::to_string(magic[3]) + " extents, wanted " + std::to_string(rank));
+    source.malformed("has " + std::to_string(magic[3]) + " extents, expected " + std::to_string(rank));
 
   IdxArray array;
   for (int axis = 0; axis < rank; ++axis) {

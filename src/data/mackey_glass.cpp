@@ -6,7 +6,7 @@
 namespace coldpress::data {
 namespace {
 
-/// std::pow differs between C libraries, and a chaotic series would soon show it.
+/// x^exponent. std::pow differs between C libraries, and a chaotic series would soon show the difference.
 double power(double x, int exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2, x *= x)
@@ -51,7 +51,7 @@ class Integrator {
     Point const& a = point(step);
     if (s == 0) return a.value;
     Point const& b = point(step + 1);
-    // Slopes of the interval itself, so that the kink at 0 stays between two intervals.
+    // The slopes belong to this interval, so that the kink at 0 stays between two intervals.
     double const h = equation_.step, r = 1 - s;
     return r * r * ((1 + 2 * s) * a.value + s * h * a.slope) + s * s * ((3 - 2 * s) * b.value - r * h * b.slope);
   }
@@ -65,7 +65,7 @@ class Integrator {
 void require_positive(double value, char const* name) {
   if (!(value > 0 && std::isfinite(value)))
     throw ConfigError{std::string{"Mackey-Glass: "} + name + " is " + std::to_string(value) +
-                      ", wanted a positive number"};
+                      ", expected a positive number"};
 }
 
 }  // namespace
@@ -79,10 +79,10 @@ std::vector<float> series(MackeyGlass const& equation, Index length) {
     throw ConfigError{"Mackey-Glass: beta, gamma and initial must be finite"};
   if (equation.tau < equation.step || equation.tau / equation.step > 1e7)
     throw ConfigError{"Mackey-Glass: tau is " + std::to_string(equation.tau / equation.step) +
-                      " steps, wanted 1 to 10000000"};
+                      " steps, expected 1 to 10000000"};
   if (equation.warm_up < 0 || length < 0)
     throw ConfigError{"Mackey-Glass: warm_up is " + std::to_string(equation.warm_up) + " and the length " +
-                      std::to_string(length) + ", wanted at least 0"};
+                      std::to_string(length) + ", expected at least 0"};
 
   Integrator integrator{equation};
   auto const next = [&] {

@@ -39,14 +39,14 @@ class Header {
       else if (key == "shape" && !extents_)
         extents_ = tuple();
       else
-        wrong("has the key " + printable(key) + " twice, or it should not be there");
+        wrong("has the unknown or repeated key " + printable(key));
       if (!accept(',')) {
         expect('}');
         break;
       }
     }
     blanks();
-    if (!text_.empty()) wrong("goes on after its closing brace");
+    if (!text_.empty()) wrong("continues after its closing brace");
     if (!type_ || !fortran_ || !extents_) wrong("lacks one of the keys descr, fortran_order and shape");
   }
 
@@ -66,7 +66,7 @@ class Header {
   }
   void expect(char c) {
     if (!accept(c))
-      wrong(std::string{"has "} + (text_.empty() ? "its end" : printable(text_)) + " where '" + c + "' is wanted");
+      wrong(std::string{"has "} + (text_.empty() ? "its end" : printable(text_)) + " where '" + c + "' is expected");
   }
   std::string_view quoted() {
     char const quote = accept('"') ? '"' : (expect('\''), '\'');
@@ -111,7 +111,7 @@ class Header {
   std::optional<std::vector<Index>> extents_;
 };
 
-/// The rest of the file as floats, read piece by piece so that no second copy of the whole is needed.
+/// The rest of the file as floats, read in pieces so that no second copy of the whole is needed.
 template <class Value>
 std::vector<float> read_values(Source& source, std::vector<Index> const& extents) {
   std::size_t const promised = promised_values(source, extents, sizeof(Value));
@@ -146,7 +146,7 @@ NpyArray read_npy(std::string const& path, ReadOptions options) {
   int const version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3 || start[7] != 0)
     source.malformed("is of .npy version " + std::to_string(version) + "." +
-                     std::to_string(static_cast<unsigned char>(start[7])) + ", wanted 1.0, 2.0 or 3.0");
+                     std::to_string(static_cast<unsigned char>(start[7])) + ", expected 1.0, 2.0 or 3.0");
 
   std::array<unsigned char, 4> digits{};
   auto const length_bytes = std::as_writable_bytes(std::span{digits}.first(version == 1 ? 2 : 4));
@@ -154,13 +154,13 @@ NpyArray read_npy(std::string const& path, ReadOptions options) {
   std::size_t const length =
       digits[0] | std::size_t{digits[1]} << 8 | std::size_t{digits[2]} << 16 | std::size_t{digits[3]} << 24;
   if (length > longest_header)
-    source.malformed("has a header of " + std::to_string(length) + " bytes, the most is " +
+    source.malformed("has a header of " + std::to_string(length) + " bytes, expected at most " +
                      std::to_string(longest_header));
   std::string text(length, '\0');
   if (source.read(std::as_writable_bytes(std::span{text})) < length) source.malformed("ends inside the header");
 
   Header const header{source, text};
-  if (header.fortran()) source.malformed("is in Fortran order, wanted C order");
+  if (header.fortran()) source.malformed("is in Fortran order, expected C order");
   std::string_view const type = header.type();
   auto const values = type == "<f4"   ? read_values<float>
                       : type == "<f8" ? read_values<double>
@@ -168,7 +168,7 @@ NpyArray read_npy(std::string const& path, ReadOptions options) {
                       : type == "<i4" ? read_values<std::int32_t>
                       : type == "<i8" ? read_values<std::int64_t>
                                       : nullptr;
-  if (!values) source.malformed("holds values of type " + printable(type) + ", wanted <f4, <f8, |u1, <i4 or <i8");
+  if (!values) source.malformed("holds values of type " + printable(type) + ", expected <f4, <f8, |u1, <i4 or <i8");
   return {header.extents(), values(source, header.extents())};
 }
 
@@ -177,7 +177,7 @@ void write_npy(std::string const& path, std::span<Index const> extents, std::spa
     throw ShapeError{"an array of {" + list(extents) + "} does not hold " + std::to_string(values.size()) + " values"};
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + list(extents);
   header += extents.size() == 1 ? ",), }" : "), }";
-  // The values begin at a multiple of 64 bytes; a blank-padded line ends the header.
+  // The values begin at a multiple of 64 bytes; the header ends with a line padded with blanks.
   std::size_t const start = (magic.size() + 4 + header.size() + 1 + 63) / 64 * 64;
   header.resize(start - magic.size() - 4 - 1, ' ');
   header += '\n';

@@ -58,7 +58,7 @@ std::string progress_line(ProgressState const& state, int width) {
   double const speed = state.seconds > 0 ? static_cast<double>(state.done - state.resumed) / state.seconds : 0;
 
   std::string text;
-  // Rounded down: 100% is said when everything is done.
+  // Rounded down, so that 100% appears only when everything is done.
   text += known ? formatted("%3d%%", static_cast<int>(100 * share)) : std::to_string(state.done) + " samples";
   if (!std::isnan(state.loss)) text += formatted("  loss %.4g", state.loss);
   if (speed > 0) {
@@ -108,7 +108,7 @@ void Progress::update(std::string_view label, Index done, double loss) {
 }
 
 void Progress::print(std::string_view line) {
-  // "\33[K" clears what is left of a longer line.
+  // "\33[K" clears the rest of a longer line.
   std::fprintf(stream_, "%s%.*s%s\n", on_line_ ? "\r" : "", static_cast<int>(line.size()), line.data(),
                on_line_ ? "\33[K" : "");
   bool const again = on_line_;
@@ -128,7 +128,7 @@ void Progress::finish() {
 void Progress::draw() {
   state_.label = label_;
   if (terminal_) {
-    // The last column stays free: filling it would wrap in some terminals.
+    // The last column stays empty, because some terminals wrap when it is filled.
     std::fprintf(stream_, "\r%s\33[K", progress_line(state_, std::max(1, terminal_width(stream_) - 1)).c_str());
     on_line_ = true;
   } else {

@@ -12,9 +12,9 @@ namespace {
 
 // Deflate packs at most 258 bytes into two bits.
 constexpr std::uint64_t largest_ratio = 1032;
-// Whatever the limit is, so much may come of a small file.
+// A small file may unpack to this many bytes whatever the limit is.
 constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
-// Pipes do not say how much will come.
+// Pipes do not announce how much will come.
 constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -23,8 +23,8 @@ struct Source::State {
   std::string path;
   Descriptor file;
   std::uint64_t max_expansion;
-  std::uint64_t file_left = 0;                              // bytes of the file not read yet
-  std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file, 0 for a pipe; read; made of them
+  std::uint64_t file_left = 0;                              // bytes of the file that are not yet read
+  std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file (0 for a pipe), read, and unpacked
   bool compressed = false, file_ended = false, between_members = false;
   std::array<Bytef, 1 << 16> buffer;
   z_stream stream{};  // next_in and avail_in also serve plain files
@@ -49,7 +49,7 @@ struct Source::State {
     return static_cast<std::size_t>(got);
   }
 
-  /// Bytes that may be unpacked, of a pipe as far as it is known.
+  /// The number of bytes that may be unpacked; for a pipe, from what is known so far.
   std::uint64_t allowed() const {
     std::uint64_t const known = std::max(file_size, taken_in), most = ~std::uint64_t{0} / 2;
     return max_expansion > most / std::max<std::uint64_t>(known, 1) ? most : known * max_expansion + always_allowed;
@@ -64,7 +64,7 @@ struct Source::State {
 
 Source::Source(std::string const& path, ReadOptions options) : state_(std::make_unique<State>(path, options)) {
   State& s = *state_;
-  // A pipe may give its first bytes one at a time.
+  // A pipe may deliver its first bytes one at a time.
   s.stream.next_in = s.buffer.data();
   while (s.stream.avail_in < 2 && !s.file_ended)
     s.stream.avail_in += static_cast<uInt>(s.read_file(
@@ -95,10 +95,11 @@ std::size_t Source::read(std::span<std::byte> bytes) {
       done += part;
       continue;
     }
-    // A gzip file may hold several members one after another.
+    // A gzip file may consist of several members.
     if (s.between_members) ::inflateReset(&s.stream);
     s.between_members = false;
-    room = static_cast<uInt>(std::min<std::uint64_t>(room, s.allowed() - s.unpacked + 1));  // the one that is too many
+    room = static_cast<uInt>(std::min<std::uint64_t>(room, s.allowed() - s.unpacked + 1));  // including one byte too
+                                                                                            // many
     s.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + done);
     s.stream.avail_out = room;
     int const result = ::inflate(&s.stream, Z_NO_FLUSH);
@@ -118,7 +119,7 @@ std::size_t Source::read(std::span<std::byte> bytes) {
 std::uint64_t Source::most_left() const {
   State const& s = *state_;
   std::uint64_t const left = s.file_left + s.stream.avail_in;
-  // One byte more, for what the inflater has taken in and not yet given out.
+  // One byte more, for what the inflater has taken in but not yet returned.
   if (!s.compressed) return left;
   std::uint64_t const gzip = (left + 1) * largest_ratio;
   return s.file_size > 0 ? std::min(gzip, s.allowed() - s.unpacked) : gzip;

@@ -1,4 +1,4 @@
-// The bytes of a file one after another, plain or gzip-compressed; the reader need not know which.
+// The bytes of a file in order, whether it is plain or gzip-compressed.
 #pragma once
 
 #include <coldpress/core/error.hpp>
@@ -15,18 +15,18 @@ namespace coldpress::data {
 
 class Source {
  public:
-  /// Opens `path`, whose first bytes tell whether it is compressed. Throws FileError.
+  /// Opens `path`; its first bytes tell whether it is compressed. Throws FileError.
   Source(std::string const& path, ReadOptions options);
   ~Source();
 
-  /// Fills `bytes` as far as the file goes and says how far. Throws FormatError where compressed data is damaged, ends
-  /// early or unpacks to more than it may, FileError where the system cannot read.
+  /// Fills `bytes` as far as the file goes and returns how many were read. Throws FormatError if compressed data is
+  /// damaged, ends early or unpacks to more than is allowed, and FileError if the system cannot read.
   std::size_t read(std::span<std::byte> bytes);
 
-  /// No more than this many bytes can come, so that a promise in a header is checked before it is believed.
+  /// An upper bound for the bytes that can still come, with which a promise in a header is checked.
   std::uint64_t most_left() const;
   bool compressed() const;
-  /// How much may come of a compressed file, as the end of a sentence; of others nothing.
+  /// The limit of a compressed file, as the end of a sentence; empty for others.
   std::string limit() const;
 
   std::string const& path() const;
@@ -38,7 +38,7 @@ class Source {
   std::unique_ptr<State> state_;
 };
 
-/// A piece of a file in quotes, fit for a terminal: shortened, without control characters.
+/// A piece of a file in quotes for display in a terminal: shortened and without control characters.
 std::string printable(std::string_view piece);
 
 }  // namespace coldpress::data

@@ -24,7 +24,7 @@ char const* kind(mode_t mode) {
 }  // namespace
 
 Readable open_to_read(std::string const& path) {
-  // Without O_NONBLOCK, opening a FIFO waits until somebody writes to it; with O_NOCTTY no terminal becomes ours.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer; with O_NOCTTY, no terminal becomes this process's.
   Readable opened{
       Descriptor{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); })},
       {}};

@@ -1,4 +1,4 @@
-// What the readers and writers of files share: descriptors that close themselves, and errors with the system's reason.
+// Shared by readers and writers of files: self-closing descriptors, and errors with the system's reason.
 #pragma once
 
 #include <coldpress/core/error.hpp>
@@ -37,18 +37,18 @@ class Descriptor {
   int number_;
 };
 
-/// A file that can be read, and what the system says of it.
+/// A file that can be read, and its status.
 struct Readable {
   Descriptor file;
   struct stat status;
   bool has_size() const { return S_ISREG(status.st_mode); }
 };
-/// Opens a regular file and nothing else, so that no name makes a program wait for a FIFO or touch a device. What is
-/// there is asked of the file that was opened, so nobody can exchange it in between. Only /dev/stdin, the input that
-/// the process was given by its caller, may also be a pipe. Throws FileError.
+/// Opens a regular file and nothing else, so that no name makes a program wait for a FIFO or touch a device. The status
+/// is that of the opened file, so the file cannot be exchanged in between. Only /dev/stdin, the input that the process
+/// was given by its caller, may also be a pipe. Throws FileError.
 Readable open_to_read(std::string const& path);
 
-/// Calls a system function again while a signal interrupts it.
+/// Repeats a call of a system function while a signal interrupts it.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();

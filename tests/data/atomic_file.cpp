@@ -229,7 +229,7 @@ TEST_CASE("read_file reads whole files up to its limit") {
   TemporaryFolder const folder;
   std::string const text(100000, 'x'), path = folder.put("file", text);
   CHECK(read_file(path, 100000).size() == 100000);
-  CHECK(message<FileError>([&] { read_file(path, 99999); }) == path + ": is 100000 bytes, the most read here is 99999");
+  CHECK(message<FileError>([&] { read_file(path, 99999); }) == path + ": has 100000 bytes, expected at most 99999");
   CHECK(read_file(folder.put("empty", ""), 0).empty());
   CHECK(contains(message<FileError>([&] { read_file(folder / "none", 1); }), "cannot open: No such file or directory"));
   CHECK(
@@ -238,7 +238,7 @@ TEST_CASE("read_file reads whole files up to its limit") {
   // Files of no stated size are read to their end, and no further than the limit.
   CHECK_FALSE(read_file("/proc/self/status", 1 << 20).empty());
   CHECK(message<FileError>([] { read_file("/proc/self/status", 99); }) ==
-        "/proc/self/status: is more than 99 bytes, the most read here is 99");
+        "/proc/self/status: has more than 99 bytes, expected at most 99");
 }
 
 TEST_CASE("read_file opens regular files alone") {

@@ -118,7 +118,9 @@ TEST_CASE("batches allocate nothing once they are made") {
 TEST_CASE("batches refuse what cannot be batched") {
   Dataset const dataset = counting(3);
   for (Index const batch : {0, -5})
-    CHECK(contains(message<ConfigError>([&] { Batches{dataset, batch, 0}; }), "wanted at least 1"));
+    CHECK(message<ConfigError>([&] {
+            Batches{dataset, batch, 0};
+          }) == "the batch size is " + std::to_string(batch) + ", expected at least 1");
   Dataset const empty;
   CHECK_THROWS_AS((Batches{empty, 1, 0}), ShapeError);
 }

@@ -101,7 +101,7 @@ TEST_CASE("texts are escaped, curves named, charts stacked") {
 TEST_CASE("a curve with x and y of different lengths is refused") {
   CHECK(message<ShapeError>([] {
           svg({{.title = "t", .curves = {{.name = "c", .x = {1}, .y = {1, 2}}}}});
-        }) == "chart 't': curve 'c' has 1 x for 2 y");
+        }) == "chart 't': curve 'c' has x and y of different lengths, 1 and 2");
 }
 
 TEST_CASE("write_svg writes a file that another write replaces") {

@@ -60,7 +60,7 @@ TEST_CASE("mnist: reads both files, scales pixels, prefers the plain file") {
                                               "00000000"
                                               "0000001c"
                                               "0000001c"));
-  CHECK(contains(message<FormatError>([&] { open("mnist:" + folder / ""); }), "holds no value"));
+  CHECK(contains(message<FormatError>([&] { open("mnist:" + folder / ""); }), "contains no values"));
 }
 
 TEST_CASE("csv: takes the first column as target") {
@@ -70,7 +70,8 @@ TEST_CASE("csv: takes the first column as target") {
   CHECK(dataset.target_shape == Shape{1});
   CHECK(dataset.samples == std::vector<float>{2, 3, 5, 6});
   CHECK(dataset.targets == std::vector<float>{1, 4});
-  CHECK(contains(message<FormatError>([&] { open("csv:" + folder.put("one.csv", "1\n2\n")); }), "has one column"));
+  CHECK(contains(message<FormatError>([&] { open("csv:" + folder.put("one.csv", "1\n2\n")); }),
+                 "has one column, expected a target and at least one feature"));
 }
 
 TEST_CASE("npy: takes samples and targets of any shape") {
@@ -104,13 +105,13 @@ TEST_CASE("npy: takes samples and targets of any shape") {
   write({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1});
   CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": has 10 extents"));
   write({0, 2}, {0});
-  CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": holds no value"));
+  CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": contains no values"));
   write({2}, {2});
   write_npy(y, std::vector<Index>{2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
-  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 1 is nan, wanted finite values"));
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 1 is nan, expected finite values"));
   float const infinity = std::numeric_limits<float>::infinity();
   write_npy(y, std::vector<Index>{2}, std::vector<float>{-infinity, 1});
-  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 is -inf, wanted finite values"));
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 is -inf, expected finite values"));
   for (char const* bad : {"npy:x.npy", "npy:,y.npy", "npy:x.npy,", "npy:a,b,c"})
     CHECK(contains(message<ConfigError>([&] { open(bad); }), "does not name two files"));
 }
@@ -127,7 +128,8 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK(from_folder("", "mnist:d") == "mnist:d");
   CHECK(from_folder("e,f", "csv:a") == "csv:e,f/a");  // one file may have a comma in its name
   CHECK(from_folder("e,f", "mnist:d") == "mnist:e,f/d");
-  CHECK(contains(message<ConfigError>([] { from_folder("e,f", "npy:a,b"); }), "has a comma in its name"));
+  CHECK(contains(message<ConfigError>([] { from_folder("e,f", "npy:a,b"); }),
+                 "has a comma in its name, where a comma separates the names of files"));
   CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
   CHECK_THROWS_AS(from_folder("f", "npy:x"), ConfigError);
 }
@@ -135,7 +137,7 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
     CHECK(message<ConfigError>([&] { open(bad); }) ==
-          "the data '" + std::string{bad} + "' is none of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y");
+          "the data '" + std::string{bad} + "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
@@ -144,7 +146,7 @@ TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
   broken.targets.pop_back();
   CHECK(contains(message<ShapeError>([&] { check(broken); }), "3 samples and 2 targets"));
   broken.samples.pop_back();
-  CHECK(contains(message<ShapeError>([&] { check(broken); }), "5 values of samples, wanted a multiple of {2}"));
+  CHECK(contains(message<ShapeError>([&] { check(broken); }), "5 values of samples, expected a multiple of {2}"));
   CHECK_THROWS_AS(check(Dataset{}), ShapeError);
   CHECK(Dataset{}.size() == 0);
 }

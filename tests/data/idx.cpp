@@ -41,15 +41,15 @@ TEST_CASE("read_idx reads plain and compressed files") {
 TEST_CASE("read_idx says what is wrong") {
   CHECK(contains(refusal("P5 28 28", 1), "is not an IDX file"));
   CHECK(contains(refusal(unhex("000108010000000107"), 1), "is not an IDX file"));
-  CHECK(contains(refusal(unhex("00000d010000000000"), 1), "IDX type 13, wanted 8"));
-  CHECK(contains(refusal(plain, 3), "has 1 extents, wanted 3"));
+  CHECK(contains(refusal(unhex("00000d010000000000"), 1), "IDX type 13, expected 8"));
+  CHECK(contains(refusal(plain, 3), "has 1 extents, expected 3"));
   CHECK(contains(refusal(unhex("0000080200000001"
                                "0000000107"),
                          1),
-                 "has 2 extents, wanted 1"));
-  CHECK(contains(refusal(plain + "x", 1), "goes on after the values"));
+                 "has 2 extents, expected 1"));
+  CHECK(contains(refusal(plain + "x", 1), "continues after the values"));
   CHECK(contains(refusal(compressed + "x", 1), "the compressed data"));
-  CHECK(contains(refusal(compressed + compressed, 1), "goes on after the values"));
+  CHECK(contains(refusal(compressed + compressed, 1), "continues after the values"));
   CHECK(contains(refusal(compressed.substr(0, 20), 1), "the compressed data ends early"));
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a small compressed file can neither promise nor hold more than it sho
   std::string const member =
       unhex("1f8b0800000000000203edc13101000000c2a0f54f6d0d0fa" + std::string(117, '0') + "be0c05aa275160ea0000");
   for (int i = 0; i < 4000; ++i) bomb += member;
-  CHECK(contains(refusal(bomb, 1), "goes on after the values"));
+  CHECK(contains(refusal(bomb, 1), "continues after the values"));
 }
 
 TEST_CASE("read_idx survives spoilt files") {

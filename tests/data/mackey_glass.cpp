@@ -47,14 +47,14 @@ TEST_CASE("the warm-up is not given, and the attractor has its known extent") {
 
 TEST_CASE("parameters that mean nothing are refused by name") {
   auto const refusal = [](MackeyGlass const& equation) { return message<ConfigError>([&] { series(equation, 10); }); };
-  CHECK(contains(refusal({.step = 0}), "step is 0.000000, wanted a positive number"));
+  CHECK(contains(refusal({.step = 0}), "step is 0.000000, expected a positive number"));
   CHECK(contains(refusal({.step = std::nan("")}), "step is nan"));
   CHECK(contains(refusal({.tau = -1}), "tau is -1"));
-  CHECK(contains(refusal({.tau = 0.05}), "tau is 0.5"));
-  CHECK(contains(refusal({.tau = 1e300}), "wanted 1 to 10000000"));
+  CHECK(contains(refusal({.tau = 0.05}), "tau is 0.500000 steps, expected 1 to 10000000"));
+  CHECK(contains(refusal({.tau = 1e300}), "expected 1 to 10000000"));
   CHECK(contains(refusal({.exponent = 0}), "exponent"));
   CHECK(contains(refusal({.steps_per_sample = 0}), "steps_per_sample"));
-  CHECK(contains(refusal({.warm_up = -1}), "warm_up is -1"));
+  CHECK(contains(refusal({.warm_up = -1}), "warm_up is -1 and the length 10, expected at least 0"));
   CHECK(contains(refusal({.initial = INFINITY}), "must be finite"));
   CHECK(contains(refusal({.gamma = -50}), "leaves the range of numbers"));
   CHECK_THROWS_AS(series({}, -1), ConfigError);

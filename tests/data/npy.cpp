@@ -65,22 +65,23 @@ TEST_CASE("read_npy takes the header in any order and spelling that Python would
 
 TEST_CASE("read_npy says what is wrong") {
   CHECK(contains(refusal("PK\3\4 zipped"), "is not a .npy file"));
-  CHECK(contains(refusal(npy(header("<f4", "(1,)"), "abcd", 4)), "version 4.0, wanted 1.0, 2.0 or 3.0"));
+  CHECK(contains(refusal(npy(header("<f4", "(1,)"), "abcd", 4)), "version 4.0, expected 1.0, 2.0 or 3.0"));
   std::string minor = npy(header("<f4", "(1,)"), "abcd");
   minor[7] = 1;
-  CHECK(contains(refusal(minor), "version 1.1, wanted 1.0, 2.0 or 3.0"));
-  CHECK(contains(refusal(npy(header(">f4", "(1,)"), "abcd")), "type '>f4', wanted <f4, <f8, |u1, <i4 or <i8"));
+  CHECK(contains(refusal(minor), "version 1.1, expected 1.0, 2.0 or 3.0"));
+  CHECK(contains(refusal(npy(header(">f4", "(1,)"), "abcd")), "type '>f4', expected <f4, <f8, |u1, <i4 or <i8"));
   CHECK(contains(refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "abcd")),
-                 "is in Fortran order"));
+                 "is in Fortran order, expected C order"));
   CHECK(contains(refusal(npy(header("<f4", "(2,)"), "abcd")), "more than the file can hold"));
-  CHECK(contains(refusal(npy(header("<f4", "(1,)"), "abcde")), "goes on after the values"));
+  CHECK(contains(refusal(npy(header("<f4", "(1,)"), "abcde")), "continues after the values"));
   CHECK(contains(refusal(npy(header("<f4", "(-1,)"), "")), "shape that is not a list"));
   CHECK(contains(refusal(npy(header("<f4", "(99999999999999999999,)"), "")), "shape that is not a list"));
   CHECK(contains(refusal(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd")),
-                 "where ''' is wanted"));
+                 "where ''' is expected"));
   CHECK(contains(refusal(npy("{'descr': '<f4', 'shape': (1,), }", "abcd")), "lacks one of the keys"));
-  CHECK(contains(refusal(npy("{'descr': '<f4', 'descr': '<f4', 'shape': (1,), }", "abcd")), "the key 'descr' twice"));
-  CHECK(contains(refusal(npy(header("<f4", "(1,)") + " x", "abcd")), "goes on after its closing brace"));
+  CHECK(contains(refusal(npy("{'descr': '<f4', 'descr': '<f4', 'shape': (1,), }", "abcd")),
+                 "the unknown or repeated key 'descr'"));
+  CHECK(contains(refusal(npy(header("<f4", "(1,)") + " x", "abcd")), "continues after its closing brace"));
   CHECK(contains(refusal(npy(header("<f8", "(1,)"), unhex("9c7500883ce4377e"))),
                  "value 0 is beyond the range of a float"));
 }
@@ -184,7 +185,7 @@ TEST_CASE("a header of 65535 bytes is read, and no longer one") {
     return bytes + text + "\n\7";
   };
   CHECK(read(with_header(65535)).values == Values{7});
-  CHECK(contains(refusal(with_header(65536)), "has a header of 65536 bytes, the most is 65535"));
+  CHECK(contains(refusal(with_header(65536)), "has a header of 65536 bytes, expected at most 65535"));
 }
 
 TEST_CASE("read_npy survives spoilt files") {

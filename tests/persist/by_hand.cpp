@@ -84,11 +84,12 @@ TEST_CASE("sampleShape is the shape of one sample") {
   CHECK(std::get<Reshape>(net.layers[0].layer_type).shape == Shape{1, 28, 28});
   CHECK(std::get<RandomNormal>(net.layers[2].layer_type).shape == Shape{2, 3});
   CHECK(contains(refusal(config(input("shape = [1, 4], sampleShape = [4]"), {})),
-                 "inputs: 'shape' (with the batch first) and 'sampleShape' (without a batch) are both given"));
+                 "inputs: 'shape' (with the batch first) and 'sampleShape' (without a batch) are both given; give only "
+                 "one of them"));
   CHECK(contains(refusal(config("", {"reshape = ()"})),
                  "shape: a shape must have 1 to 9 extents, has 0: give the shape of one sample as 'sampleShape'"));
   CHECK(contains(refusal(config(input("sampleShape = [784]"), {"reshape = (sampleShape = [1, 27, 28])"})),
-                 "a sample of shape {1, 27, 28} has 756 values, the samples that come have 784"));
+                 "a sample of shape {1, 27, 28} has 756 values, but the incoming samples have 784"));
   CHECK(contains(refusal(config(input("sampleShape = [1,1,1,1,1,1,1,1,1]"), {})), "1 to 8 extents, has 9"));
   CHECK(contains(refusal(config(input("shape = [40]"), {"linear = (outputSize = 2)"})),
                  "nothing tells whether {40} is a batch or a sample: write sampleShape = [40], or shape = [1, 40]"));
@@ -166,10 +167,10 @@ TEST_CASE("a misspelt name is answered with the one that was meant") {
   CHECK(!contains(said("transformer = ()"), "did you mean"));
   CHECK(contains(said("softmaxLosses = ()"), "did you mean 'softmaxLoss'?"));
   CHECK(!contains(said("softmaxLossFun = ()"), "did you mean"));  // three letters are another name
-  CHECK(contains(said("pooling = (mode = avrage)"), "'avrage' is none of max, average; did you mean 'average'?"));
-  CHECK(contains(said("convolution = (hasBias = True)"), "'True' is no value; did you mean 'true'?"));
+  CHECK(contains(said("pooling = (mode = avrage)"), "'avrage' is not one of max, average; did you mean 'average'?"));
+  CHECK(contains(said("convolution = (hasBias = True)"), "'True' is not a value; did you mean 'true'?"));
   CHECK(contains(refusal(config("", {"rnn = (hiddenSize = 1, rnnType = \"lstm\")"})),
-                 "rnnType: 'lstm' is none of LSTM, GRU, ReLU, Tanh; did you mean 'LSTM'?"));
+                 "rnnType: 'lstm' is not one of LSTM, GRU, ReLU, Tanh; did you mean 'LSTM'?"));
   CHECK(contains(refusal<FormatError>("(network = (linear = (outputSize = 3)))"),
                  "line 1, column 13: LayerConfig has no field 'linear'; layerType has it: layerType = (linear = ...)"));
 }

@@ -47,7 +47,12 @@ TEST_CASE("a layer's own values for what it shares are refused") {
         "weight 'b-0-bias' is shared with 'a-0-bias', but has other values");
   Model model = shared_model();
   model.weights.push_back(tensor("b-0", {4, 3}));
-  CHECK_THROWS_AS(weights_in_order(model), FormatError);
+  CHECK(contains(message<FormatError>([&] { weights_in_order(model); }),
+                 "has shape [4, 3], but the layer expects [4, 4]"));
+  model.weights.back() = tensor("b-0", {4, 4});
+  model.weights.back().values.pop_back();
+  CHECK(contains(message<FormatError>([&] { weights_in_order(model); }),
+                 "has 15 values, but its shape [4, 4] requires 16"));
 }
 
 }  // namespace

@@ -280,8 +280,8 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"relu = void", "rleu = void", 0, "layerType has no field 'rleu'; did you mean 'relu'?"},
            Wrong{"relu = void", "relu = 3", 7, "Type mismatch; expected Void."},
            Wrong{"relu = void", "relu = void, tanh = void", 13,
-                 "'relu' is chosen already, 'tanh' would be a second one"},
-           Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", 15, "'glorot' is chosen already"},
+                 "'relu' is already chosen; 'tanh' would be a second one"},
+           Wrong{"gaussian = (deviation = 0.01)", "glorot = void, xavier = void", 15, "'glorot' is already chosen"},
            Wrong{"outputSize = 128", "outputSize = -1", 14, "Integer value out of range."},
            Wrong{"outputSize = 128", "outputSize = 18446744073709551617", 13, "this integer has more than 64 bits"},
            Wrong{"outputSize = 128", "outputSize = 0x10000000000000000", 13, "this integer has more than 64 bits"},
@@ -292,14 +292,14 @@ TEST_CASE("text that is no training is refused with line and column") {
            Wrong{"outputSize = 128", "outputSize = .size", 13, "names from elsewhere"},
            Wrong{"\"mnist:digits\"", "embed \"/etc/passwd\"", 0, "other files cannot be used here"},
            Wrong{"\"mnist:digits\"", "import \"/etc/passwd\"", 0, "other files cannot be used here"},
-           Wrong{"\"mnist:digits\"", "\"mnist:digits", 0, "this text has no end"},
-           Wrong{"\"mnist:digits\"", "`mnist:digits", 0, "text goes between double quotes"},
+           Wrong{"\"mnist:digits\"", "\"mnist:digits", 0, "this text is not terminated"},
+           Wrong{"\"mnist:digits\"", "`mnist:digits", 0, "text must be in double quotes"},
            Wrong{"seed = 42)", "seed = 42]", 9, "this bracket was not opened"},
            Wrong{"seed = 42)", "seed = 42))", 10, "there is more after the end of the value"},
            Wrong{"relu = void", "\x01relu = void", 0, "a control character"},
            Wrong{"\"relu\"", "\"re\x7flu\"", 3, "a control character"},
            Wrong{"= (name = \"loss\"", "= 0(name = \"loss\"", 3, "a bracket cannot follow a value"},
-           Wrong{"relu = void", "relu = voyd", 7, "'voyd' is no value"},
+           Wrong{"relu = void", "relu = voyd", 7, "'voyd' is not a value"},
            Wrong{"(network", "network", 0, "the value must be in round brackets"},
        }) {
     INFO(from << " -> " << to);
@@ -320,13 +320,13 @@ TEST_CASE("text that is no training is refused with line and column") {
   CHECK(contains(message<FormatError>([] { read("# nothing"); }), "there is no value"));
   CHECK(contains(message<FormatError>([] { read("[]"); }), "line 1, column 1: the value must be in round brackets"));
   CHECK(contains(message<FormatError>([] { read("(\x01)"); }), "line 1, column 2: a control character"));
-  CHECK(contains(message<FormatError>([] { read("\x01 text"); }), "is no Cap'n Proto message"));
+  CHECK(contains(message<FormatError>([] { read("\x01 text"); }), "is not a Cap'n Proto message"));
 }
 
 TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
   for (std::size_t depth : {137u, 1000u, 1'000'000u}) {
     auto const refused = [](std::string const& text) {
-      return contains(message<FormatError>([&] { read(text); }), "more than 136 brackets inside each other");
+      return contains(message<FormatError>([&] { read(text); }), "more than 136 nested brackets");
     };
     CHECK(refused(std::string(depth, '(')));
     CHECK(refused("(data = " + std::string(depth, '[') + std::string(depth, ']')));
@@ -340,8 +340,7 @@ TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
   }
   std::string nested = "(layerType = (relu = void), name = \"x\")";
   for (int i = 1; i < 33; ++i) nested = "(layerType = (sequential = (layers = [" + nested + "])), name = \"x\")";
-  CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }),
-                 "more than 32 layers inside each other"));
+  CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }), "more than 32 nested layers"));
 }
 
 TEST_CASE("a training cut at every byte or with any bit flipped is read or refused, nothing else", "[hostile]") {
@@ -389,7 +388,7 @@ TEST_CASE("a mean squared error says in a file what it is the mean over: samples
   CHECK_THROWS_WITH(loss_of("squareLoss = void", ", lossAverage = \"values\""),
                     Catch::Contains("lossAverage: only meanSquaredError has one"));
   CHECK_THROWS_WITH(loss_of("meanSquaredError = void", ", lossAverage = \"batch\""),
-                    Catch::Contains("lossAverage: 'batch' is none of samples, values"));
+                    Catch::Contains("lossAverage: 'batch' is not one of samples, values"));
 }
 
 }  // namespace

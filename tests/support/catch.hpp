@@ -1,4 +1,4 @@
-// The only file that names Catch2: version 2 and version 3 differ in headers and in where Approx lives.
+// The only file that includes Catch2, whose versions 2 and 3 differ in their headers and in the namespace of Approx.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,3 +1,4 @@
+// The comparisons of coldpress/testing/compare.hpp, in the tests' namespace.
 #pragma once
 
 #include <coldpress/testing/compare.hpp>

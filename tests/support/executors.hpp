@@ -1,4 +1,4 @@
-// Executors that a test can trust to cut everything, in any order, on any number of threads.
+// Executors that certainly divide all work, in any order, and among any number of threads.
 #pragma once
 
 #include "support/random.hpp"
@@ -12,7 +12,7 @@
 
 namespace coldpress::test {
 
-/// The smallest pieces there can be, done by the caller: from the last to the first, or in random order, as random
+/// The calling thread does the smallest possible pieces, from the last to the first or in random order, as random
 /// workers.
 class Shuffled : public Executor {
  public:
@@ -34,7 +34,7 @@ class Shuffled : public Executor {
   bool reversed_;
 };
 
-/// The smallest pieces, done by a pool.
+/// A pool does the smallest possible pieces.
 class FineThreads : public Executor {
  public:
   explicit FineThreads(int workers) : pool_(workers) {}

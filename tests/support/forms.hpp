@@ -1,6 +1,7 @@
-// The law of the two forms: a network over kernels that are compiled in and the same over linked ones make the same
-// bits, forward, backward and trained.
+// The law of the two forms: compiled-in and linked kernels give a network the same bits.
 #pragma once
+
+// This holds for forward, backward and training.
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -12,7 +13,7 @@
 
 namespace coldpress::test {
 
-/// Whether the kernels that are linked are for the instructions that this file is compiled for: then bits are equal.
+/// Whether the linked kernels are for the same instructions as this file. Only then are bits equal.
 inline bool same_level() {
 #if defined __AVX512F__ && defined __AVX512VL__
   bool const same = &cpu::best_table() == &cpu::table_for("v4");
@@ -27,7 +28,7 @@ inline bool same_level() {
   return same;
 }
 
-/// Everything that two networks make of the same minibatches.
+/// Compares everything that two networks compute from the same minibatches.
 template <class Compiled, class Linked, auto loss, auto optimizer, SolverOptions options>
 void check_same() {
   if (!same_level()) return;

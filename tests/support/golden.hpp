@@ -1,4 +1,4 @@
-// The input that tests/support/golden_values.py computes its values for, and the comparison with them.
+// The input for which tests/support/golden_values.py computes its values, and the comparison with them.
 #pragma once
 
 #include <coldpress/backend/reference.hpp>
@@ -11,8 +11,8 @@
 
 namespace coldpress::test {
 
-/// A layer on one sample of 12 values: output and input gradient, on the CPU within 4 ulp of the largest value and on
-/// the float64 reference within 1e-7, as the input is rounded to float.
+/// Checks a layer on one sample of 12 values: output and input gradient, on the CPU within 4 ulp of the largest value,
+/// and on the float64 reference within 1e-7, because the input is rounded to float.
 template <Layer auto layer>
 void check_golden(std::vector<double> const& output, std::vector<double> const& gradient) {
   auto const check = [&]<class Backend>(Backend, double tolerance) {

@@ -1,4 +1,4 @@
-// Cases of tests/golden/*.txt: lines of a name, and after each the lines of its numbers, a word first.
+// Reads the cases of tests/golden/*.txt: a line with a name, followed by lines with a word and its numbers.
 #pragma once
 
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-// Layers against PyTorch: the scripts of tests/golden made the values.
+// Compares layers with PyTorch; the scripts of tests/golden computed the values.
 #pragma once
 
 #include <coldpress/backend/reference.hpp>
@@ -41,7 +41,7 @@ void check_golden_with(GoldenCase const& golden) {
   }
 }
 
-/// Output and gradients are those of the case `name`, on the CPU and on the reference.
+/// Checks that output and gradients are those of the case `name`, on the CPU and on the reference.
 template <Layer auto layer, Shape in>
 void check_golden_layer(std::string const& name, std::string const& file = "layers.txt") {
   INFO(file << " " << name);

@@ -1,6 +1,8 @@
-// The law of the three worlds for networks that are functions: any number of inputs and outputs, with losses or
-// without. And the law of fusion: a function whose values are all outputs, so that none is fused, makes the same.
+// Equivalence of static, dynamic and loaded networks that are functions, and of fused and unfused ones.
 #pragma once
+
+// The functions have any number of inputs and outputs, with or without losses. A function in which all values are
+// outputs, so that nothing is fused, must compute the same as one that is fused.
 
 #include "persist/files.hpp"
 #include "support/worlds.hpp"
@@ -9,7 +11,7 @@
 
 namespace coldpress::test {
 
-/// A random minibatch of each shape; labels below `classes` where a shape is that of one label and classes > 0.
+/// A random minibatch of each shape. If classes > 0, shapes of a single value get labels below `classes`.
 template <std::size_t n>
 struct Minibatch {
   std::array<std::vector<float>, n> values;
@@ -27,7 +29,7 @@ struct Minibatch {
   }
 };
 
-/// Outputs, gradients of inputs (zeros where none arrives) and of weights.
+/// The outputs, and the gradients of inputs (zeros if none arrives) and of weights.
 struct GraphPass {
   std::vector<std::vector<float>> outputs = {}, inputs = {}, weights = {};
 };
@@ -122,7 +124,7 @@ void check_graph_worlds() {
   REQUIRE(same_bits(all_weights(net), all_weights(other.network())));
 }
 
-/// `whole` and `parts` have the same layers and first output; of `parts`, all that a layer makes is an output.
+/// `whole` and `parts` have the same layers and first output; in `parts`, every layer's output is an output.
 template <auto whole, auto parts, Inputs in>
 void check_fusion() {
   using Fused = Network<Graph<whole>, in>;
@@ -132,7 +134,7 @@ void check_fusion() {
   Apart const apart{3};
   REQUIRE(same_bits(all_weights(fused), all_weights(apart)));
   Random random{7};
-  auto const number = [](std::vector<std::vector<float>> values) {  // 0 and -0 are one number
+  auto const number = [](std::vector<std::vector<float>> values) {  // 0 and -0 are the same number
     for (auto& all : values) {
       for (float& value : all) value += 0.0f;
     }

@@ -1,6 +1,7 @@
-// Memory that ends where a page ends, followed by a page without access: code that reads or writes one value too many
-// is stopped by the system at once, also in builds without sanitizers.
+// Memory that ends at a page boundary, followed by a page without access.
 #pragma once
+
+// The system immediately stops code that reads or writes one value too many, even in builds without sanitizers.
 
 #include <cstddef>
 #include <new>
@@ -41,7 +42,7 @@ class GuardedAllocator {
   static std::size_t whole_pages(std::size_t count) { return (count * sizeof(T) + page() - 1) / page() * page(); }
 };
 
-/// As many values as its constructor is told; one that grows may have room behind them.
+/// A vector of a fixed number of values. If it grows, there may be unguarded room behind them.
 template <class T>
 using Guarded = std::vector<T, GuardedAllocator<T>>;
 

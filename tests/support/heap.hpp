@@ -1,4 +1,4 @@
-// Every way to the heap is counted, and can be refused. For the one file of a program.
+// Counts all calls for heap memory, and can refuse them. Include it in only one file of a program.
 #pragma once
 
 #include "support/sanitizer.hpp"
@@ -11,9 +11,9 @@
 namespace coldpress::test {
 
 struct Heap {
-  std::atomic<std::size_t> calls = 0;           // for memory
-  std::atomic<long> living = 0;                 // what they got and nobody has given back
-  bool (*refuses)(std::size_t size) = nullptr;  // whether a call fails; of a sanitizer's malloc the operators alone ask
+  std::atomic<std::size_t> calls = 0;           // requests for memory
+  std::atomic<long> living = 0;                 // blocks that were allocated and not yet freed
+  bool (*refuses)(std::size_t size) = nullptr;  // whether a request fails; with a sanitizer only the operators ask
 
   bool gives(std::size_t size) const noexcept { return !refuses || !refuses(size); }
   void* given(void* p) noexcept {
@@ -29,7 +29,7 @@ inline constinit Heap heap;
 
 }  // namespace coldpress::test
 
-#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_THREAD_SANITIZER  // their malloc tells whoever asks
+#if defined COLDPRESS_ADDRESS_SANITIZER || defined COLDPRESS_THREAD_SANITIZER  // their malloc has hooks
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(void const volatile*, std::size_t),
                                                          void (*)(void const volatile*));
 namespace coldpress::test {
@@ -49,7 +49,7 @@ void* operator new(std::size_t size, std::align_val_t align) {
   void* const p = coldpress::test::heap.gives(size) ? std::aligned_alloc(a, (size + a - 1) / a * a) : nullptr;
   if (!p) throw std::bad_alloc{};
 #if !defined COLDPRESS_ADDRESS_SANITIZER
-  coldpress::test::heap.given(p);  // ThreadSanitizer tells of what is freed, and not of what aligned_alloc gives
+  coldpress::test::heap.given(p);  // ThreadSanitizer reports what is freed, but not what aligned_alloc returns
 #endif
   return p;
 }
@@ -60,7 +60,7 @@ void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-#elif defined __GLIBC__  // whose operators call these
+#elif defined __GLIBC__  // its operators call these functions
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -77,7 +77,7 @@ void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 void* realloc(void* p, std::size_t size) noexcept {
   using coldpress::test::heap;
-  if (p && size == 0) return free(p), nullptr;  // as glibc's does
+  if (p && size == 0) return free(p), nullptr;  // like glibc's
   void* const now = heap.given(heap.gives(size) ? __libc_realloc(p, size) : nullptr);
   if (now) heap.taken_back(p);
   return now;

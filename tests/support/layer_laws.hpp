@@ -1,4 +1,4 @@
-// The laws of coldpress/testing.hpp as Catch2 has them.
+// The laws of coldpress/testing.hpp as checks of Catch2.
 #pragma once
 
 #include <coldpress/testing.hpp>
@@ -17,7 +17,7 @@ template <Layer auto layer>
 void check_layer_laws() {
   check_none(violations<layer>());
 }
-/// All laws on the given shapes, for a layer that does not take every one, or takes several.
+/// All laws on the given shapes, for a layer that does not accept every shape, or that has several inputs.
 template <Layer auto layer, Shape... shapes>
 void check_laws_at() {
   check_none(violations<layer, shapes...>());

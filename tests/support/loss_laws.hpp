@@ -1,5 +1,7 @@
-// The laws that every loss keeps. A loss is given by a struct with make(shape of the output), since some depend on it.
+// The laws that every loss must keep.
 #pragma once
+
+// A loss is given by a struct with make(shape of the output), because some losses depend on that shape.
 
 #include "support/layer_laws.hpp"
 
@@ -7,8 +9,8 @@
 
 namespace coldpress::test {
 
-/// The gradients of training are the central differences of N times the reported loss, for every parameter of the
-/// network.
+/// For every parameter of the network, the gradient in training equals the central difference of N times the reported
+/// loss, where N is the number of samples.
 template <class Net, Shape in, Loss auto loss>
 void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   using N = Network<Net, in, AnyBatch, Reference<double>>;
@@ -30,12 +32,12 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     value = middle;
     demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
            "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", by differences of N losses " + std::to_string(numeric) + place<N>(batch));
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
   }
 }
 
-/// The loss in one pass with the softmax before it gives the gradients, within the bound, that the two give one after
-/// the other.
+/// A loss in one pass with the preceding softmax gives the same gradients, within the bound, as the two one after the
+/// other.
 template <class Net, Shape in, Loss auto loss>
 void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Exact = Network<Net, in, AnyBatch, Reference<double>>;
@@ -82,7 +84,7 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   }
 }
 
-/// A network that compares two values of its own.
+/// A network that compares two values inside it.
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 struct Hidden {
   constexpr auto operator()(auto x) const {
@@ -93,7 +95,7 @@ struct Hidden {
   }
 };
 
-/// What some steps of training with the losses of its function leave: losses and parameters.
+/// The losses and parameters after some steps of training with the losses in the network's function.
 template <class Net>
 std::vector<typename Net::T> trained_on_own_losses(Index batch, std::uint64_t seed) {
   using T = typename Net::T;
@@ -121,7 +123,7 @@ void hidden_training_law(Index batch, std::uint64_t seed, Violations& violations
          "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
-/// Gradients come back through predictions and targets: they are the central differences of N times the reported loss.
+/// Gradients flow back through predictions and targets: they are the central differences of N times the reported loss.
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
@@ -144,7 +146,7 @@ void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations
     value = middle;
     demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
            "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", by differences of N losses " + std::to_string(numeric) + place<Net>(batch));
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
   }
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
@@ -153,8 +155,8 @@ void hidden_loss_law(Index batch, std::uint64_t seed, Violations& violations) {
   hidden_training_law<loss, values, tail, target_tail>(batch, seed, violations);
 }
 
-/// What the loss does wrong after one kind of last layer: gradients over as many widths and batches as numbers are
-/// given, the other laws over four batches.
+/// Everything that the loss does wrong after one kind of last layer. The gradients are tested on as many widths and
+/// batch sizes as there are numbers n, the other laws with four batch sizes.
 template <class Maker, Layer auto tail, int... n>
 void loss_laws_after(std::integer_sequence<int, n...>, Violations& violations) {
   (loss_gradient_law<Sequential<Linear{law_shape(n, 30).size()}, tail>, Shape{3},
@@ -179,8 +181,8 @@ Violations loss_violations() {
   return violations;
 }
 
-/// The laws after one last layer at a few widths, and where it compares two values of the network. For a loss that is
-/// computed as others are.
+/// The laws after one last layer at a few widths, and for two compared values inside the network. This suffices for a
+/// loss that is computed in the same way as others.
 template <class Maker, Layer auto tail, Layer auto target_tail>
 void check_own_loss_laws() {
   Violations violations;

@@ -14,7 +14,7 @@ namespace coldpress::test {
 using Doubles = std::vector<double>;
 inline Random numbers{1};
 
-/// A matrix of a backend, in memory that ends in canaries; beyond the columns lies what padding holds: zeros.
+/// A matrix in a backend's layout, followed by canaries. Its padding contains zeros.
 template <class Backend>
 class Matrix {
  public:
@@ -46,7 +46,7 @@ class Matrix {
     }
     return all;
   }
-  /// What lies beyond the matrix is as it was.
+  /// Whether nothing was written beyond the matrix.
   bool kept_in() const {
     for (Index i = 0; i < 16; ++i) {
       if (memory_[static_cast<std::size_t>(size_ + i)] != canary) return false;
@@ -69,7 +69,7 @@ class Matrix {
 
 inline Parameter of(Shape shape) { return {"", "", shape, Constant{0}, 0, 0}; }
 
-/// A parameter in the backend's layout, from and to canonical order; nothing can be read behind it.
+/// A parameter in the backend's layout, converted from and to canonical order; nothing can be read behind it.
 template <class Backend>
 Guarded<typename Backend::Scalar> stored(Shape shape, Doubles const& values) {
   Guarded<typename Backend::Scalar> memory(static_cast<std::size_t>(Backend::storage_size(of(shape))));
@@ -99,7 +99,7 @@ struct Fixture {
   }
 };
 
-/// `largest`: of the terms, where they cancel out.
+/// `largest` is the largest term, for sums whose terms cancel.
 inline void check(Doubles const& values, Doubles const& wanted, Index terms, double largest = 0) {
   CHECK(excess(values, wanted, static_cast<double>(terms), largest) <= 1);
 }

@@ -1,4 +1,4 @@
-// What a static network makes of random samples, forward and back.
+// The results of a forward and a backward pass of a static network on random samples.
 #pragma once
 
 #include "support/layer_laws.hpp"
@@ -9,7 +9,7 @@
 
 namespace coldpress::test {
 
-/// Output, input gradient and gradients of the weights. Further outputs are looked at, and ask for nothing.
+/// Output, input gradient and gradients of the weights. Further outputs are read but get no gradients.
 template <class Net>
 std::vector<std::vector<double>> passed(Index batch) {
   using T = typename Net::T;

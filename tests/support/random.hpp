@@ -1,3 +1,4 @@
+// The random numbers of coldpress/testing/random.hpp, in the tests' namespace.
 #pragma once
 
 #include <coldpress/testing/random.hpp>

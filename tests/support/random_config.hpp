@@ -1,4 +1,4 @@
-// Random networks as configs of named layers, in the order in which they were thought of.
+// Random networks as configs of named layers, in the order in which the layers were drawn.
 #pragma once
 
 #include <coldpress/dynamic.hpp>
@@ -11,15 +11,15 @@
 
 namespace coldpress::test {
 
-/// Values that are read, joined, concatenated, shared and viewed, of several inputs; with losses or without. All layers
-/// are smooth, so that differences are gradients.
+/// A network whose values are read, joined, concatenated, shared and viewed, with several inputs, and with or without
+/// losses. All layers are smooth, so that differences approximate gradients.
 class RandomConfig {
  public:
   RandomConfig(std::uint64_t seed, Index most_layers, bool losses) : random_(seed) {
     for (Index k = 0, count = random_.integer(1, 3); k < count; ++k) add_input({random_.integer(1, 5)});
-    add_linear(0);  // something learns
+    add_linear(0);  // so that something learns
     for (Index i = 0, count = random_.integer(2, most_layers); i < count; ++i) add_layer();
-    // What nobody reads is an output, or has a loss.
+    // Values that no layer reads become outputs, or get a loss.
     std::map<std::string, int> outputs;  // by the value behind views
     for (std::size_t v = 0; v < values_.size(); ++v) {
       Known const value = values_[v];
@@ -31,7 +31,7 @@ class RandomConfig {
         outputs_.push_back(value.name), ++behind_views_[value.source];
       }
     }
-    if (outputs_.empty() || losses) {  // one that learns
+    if (outputs_.empty() || losses) {  // a value that learns
       config_.layers.push_back(wired("last", Linear{2}, {values_[0].name}));
       values_.push_back({"last", "last", {2}});
       if (outputs_.empty()) outputs_.push_back("last");
@@ -55,22 +55,22 @@ class RandomConfig {
     return all;
   }
   int losses() const { return losses_; }
-  /// The most gradients that add up to one.
+  /// The largest number of gradients that are added to one.
   int most_readers() const { return most_readers_; }
-  /// The most values of a layer's input.
+  /// The largest number of values in a layer's input.
   Index widest() const {
     Index most = 1;
     for (Known const& value : values_) most = std::max(most, value.shape.size());
     return most;
   }
-  /// How many classes the labels of input k may have; 0: it has values.
+  /// The number of classes of the labels in input k; 0 if it has values.
   Index classes(std::size_t k) const { return classes_.count(k) > 0 ? classes_.at(k) : 0; }
 
  private:
   struct Known {
-    std::string name, source;  // source: of the values, where this is a view
+    std::string name, source;  // source: the value behind this one, if this is a view
     Shape shape;
-    bool positive = false;  // far from zero: may divide
+    bool positive = false;  // far from zero, so that it may be a divisor
     bool log_probabilities = false;
     int readers = 0;
   };
@@ -92,13 +92,13 @@ class RandomConfig {
     values_.push_back({name, name, shape});
     return name;
   }
-  /// A value, rather a new one.
+  /// A random value, more likely a recent one.
   std::size_t any() {
     auto const newest = static_cast<Index>(values_.size()) - 1;
     return static_cast<std::size_t>(
         random_.integer(random_.integer(0, 3) == 0 ? 0 : std::max<Index>(0, newest - 4), newest));
   }
-  /// Another one of the same shape, or the same.
+  /// Another value of the same shape if one is found, else the same value.
   template <class Fits>
   std::size_t partner(std::size_t value, Fits fits) {
     for (int tries = 0; tries < 20; ++tries) {
@@ -228,7 +228,7 @@ class RandomConfig {
   std::vector<Known> values_ = {};
   std::vector<std::string> outputs_ = {};
   std::map<std::string, Users> users_ = {};
-  std::map<std::string, int> behind_views_ = {};  // readers of a value, through its views too
+  std::map<std::string, int> behind_views_ = {};  // readers of a value, including those through its views
   std::map<std::size_t, Index> classes_ = {};
   int losses_ = 0, most_readers_ = 0;
 };

@@ -1,4 +1,4 @@
-// Random networks as nodes, with everything that a plan must cope with, and what a plan makes of them.
+// Random networks as nodes, with everything that a plan must handle, and the plans made from them.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -20,7 +20,7 @@ struct RandomGraph {
 
 namespace detail {
 
-/// A value of the graph, rather a new one.
+/// A random value of the graph, more likely a recent one.
 inline int any_value(Random& random, std::vector<Node> const& nodes) {
   for (;;) {
     int const newest = static_cast<int>(nodes.size()) - 1, back = random.integer(0, 4) == 0 ? newest : 4;
@@ -28,7 +28,7 @@ inline int any_value(Random& random, std::vector<Node> const& nodes) {
     if (nodes[static_cast<std::size_t>(value)].kind != Node::Kind::loss) return value;
   }
 }
-/// Another one with as many values, or the same.
+/// Another value of the same shape if one is found, else the same value.
 inline int partner(Random& random, std::vector<Node> const& nodes, int value) {
   for (int tries = 0; tries < 20; ++tries) {
     int const other = any_value(random, nodes);
@@ -61,7 +61,7 @@ inline Node random_node(Random& random, std::vector<Node> const& nodes) {
     case 3: {
       Node node = of(Softmax{}, {from});
       node.normalizes =
-          random.integer(0, 1) == 0;  // else as SoftmaxOver, which works in place and has chains behind it
+          random.integer(0, 1) == 0;  // else it is like SoftmaxOver, which works in place and has chains after it
       return node;
     }
     case 4:
@@ -93,8 +93,8 @@ inline Node random_node(Random& random, std::vector<Node> const& nodes) {
 
 }  // namespace detail
 
-/// Up to `most` nodes, with one to three inputs; one to four different outputs; and `losses`, which compare a value
-/// with an input of their own, or with another value, whose gradient they may ask for.
+/// A graph of up to `most` nodes with one to three inputs and one to four different outputs. With `losses`, it has
+/// losses that compare a value with an input of their own, or with another value, whose gradient they may ask for.
 inline RandomGraph random_graph(Random& random, int most, bool losses) {
   RandomGraph graph;
   auto& nodes = graph.nodes;
@@ -104,7 +104,7 @@ inline RandomGraph random_graph(Random& random, int most, bool losses) {
     Node node = detail::random_node(random, nodes);
     if (random.integer(0, 9) == 0 && node.kind != Node::Kind::view) node.closed |= 1u << random.integer(0, 1);
     nodes.push_back(node);
-    if (random.integer(0, 5) == 0 && inputs < 6) {  // a sum with a new input, or with what has no input
+    if (random.integer(0, 5) == 0 && inputs < 6) {  // a sum with a new input, or with a source
       int const value = static_cast<int>(nodes.size()) - 1;
       bool const source = random.integer(0, 1) == 0;
       nodes.push_back(source ? detail::made(RandomNormal{.shape = node.shape}, nodes, {}) : Node{.shape = node.shape});
@@ -154,7 +154,8 @@ inline Planned plan(std::vector<Node> nodes, std::vector<int> outputs, PlanOptio
   p.groups.resize(static_cast<std::size_t>(p.size.groups));
   return p;
 }
-/// Of inference, training with losses or gradients from the user, with and without those of the inputs, in turn.
+/// Plans in turn for inference, and for training with losses or with the user's gradients, with and without gradients
+/// of the inputs.
 inline Planned random_plan(Random& random, int number, int most) {
   bool const losses = number % 4 >= 2;
   auto graph = random_graph(random, most, losses);
@@ -174,16 +175,16 @@ inline std::vector<int> members(Planned const& p, int g) {
   }
   return all;
 }
-/// The first value that the members of a group read, where they may write over it as they go; -1 where they compute
-/// otherwise. That follows from the layers, whatever the plan says: pointwise layers and joins go element by element,
-/// and another layer that works in place says so itself (Node::in_place). It does so alone, or with the loss behind it.
+/// The first value that the members of a group read, if they may overwrite it as they go, else -1. This follows from
+/// the layers, whatever the plan says: pointwise layers and joins work element by element, and any other layer that
+/// works in place says so (Node::in_place). Such a layer must be alone, or with the loss after it.
 inline int may_write_over(Planned const& p, std::vector<int> const& inside) {
   Node const& first = p.node(inside[0]);
   bool const alone = inside.size() == 1 || p.node(inside[1]).kind == Node::Kind::loss;
   bool const may = first.kind == Node::Kind::compute ? first.in_place && alone : first.kind != Node::Kind::loss;
   return may && first.input_count() > 0 ? source_of(p.nodes, first.inputs[0]) : -1;
 }
-/// Whether a value is exactly where another was.
+/// Whether two values are in exactly the same place.
 inline bool in_one_place(Buffer const& a, Buffer const& b) { return a.offset == b.offset && a.size == b.size; }
 
 }  // namespace coldpress::test

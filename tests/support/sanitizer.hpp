@@ -1,6 +1,8 @@
-// Which sanitizer a test was compiled with. g++ defines a macro for each; clang has __has_feature, which xtl defines
-// for g++ too, as a macro that is always 0.
+// Defines a macro for the sanitizer that a test is compiled with.
 #pragma once
+
+// g++ defines a macro for each sanitizer. clang has __has_feature, which xtl also defines for g++, as a macro that is
+// always 0.
 
 #if defined __clang__
 #if __has_feature(address_sanitizer)

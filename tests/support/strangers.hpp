@@ -1,4 +1,4 @@
-// Layers as strangers write them, outside the library's namespace: one of each kind that docs/adding-a-layer.md has.
+// Layers as users write them, outside the library's namespace: one of each kind in docs/adding-a-layer.md.
 #pragma once
 
 #include <coldpress/coldpress.hpp>
@@ -29,7 +29,7 @@ struct SnakeOp {
     return 1 + 2 * frequency * t * (1 - t * t);
   }
 };
-/// Pointwise.
+/// A pointwise layer.
 struct Snake {
   static constexpr std::string_view name = "snake";
   float frequency = 1;
@@ -51,7 +51,7 @@ struct JitterOp {
     return T{} + 1;
   }
 };
-/// Pointwise, with random numbers: one is added here and there.
+/// A pointwise layer with random numbers, which adds one to randomly chosen values.
 struct Jitter {
   static constexpr std::string_view name = "jitter";
   float probability = 0.5f;
@@ -71,7 +71,7 @@ struct Column {
   bool operator==(Column const&) const = default;
 };
 
-/// A join whose slopes read its operands: a sigmoid(b) ...
+/// A join whose derivatives read its operands: a sigmoid(b) ...
 struct GateOp {
   static constexpr bool needs_inputs = true, commutes = false;
   template <class T>
@@ -98,7 +98,7 @@ struct Gate {
   constexpr GateOp join() const { return {}; }
   bool operator==(Gate const&) const = default;
 };
-/// ... and one whose slopes are constants: a + share b.
+/// ... and one whose derivatives are constants: a + share b.
 struct BlendOp {
   static constexpr bool needs_inputs = false, commutes = false;
   float share;
@@ -123,7 +123,7 @@ struct Blend {
   bool operator==(Blend const&) const = default;
 };
 
-/// Plain loops that know nothing of fusion or padding: the values of a sample in reverse.
+/// A layer in plain loops that know nothing of fusion or padding: the values of a sample in reverse order.
 struct Reverse {
   static constexpr std::string_view name = "reverse";
   static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
@@ -138,7 +138,7 @@ struct Reverse {
   bool operator==(Reverse const&) const = default;
 };
 
-/// Parameters and scratch, in plain loops: y = gain x, a gain for each feature.
+/// A layer with parameters and scratch, in plain loops: y = gain x, with one gain per feature.
 struct Gains {
   static constexpr std::string_view name = "gains";
   static constexpr coldpress::Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
@@ -174,7 +174,7 @@ struct Gains {
   bool operator==(Gains const&) const = default;
 };
 
-/// The library's primitives, and fusion: y = x Wᵀ.
+/// A layer that uses the library's primitives and is fused: y = x Wᵀ.
 struct Mixing {
   static constexpr std::string_view name = "mixing";
   static constexpr coldpress::Capabilities capabilities{
@@ -206,7 +206,7 @@ struct Mixing {
   bool operator==(Mixing const&) const = default;
 };
 
-/// Memory from forward to backward: y = r x with r = 1 / sqrt(1 + Σ x²), a value a sample.
+/// A layer that keeps memory from forward to backward: y = r x with r = 1 / sqrt(1 + Σ x²), one value per sample.
 struct Shrink {
   static constexpr std::string_view name = "shrink";
   static constexpr coldpress::Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
@@ -235,7 +235,7 @@ struct Shrink {
   bool operator==(Shrink const&) const = default;
 };
 
-/// State from one call to the next: each step of {steps, features} is the one before.
+/// A layer with a state from one call to the next: each step of {steps, features} is replaced by the step before.
 struct Delay {
   static constexpr std::string_view name = "delay";
   static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
@@ -276,7 +276,7 @@ struct Ramp {
   bool operator==(Ramp const&) const = default;
 };
 
-/// Several inputs of one size, with a parameter: y = Σ (k + 1) x_k + shift.
+/// A layer with several inputs of one size and a parameter: y = Σ (k + 1) x_k + shift.
 struct Staircase {
   static constexpr std::string_view name = "staircase";
   static constexpr coldpress::Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};

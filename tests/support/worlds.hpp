@@ -1,6 +1,7 @@
-// The law of the three worlds: a layer as a type, as a config, and read from a file gives the same bits, forward,
-// backward and trained.
+// Equivalence: a layer as a type, from a config and read from a file gives the same bits.
 #pragma once
+
+// This holds for forward, backward and training.
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -20,7 +21,7 @@ namespace coldpress::test {
 inline bool same_bits(std::span<float const> a, std::span<float const> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
-/// Weights of a network of either kind, one after another.
+/// The weights of a network of either kind, one after another.
 template <class Net>
 std::vector<float> all_weights(Net const& net) {
   std::vector<float> all;
@@ -39,7 +40,7 @@ void check_worlds() {
   INFO(describe(net));
   save(net, path);
   Net typed = load<Net>(path);
-  typed.set_seed(3);  // of the masks of Dropout: a network's file does not hold it
+  typed.set_seed(3);  // of the masks of Dropout, which a network's file does not contain
   auto const config = dynamic::to_config(net);
   auto built = dynamic::Layer::from_config(backend, config, {}, 3);
   auto const model = persist::read_model(path);
@@ -66,7 +67,7 @@ void check_worlds() {
     for (auto* layer : {&built, &loaded}) {
       REQUIRE(same_bits(y, layer->forward(x)));
       auto const down = layer->executable().backward_input(dy);
-      // Where no gradient reaches the input, a static network has none.
+      // If no gradient reaches the input, a static network has none.
       REQUIRE((dx.size() > 0 ? same_bits(dx, down) : same_bits(std::vector<float>(x.size()), down)));
       layer->executable().backward_parameters();
       for (int i = 0; i < Net::weight_count; ++i) {
@@ -78,7 +79,8 @@ void check_worlds() {
     }
   }
 
-  Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 1e-3f, .momentum = 0.9f}> solver{net};  // small: none diverges
+  Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 1e-3f, .momentum = 0.9f}> solver{net};  // small, so that no
+                                                                                               // training diverges
   solver.set_progress({step});
   dynamic::Solver other{std::move(loaded), dynamic::to_solver_config(solver)};
   for (Index const batch : {5, 1, 16, 16}) {
@@ -88,7 +90,8 @@ void check_worlds() {
   REQUIRE(same_bits(all_weights(net), all_weights(other.network())));
 }
 
-/// A layer between two others, so that fusion acts, on samples of one value, of more than a tile's, and of rank 3.
+/// A layer between two others, so that it is fused, on samples of one value, of more than a tile's values, and of rank
+/// 3.
 template <Layer auto layer>
 void check_worlds_of() {
   check_worlds<Sequential<Linear{1}, layer, Linear{4}>, Shape{3}>();

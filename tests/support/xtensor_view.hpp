@@ -1,4 +1,4 @@
-// xtensor's views, in the old and the new layout of its headers.
+// xtensor's views, from the old or the new location of its header.
 #pragma once
 
 #if __has_include(<xtensor/views/xview.hpp>)

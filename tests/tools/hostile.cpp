@@ -107,7 +107,7 @@ TEST_CASE("any file can be inspected, without harm") {
         c.folder / "missing" + ": cannot open: No such file or directory");
   CHECK(contains(failure({"inspect", "/"}), "/: cannot read: is a folder, not a regular file"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "")}), "x: line 1, column 1: there is no value"));
-  CHECK(contains(failure({"inspect", c.folder.put("x", "\x01\x02\x03")}), "x: is no Cap'n Proto message"));
+  CHECK(contains(failure({"inspect", c.folder.put("x", "\x01\x02\x03")}), "x: is not a Cap'n Proto message"));
   CHECK(contains(failure({"inspect", c.folder.put("x", "(netwrok = ())")}), "x: line 1, column 2: "));
   // A damaged checkpoint is called so, though it may be read as what it is not.
   output({"train", "--config", c.config, "--data", c.data, "--steps", "1", "--save", c.save, "--checkpoint",

@@ -76,7 +76,7 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   CHECK(contains(failure(c.predict()), c.input + ": is not a .npy file"));
   CHECK(contains(failure(c.predict({"--backend", "abacus"})), "no backend 'abacus'"));
   c.folder.put("net.juice", "no network");
-  CHECK(contains(failure(c.predict()), c.model + ": is no Cap'n Proto message"));
+  CHECK(contains(failure(c.predict()), c.model + ": is not a Cap'n Proto message"));
   CHECK(content(c.output) == "old");
   CHECK(contains(failure({"predict", "--model", c.model, "--input", c.input, "--output", c.folder / "nowhere/y.npy"}),
                  "nowhere"));

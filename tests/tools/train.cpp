@@ -164,7 +164,7 @@ TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
   std::string const csv = "csv:" + data;
   CHECK(fails(folder / "missing", csv) == folder / "missing" + ": cannot open: No such file or directory");
   CHECK(fails(config, "csv:" + folder / "missing") == folder / "missing" + ": cannot open: No such file or directory");
-  CHECK(contains(fails(config, "tape:x"), "the data 'tape:x' is none of mnist:DIR"));
+  CHECK(contains(fails(config, "tape:x"), "the data 'tape:x' is not one of mnist:DIR"));
   CHECK(contains(fails(config, csv, {"--test", "csv:" + folder / "missing"}), "missing: cannot open"));
   CHECK(contains(fails(config, csv, {"--backend", "abacus"}), "no backend 'abacus'"));
   CHECK(contains(fails(with("tanh = void", "tahn = void"), csv), folder / "wrong" + ": line 3, column "));

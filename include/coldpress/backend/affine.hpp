@@ -1,20 +1,23 @@
-// One sample through a dense layer, where latency rules. Shapes are arguments; where the compiler knows them, all is
-// inlined.
+// A dense layer applied to one sample, where latency matters most.
 #pragma once
+
+// Shapes are arguments; where the compiler knows them, everything is inlined.
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/steps.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Where there is one output, lanes are inputs. How so many terms are summed: f(Int<partial sums>{}, V{}).
+/// For a layer with one output, the lanes are inputs. Calls f(Int<number of partial sums>{}, V{}), chosen by the number
+/// of terms.
 template <class F>
 COLDPRESS_INLINE void with_terms(Index depth, F f) {
   if (depth <= lanes_of<Narrow>) return f(Int<1>{}, Narrow{});
   if (depth <= lanes) return f(Int<1>{}, Vector{});
   depth < 4 * lanes ? f(Int<2>{}, Vector{}) : f(Int<4>{}, Vector{});
 }
-/// Of W whole vectors are read. What lies behind its end is left out: training may make anything of it, such as NaN.
+/// The dot product of a row with W. Whole vectors of W are read, but lanes beyond its end are ignored, because training
+/// may leave anything there, NaN included.
 template <int parts, class V, class Number, class Epilogue>
 COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue const& epilogue, Index row) {
   constexpr int width = lanes_of<V>;
@@ -42,7 +45,8 @@ COLDPRESS_INLINE void dot(Index depth, float const* x, Number const* w, Epilogue
              [&](auto parts, auto v) COLDPRESS_INLINE_LAMBDA { dot<parts, decltype(v)>(depth, x, w, epilogue, row); });
 }
 
-/// Some columns of the row: `parts` sums (of k = p, p + parts, ...), added half by half at the end.
+/// Computes w vectors of columns of the row. There are `parts` partial sums (of the terms k = p, p + parts, ...), which
+/// are added pairwise at the end.
 template <int parts, int w, class V, class Number, class Epilogue>
 COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, Index b_pitch, Epilogue const& epilogue,
                                 Index column) {
@@ -68,7 +72,8 @@ COLDPRESS_INLINE void row_block(Index depth, float const* x, Number const* b, In
   unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { total[0][j] = resize<Vector>(sum[0][j]); });
   epilogue.finish(total, 0, column);
 }
-/// Vectors of a row that are summed at once: of many, so that W is read as it lies in memory; and their parts.
+/// The number of vectors of a row that are summed at once, large enough that W is read in memory order, and the number
+/// of partial sums of each.
 inline constexpr int row_columns = 2 * tile_columns;
 constexpr int row_parts(int w) { return 2 * w <= tile_columns ? 8 : w <= tile_columns ? 4 : 2; }
 
@@ -81,13 +86,13 @@ COLDPRESS_INLINE void affine_block(Step const& s, Index depth, Index column) {
   row_block<row_parts(w), w, V>(depth, s.x, s.weight, s.pitch, output_of(s), column);
 }
 
-/// The same, not inlined: one copy serves every shape.
+/// The same as affine_block, but not inlined, so that one copy serves every shape.
 template <int w, class V, class Step>
 __attribute__((noinline)) void affine_tile(void const* step) {
   Step const s = *static_cast<Step const*>(step);  // stores cannot change a copy
   affine_block<w, V>(s, s.inputs, s.column);
 }
-/// Of rows that are too long for one.
+/// For rows that are too long for one tile.
 template <class Step>
 void affine_tiles(void const* step) {
   Step s = *static_cast<Step const*>(step);
@@ -120,7 +125,7 @@ template <class Number, class Chain, class Join>
 COLDPRESS_INLINE void affine_row(AffineStep<Number, Chain, Join> const& s, Index, Index) {
   kernel_of(s)(&s);
 }
-/// Where the compiler knows the shape, it is inlined: a small layer takes less time than a call.
+/// Where the compiler knows the shape, the code is inlined, because a small layer takes less time than a call.
 template <class Number, class Chain, class Join, Index inputs, Index outputs>
 COLDPRESS_INLINE void affine_row(AffineStep<Number, Chain, Join> const& s, Fixed<inputs>, Fixed<outputs>) {
   if constexpr (outputs == 1) {
@@ -132,7 +137,7 @@ COLDPRESS_INLINE void affine_row(AffineStep<Number, Chain, Join> const& s, Fixed
   }
 }
 
-/// The matrix of one output in floats; whole vectors are read and written.
+/// Converts the matrix of a layer with one output to floats. Whole vectors are read and written.
 template <class Number>
 void copy_run(Number const* from, float* to, Index size) {
   for (Index k = 0; k < size; k += lanes) store(to + k, load<Vector>(from + k));

@@ -1,6 +1,8 @@
-// What layers and backends say to each other. A backend is a type with the primitives that Cpu (cpu.hpp) and Reference
-// (reference.hpp) list; matrices are Rows, one row a sample, and parameters are in the backend's own layout.
+// The types that layers and backends exchange.
 #pragma once
+
+// A backend is a type with the primitives that Cpu (cpu.hpp) and Reference (reference.hpp) list. Matrices are Rows,
+// with one row per sample, and parameters are in the backend's own layout.
 
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
@@ -13,20 +15,20 @@ constexpr bool keeps_blocks = requires {
   requires Backend::keeps_blocks;
 };
 
-/// Whether a backend computes layers, losses and statistics whole, where their own functions are not to be called: what
-/// is in a device's memory.
+/// Whether a backend computes layers, losses and metrics as a whole, instead of having their own functions called. This
+/// is for values that are in the memory of a device.
 template <class Backend>
 constexpr bool takes_layers = requires {
   requires std::remove_cvref_t<Backend>::takes_layers;
 };
 
-/// Whether a backend's kernels take their shapes and operations as numbers.
+/// Whether a backend's kernels receive their shapes and operations as run-time arguments.
 template <class Backend>
 constexpr bool is_linked = requires {
   requires std::remove_cvref_t<Backend>::linked;
 };
 
-/// The second operand of a join: op joins what is computed with the value at the same place of `other`.
+/// The second operand of a join: op combines the computed value with the value at the same place of `other`.
 template <class Op, class T>
 struct With {
   Op op;
@@ -47,8 +49,8 @@ constexpr bool is_no_chain = [] {
   }
 }();
 
-/// What happens to a finished sum on its way to memory: y = chain(z) with z = join(sum). Where backward reads z, it is
-/// kept too.
+/// What happens to a finished sum before it is stored: y = chain(z) with z = join(sum). Where backward reads z, z is
+/// stored too, in `kept`.
 template <class Chain, class T, class Join = DefaultJoin<Chain, T>>
 struct Then {
   Chain chain;
@@ -67,13 +69,13 @@ struct Then {
   }
 };
 
-/// What happens to a finished input gradient on its way to memory: it is multiplied by the slope of the chain that made
-/// the input.
+/// What happens to a finished input gradient before it is stored: it is multiplied by the gradient of the chain that
+/// produced the input.
 template <class Chain, class T>
 struct Slope {
   Chain chain;
   std::uint64_t step = 0;
-  T const* input = nullptr;  // of the chain, where it needs one
+  T const* input = nullptr;  // of the chain, where its gradient needs it
   Index input_pitch = 0;
   T const* output = nullptr;
   Index output_pitch = 0;
@@ -82,15 +84,16 @@ struct Slope {
   constexpr bool empty() const { return chain.length == 0; }
 };
 
-/// What a pooling that is one pass with a convolution makes of the convolution's values: these never reach memory.
+/// A pooling that is computed in one pass with a convolution, whose own values then never reach memory.
 template <class T, class Last = bool>
 struct Windows {
-  PoolingGeometry geometry = {};         // of maxima; without planes: there is none
-  T* places = nullptr;                   // takes the tap that each is from
-  [[no_unique_address]] Last last = {};  // of what the chain has made of the values; else the chain follows
+  PoolingGeometry geometry = {};         // of the max pooling; no planes: there is no pooling
+  T* places = nullptr;                   // receives the tap of each maximum
+  [[no_unique_address]] Last last = {};  // the operation applied to the maxima if the chain came before; else the chain
+                                         // follows
 
   constexpr explicit operator bool() const { return geometry.planes > 0; }
-  /// The same for a function that leaves all to run time.
+  /// Conversion for functions that decide everything at run time.
   constexpr operator Windows<T>() const requires(!std::is_same_v<Last, bool>) { return {geometry, places, last}; }
 };
 struct NoWindows {
@@ -101,24 +104,25 @@ struct NoWindows {
   }
 };
 
-/// What a compute layer's forward is given. x and y are Rows, p[i] the start of parameter i. A layer of several inputs
-/// has the shapes and Rows of all: in[k], x[k]. State is std::nullptr_t where the compiler knows that there is none.
+/// The arguments of a compute layer's forward function. x and y are Rows, p[i] is the start of parameter i. A layer
+/// with several inputs gets the shapes and Rows of all of them: in[k], x[k]. State is std::nullptr_t where the compiler
+/// knows that the layer has no state.
 template <class In, class X, class P, class Y, class Then, class T, class State = T*, class Windows = NoWindows>
 struct ForwardPass {
-  In in;  // of one sample
+  In in;  // the shape of one sample
   X x;
   P p;
   Y y;
   Then then;
-  T* memory;           // memory_of(layer) values a sample, kept until backward
-  State state;         // state_of(layer) values a sample, carried to the next call; null: every sample starts anew
+  T* memory;           // memory_of(layer) values per sample, kept until backward
+  State state;         // state_of(layer) values per sample, carried to the next call; null: every sample starts anew
   std::uint64_t key;   // of the layer's random numbers
-  std::uint64_t step;  // 0: inference
-  // Not [[no_unique_address]], though it may be empty: nvcc 13.0 has kernels take nearly twice the bytes then.
+  std::uint64_t step;  // the number of the training step; 0: inference
+  // Not [[no_unique_address]], although it may be empty: with it, nvcc 13.0 makes kernels take nearly twice the bytes.
   Windows windows = {};
 };
 
-/// What its backward functions are given: dx = slope(...); sinks[i] takes the gradient of parameter i.
+/// The arguments of a layer's backward functions: dx = slope(...); sinks[i] receives the gradient of parameter i.
 template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
           class Windows = NoWindows>
 struct BackwardPass {
@@ -135,27 +139,27 @@ struct BackwardPass {
   Windows windows = {};
 };
 
-/// Where a parameter's gradient goes: to memory, ...
+/// A parameter's gradient is either stored in memory, ...
 template <class T>
 struct GradientSink {
   T* gradient;
-  bool add = false;  // to what is there, or over it
+  bool add = false;  // whether to add to what is there, or to overwrite it
   constexpr GradientSink at(Index offset) const { return {gradient + offset, add}; }
-  /// The gradient of element e.
+  /// Receives the gradient of element e.
   constexpr void take(Index e, T value) const { gradient[e] = add ? gradient[e] + value : value; }
 };
 
-/// ... or straight into the parameter, through the optimizer: then the gradient never reaches memory.
+/// ... or passed straight to the optimizer, which updates the parameter. The gradient then never reaches memory.
 template <class Optimizer, class T>
 struct UpdateSink {
   Optimizer optimizer;  // with the constants of this step
-  float scale;          // of the gradient
+  float scale;          // the factor of the gradient
   T* weight;
   T* state[Optimizer::states];
   float decay = 0;
   Regularization regularization = Regularization::l2;
-  float average = 0;    // above 0: of a statistic, which takes observations in place of gradients
-  bool frozen = false;  // then nothing changes
+  float average = 0;    // above 0: a running statistic, which receives observations instead of gradients
+  bool frozen = false;  // whether the parameter stays as it is
 
   constexpr UpdateSink at(Index offset) const {
     UpdateSink part = *this;
@@ -163,7 +167,8 @@ struct UpdateSink {
     for (T*& s : part.state) s += offset;
     return part;
   }
-  /// One step of a number, or of a vector of them. `penalized`: whether there is decay; constant, for it costs time.
+  /// One step of a number, or of a vector of numbers. `penalized` says whether there is weight decay. It is constant,
+  /// because a test at run time would cost time.
   template <bool penalized, class V>
   __attribute__((always_inline)) constexpr void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
     gradient = gradient * scale;
@@ -174,7 +179,7 @@ struct UpdateSink {
     }
     optimizer.update(value, gradient, states);
   }
-  /// The gradient of element e, or what is observed of it.
+  /// Receives the gradient of element e, or an observation of it.
   constexpr void take(Index e, T value) const {
     if (frozen) return;
     if (average > 0) return observe(weight[e], value);
@@ -187,7 +192,7 @@ struct UpdateSink {
     }
     for (int s = 0; s < Optimizer::states; ++s) state[s][e] = states[s];
   }
-  /// One step of a statistic.
+  /// One step of a running statistic.
   template <class V>
   __attribute__((always_inline)) constexpr void observe(V& value, V observation) const {
     V const distance = Math<V>::fma(observation, V{} + scale, -value);

@@ -1,4 +1,4 @@
-// Convolutions of images as products of the register tile: panels of what the window sees, and the weights as they are.
+// Convolutions of images as matrix products: panels of what the window sees, times the weights as they are stored.
 #pragma once
 
 #include <coldpress/backend/sequence_convolution.hpp>
@@ -25,7 +25,7 @@ void convolve_images(ConvolutionGeometry const& g, In x, float const* weight, fl
   });
 }
 
-/// dx += the input gradient.
+/// Adds the input gradient to dx.
 template <class = void>
 void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
   PanelMemory const memory{g, scratch, true};
@@ -33,7 +33,7 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
   for_each_part(g, memory.panel, dy.rows, [&](Part const& part) {
     for (Index group = 0; group < g.groups; ++group) {
       take_outputs(g, part, dy, group, memory.outputs, pitch);
-      for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while they are in the cache
+      for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while the outputs are in the cache
         Index const count = freestanding::smaller(memory.panel.channels, g.group_channels() - c);
         float const* const rows = weight + c * g.taps() * Layout::pitch(g.outputs) + group * outputs;
         multiply(count * g.taps(), part.size(), outputs, {rows, Layout::pitch(g.outputs), 1}, memory.outputs, pitch,

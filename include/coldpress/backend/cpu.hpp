@@ -16,10 +16,10 @@
 namespace coldpress {
 inline namespace COLDPRESS_ISA {
 
-// What needs no template is one all the same, here and in the kernels: a program pays for the tiles it uses, not for
-// those it includes.
+// Everything is a template, here and in the kernels, even where it need not be: a program then pays only for the tiles
+// it uses, and not for all that it includes.
 struct Cpu : cpu::Layout, cpu::Cutting {
-  /// y = then(x Wᵀ + b); W is in floats, or in halves of some.
+  /// y = then(x Wᵀ + b). W is stored as floats, or as bfloat16.
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
                                Then<Chain, float, Join> const& then) const {
@@ -39,7 +39,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
               });
         });
   }
-  /// dx = slope(dy W). W is transposed in parts that stay in the cache until they are used.
+  /// dx = slope(dy W). W is transposed in parts that are small enough to stay in the cache until they are used.
   template <class DY, class Number, class DX, class Chain>
   void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
     auto const in = dx.columns;
@@ -90,13 +90,13 @@ struct Cpu : cpu::Layout, cpu::Cutting {
               });
         });
   }
-  /// sink(Σ rows of dy)
+  /// sink(sum of the rows of dy)
   template <class DY, class Sink>
   void sum_rows(DY dy, Sink const& sink) const {
     sum_rows_of(dy, cpu::epilogue_of(sink, 0),
                 [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA { sum += cpu::load(dy.row(i) + c); });
   }
-  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
   COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                                  Then<Chain, float, Join> const& then, State state, Windows const& windows = {}) const {
@@ -108,7 +108,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     }
     convolve_all(g, x, weight, bias, y, then, windows);
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class DY, class DX, class Chain, class Windows = NoWindows>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                Slope<Chain, float> const& slope, Windows const& windows = {}) const {
@@ -135,7 +135,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       }
     });
   }
-  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
+  /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class X, class DY, class Sink, class Windows = NoWindows>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights, Sink const* biases,
                                     Windows const& windows = {}) const {
@@ -157,7 +157,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     cpu::hand_over(weights, gradient, size);
     if (biases) cpu::hand_over(*biases, sums, g.outputs);
   }
-  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class X, class Y, class Chain, class Join>
   void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
     auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
@@ -173,7 +173,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     finish_rows(y, then, blocks, 1, cost,
                 [&](Index i, Index, float* own) { cpu::pool(g, x.row(i), y.row(i), places_of(i), own); });
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                      Slope<Chain, float> const& slope) const {
@@ -227,8 +227,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       });
     });
   }
-  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
-  /// the join needs them.
+  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second). a and b
+  /// are read only where the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
     auto const op = layer.join();
@@ -265,7 +265,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   void normalize(Normalization kind, X x, Y y) const {
     each_row(x, [&](Index i) { cpu::normalize_row(kind, x.row(i), y.row(i), x.columns); });
   }
-  /// dx from y and dy; dx may be dy.
+  /// Computes dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
     each_row(y, [&](Index i) {
@@ -285,7 +285,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     });
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
-  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
   template <bool fast = false, class T>
   COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
     cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
@@ -297,8 +297,9 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       });
     });
   }
-  /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
-  /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
+  /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
+  /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is
+  /// cut every `truncation` steps, counted from the end.
   template <class T>
   void recurrent_gradient(Recurrence<T> const& r, T const* weights,
                           std::type_identity_t<Sequence<T const>> const& upper, Index truncation) const {
@@ -312,7 +313,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       });
     });
   }
-  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  /// The gradient of a part's input, from the gradients of its sums. dx has one row per sample and step.
   template <class T>
   void recurrent_input_gradient(Recurrence<T> const& r, T const* weights, Rows<T> dx) const {
     Index const units = r.units(), gates = r.weights.gates;
@@ -326,7 +327,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                 {dx.data, dx.rows, 1, dx.columns, dx.pitch, 0}, q > 0);
     }
   }
-  /// The gradients of a part's weights, from those of its sums; steps and samples of r.x and r.h are one matrix.
+  /// The gradients of a part's weights, from the gradients of its sums. The steps and samples of r.x and r.h form one
+  /// matrix.
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
@@ -335,13 +337,13 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
     Rows<float const> const of_x{r.gradients.data, rows, columns, pitch};
-    Index const skipped = w.gates == 3 ? r.units() : 0;  // what comes from h goes to the last sums
+    Index const skipped = w.gates == 3 ? r.units() : 0;  // for what comes from h, the last sums count
     Rows<float const> const of_h{r.gradients.data + skipped, rows, columns, pitch};
     Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
     if (inputs > 0) weight_gradient(Rows<float const>{r.x.data, rows, inputs, r.x.sample_pitch}, of_x, row(0));
     weight_gradient(Rows<float const>{r.h.data + h_from * r.h.sample_pitch, later, w.hidden, r.h.sample_pitch},
                     Rows<float const>{of_h.row(to), later, columns, pitch}, row(inputs));
-    float* const sums = scratch;  // summed once: a pass over the gradients takes as long as it takes to read them
+    float* const sums = scratch;  // summed once, because a pass over the gradients costs as much as reading them
     sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
     cpu::hand_over(row(inputs + w.hidden), sums, columns);
     cpu::hand_over(row(inputs + w.hidden + 1), sums + skipped, columns);
@@ -350,7 +352,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     cpu::copy(from, to, add);
   }
-  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
+  /// Passes a complete gradient of `size` values, or what a running statistic observed, to the sink.
   template <class Sink>
   void hand_over(float const* gradient, Index size, Sink const& sink) const {
     constexpr Index line = 16;  // numbers
@@ -359,7 +361,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                      freestanding::smaller(last * line, size) - first * line);
     });
   }
-  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  /// Scales each unit's weights down to the L2 norm `most` if theirs is larger.
   void constrain(Parameter const& parameter, float* weight, float most) const {
     for_units(parameter, weight, [&](Rows<float> units) { limit_columns(units, most); });
   }
@@ -378,7 +380,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
         cpu::store_row(weights.row(i) + c, cpu::load_row(weights.row(i) + c, left) * factor, left);
     }
   }
-  /// Sum of squares of a flat buffer.
+  /// The sum of squares of a flat buffer.
   double squared_norm(float const* values, Index size) const {
     return sum_of<double>(cpu::parts_of(size, cpu::lanes), cpu::lanes, [&](Index i) {
       cpu::Vector const v = cpu::load(values + i * cpu::lanes);
@@ -387,7 +389,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   }
 
  private:
-  /// epilogue(Σ rows of x), as add(sum, row, column) adds one.
+  /// epilogue(sum of the rows of x), where add(sum, row, column) adds one term.
   template <class X, class Epilogue, class Add>
   void sum_rows_of(X x, Epilogue const& epilogue, Add add) const {
     constexpr int most = cpu::tile_columns;

@@ -1,6 +1,8 @@
-// The CPU backend for networks that only infer, with the matrices of dense layers in bfloat16: half the bytes to hold
-// and to stream, sums in float all the same. Weights are rounded where they are written: of 24 bits 8 are left.
+// The CPU backend for inference only, with the matrices of dense layers in bfloat16.
 #pragma once
+
+// This halves the memory that is held and read; sums are still in float. Weights are rounded when they are written: 8
+// of 24 significant bits remain.
 
 #include <coldpress/backend/cpu.hpp>
 

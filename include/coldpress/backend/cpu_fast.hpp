@@ -1,6 +1,8 @@
-// The CPU backend with tanh and sigmoid within 5 units in the last place, not 2: for streams, where each step waits for
-// them. Without fused multiply-adds it is the same as Cpu.
+// The CPU backend with faster tanh and sigmoid, accurate to 5 units in the last place instead of 2.
 #pragma once
+
+// It is meant for streams, where each step waits for these functions. Without fused multiply-adds it is the same as
+// Cpu.
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/layers/sigmoid.hpp>
@@ -26,7 +28,7 @@ struct FastSigmoidOp : SigmoidOp {
   }
 };
 
-/// The layers TanH, Sigmoid and Rnn take the faster forms; all others are as ever.
+/// The layers TanH, Sigmoid and Rnn use the faster forms; all others are unchanged.
 struct CpuFast : Cpu {
   static FastTanHOp op(std::same_as<TanHOp> auto) { return {}; }
   static FastSigmoidOp op(std::same_as<SigmoidOp> auto) { return {}; }

@@ -1,4 +1,4 @@
-// What kernels do to rows, tiles and samples, cut into pieces for the threads of a Context.
+// How kernels divide rows, tiles and samples into pieces for the threads of a Context.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -10,7 +10,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The order of the tiles of a product: some of each panel, then as many below them.
+/// The order in which the tiles of a matrix product are computed: `height` tiles of each panel in turn, then the next
+/// `height` tiles below them.
 struct Strips {
   Index tiles, panels, height;
 
@@ -18,7 +19,7 @@ struct Strips {
     Index panel;
     Parts tiles;
   };
-  /// The longest run of tiles of one panel from number `first` on, which moves behind it.
+  /// The longest run of tiles of one panel from tile number `first` on. `first` then moves past it.
   Part next(Index& first, Index last) const {
     Index const above = first / (height * panels) * height, rows = freestanding::smaller(height, tiles - above);
     Index const at = first - above * panels, from = at % rows, to = freestanding::smaller(rows, from + last - first);
@@ -35,7 +36,7 @@ struct Cutting : Context {
       for (Index i = first; i < last; ++i) f(i);
     });
   }
-  /// Σ f(i) over [0, count): sums of at most 64 blocks, then their sum.
+  /// The sum of f(i) over [0, count), computed as the sum of at most 64 blocks.
   template <class Sum, class Count, class Cost, class F>
   Sum sum_of(Count count, Cost cost, F const& f) const {
     constexpr Index most = 64;
@@ -52,8 +53,8 @@ struct Cutting : Context {
     for (Index b = 0; b < blocks; ++b) total += sums[b];
     return total;
   }
-  /// compute(first, count, scratch) writes some rows of y, those after its blocks; while they are in the cache, the
-  /// rest, a Then or a Slope, follows. `cost`: of a row.
+  /// compute(first, count, scratch) writes some rows of y, those that follow its blocks; `rest`, which is a Then or a
+  /// Slope, is applied while they are in the cache. `cost` is the work per row in multiply-adds.
   template <class Y, class Rest, class F>
   void finish_rows(Y y, Rest const& rest, Index blocks, Index at_once, Index cost, F compute) const {
     Index const start = blocks * block_size;
@@ -70,9 +71,9 @@ struct Cutting : Context {
   static constexpr auto panels_of(Columns columns) {
     return parts_of(vectors(columns), Fixed<tile_columns>{});
   }
-  /// cpu::multiply, or that of some parts of the columns, cut into tiles. Where B is small enough to be read again and
-  /// again, a few rows get all their columns before the next: what is read and written with them streams through
-  /// memory.
+  /// cpu::multiply, over all columns or some panels of them, divided into tiles. Where B is small enough to be read
+  /// repeatedly from the cache, a few rows get all their columns before the next rows start, because those rows and
+  /// their results stream through memory.
   template <class Count, class Columns, class Depth, class Number, class Epilogue, class Panels>
   void multiply(Count rows, Columns columns, Depth depth, Left a, Right<Number> b, Epilogue const& epilogue,
                 Index panel, Panels panels) const {
@@ -87,7 +88,7 @@ struct Cutting : Context {
       }
     });
   }
-  /// cpu::transpose, cut into cache lines of `to`.
+  /// cpu::transpose, divided into cache lines of `to`.
   template <class Count, class Columns, class Number>
   void transpose(Count rows, Columns columns, Number const* from, Index from_pitch, float* to, Index to_pitch) const {
     constexpr Index line = 16;
@@ -98,7 +99,7 @@ struct Cutting : Context {
                           from_pitch, to + row, to_pitch);
          });
   }
-  /// f(first, count) for some samples of several: never for one, which is summed in an order of its own.
+  /// f(first, count) for ranges of at least two samples. A single sample would be summed in another order.
   template <class F>
   void each_samples(Recurrence<float> const& r, F const& f) const {
     Index const gates = r.weights.gates * r.units(),

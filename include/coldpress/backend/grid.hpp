@@ -1,8 +1,10 @@
-// The GPU's backend as all of its threads run it together: each primitive is called by every thread with the same
-// arguments, divides the work between them, and begins with a barrier where one is needed. On a host the threads are
-// loops, with the same arithmetic: tests compare it with the reference there. Nothing depends on how many blocks there
-// are, and there are no atomic sums: the same bits every time.
+// The GPU's backend, whose primitives are executed by all threads of the GPU together.
 #pragma once
+
+// Every thread calls each primitive with the same arguments. The primitive divides the work among the threads and
+// begins with a barrier where one is needed. On a host the threads are loops with the same arithmetic, so tests can
+// compare them with the reference. Results do not depend on the number of blocks and no sums are atomic: the bits are
+// the same every time.
 
 #include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/grid/convolution.hpp>
@@ -13,7 +15,7 @@
 
 namespace coldpress {
 
-/// Where a GPU has parameters and rows: in canonical order, rows start at multiples of 16 bytes.
+/// The layout of parameters and rows on a GPU: parameters are in canonical order, rows start at multiples of 16 bytes.
 struct GridLayout {
   static constexpr Index pitch(Index n) { return (n + 3) / 4 * 4; }
   static constexpr Index storage_size(Parameter const& parameter) { return (parameter.shape.size() + 3) / 4 * 4; }
@@ -28,7 +30,7 @@ struct GridLayout {
     Index const rows = w.gates * w.hidden;
     Index most = rows * w.hidden;
     for (Index columns :
-         {w.inputs(0), w.inputs(w.parts() - 1), w.hidden}) {  // more columns may need less: fewer splits
+         {w.inputs(0), w.inputs(w.parts() - 1), w.hidden}) {  // more columns may need less, since they are split less
       if (extent.training && columns > 0) most = freestanding::larger(most, grid::split_scratch(1, rows, columns));
     }
     return most;
@@ -37,12 +39,12 @@ struct GridLayout {
     return extent.training ? grid::split_scratch(g.groups, g.group_outputs(), g.depth()) : 0;
   }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
-  /// What the blocks of a step that have samples of their own leave: of so many values each.
+  /// The floats for the partial results of blocks that have samples of their own, with this many values per block.
   static constexpr Index chunks_scratch(Index values) {
     return values <= grid::apart_values ? grid::cluster_blocks * pitch(values) : 0;
   }
-  /// Threads that go through a range each by itself, with so much scratch of its own: as many as some memory is enough
-  /// for.
+  /// The number of threads that may each process a range alone with this many floats of scratch, limited by a total of
+  /// 2^24 floats.
   static constexpr int workers_for(Index own) {
     return own == 0 ? 1 << 30 : static_cast<int>(freestanding::within<Index>((1 << 24) / own, 1, 4096));
   }
@@ -52,8 +54,8 @@ struct Grid : grid::Team, GridLayout {
   using Scalar = float;
   static constexpr bool many_threads = true;
   float* scratch = nullptr;               // as much as scratch_of(layer) asks for
-  int workers = 1;                        // threads at most that go through a range each by itself: Extent::workers
-  Index own_scratch = 0;                  // of each of these
+  int workers = 1;                        // at most this many threads process a range alone: Extent::workers
+  Index own_scratch = 0;                  // of each of these, in floats
   Precision precision = Precision::fp32;  // of the products of dense layers and convolutions
 
   /// y = then(x Wᵀ + b)
@@ -79,14 +81,14 @@ struct Grid : grid::Team, GridLayout {
                          grid::Matrix<false>{dy.data, 1, dy.pitch}, grid::Matrix<false>{x.data, x.pitch, 1}, scratch,
                          [&](Index, Index i, Index j, float sum) { sink.take(i * columns + j, sum); });
   }
-  /// sink(Σ rows of dy)
+  /// sink(sum of the rows of dy)
   template <class DY, class Sink>
   constexpr void sum_rows(DY dy, Sink const& sink) const {
     each_sum(
         dy.columns, dy.rows, 32, [&](Index j, Index i) { return dy.row(i)[j]; },
         [&](Index j, float sum) { sink.take(j, sum); }, kind_of(sink));
   }
-  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class X, class Y, class Chain, class Join, class State>
   constexpr void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                           Then<Chain, float, Join> const& then, State state, NoWindows = {}) const {
@@ -105,7 +107,7 @@ struct Grid : grid::Team, GridLayout {
       past.append(x.row(n), g.height.in);
     });
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
                                          Slope<Chain, float> const& slope, NoWindows = {}) const {
@@ -118,7 +120,7 @@ struct Grid : grid::Team, GridLayout {
           store(dx, slope, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column), sum);
         });
   }
-  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
+  /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class X, class DY, class Sink>
   constexpr void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights,
                                               Sink const* biases, NoWindows = {}) const {
@@ -130,7 +132,7 @@ struct Grid : grid::Team, GridLayout {
                          });
     if (biases) sum_positions(g, dy, *biases);
   }
-  /// sink(Σ dy over samples and positions)
+  /// sink(sum of dy over samples and positions)
   template <class DY, class Sink>
   constexpr void sum_positions(ConvolutionGeometry const& g, DY dy, Sink const& sink) const {
     grid::OutputGradients const gradients{g, dy.data, dy.pitch};
@@ -138,7 +140,7 @@ struct Grid : grid::Team, GridLayout {
         g.outputs, dy.rows * g.positions(), 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
         [&](Index k, float sum) { sink.take(k, sum); }, kind_of(sink));
   }
-  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class X, class Y, class Chain, class Join>
   constexpr void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
     each(y.rows * y.columns, [&](Index e) {
@@ -163,7 +165,7 @@ struct Grid : grid::Team, GridLayout {
       store(y, then, n, o, value);
     });
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   constexpr void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
                                Slope<Chain, float> const& slope) const {
@@ -203,8 +205,8 @@ struct Grid : grid::Team, GridLayout {
   constexpr void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
     each_value(dx, [&](Index i, Index j) { store(dx, slope, i, j, dx.row(i)[j] + dy.row(i)[j]); });
   }
-  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second). a and b are read where
-  /// the join needs them.
+  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second). a and b
+  /// are read only where the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
   constexpr void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx,
                                Slope<Chain, float> const& slope) const {
@@ -225,7 +227,7 @@ struct Grid : grid::Team, GridLayout {
   constexpr void normalize(Normalization kind, X x, Y y) const {
     grid::each_row(*this, x.rows, x.columns, grid::normalizing(kind, x, y));
   }
-  /// dx from y and dy; dx may be dy.
+  /// Computes dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   constexpr void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
     auto const slope = [dy](Index i, Index j) { return dy.row(i)[j]; };
@@ -260,11 +262,11 @@ struct Grid : grid::Team, GridLayout {
     }
     return static_cast<float>(total / static_cast<double>(Index{x.rows}));
   }
-  /// The mean of a loss over samples y, which it takes whole.
+  /// The mean over the samples of y of a loss that is computed from whole samples.
   template <class LossType, class Y, class Target, class DY, class DT>
   constexpr float sample_losses(LossType const& loss, Shape const& in, Y y, Target t, DY dy, DT dt) const {
     double total = 0;
-    if constexpr (requires { LossType::workspace; }) {  // a block for each sample
+    if constexpr (requires { LossType::workspace; }) {  // one block per sample
       Index const blocks = freestanding::smaller<Index>(sum_parts, y.rows);
       total = sum_of_parts(blocks, [&](grid::Block const& block, Index part) {
         static_assert(2 * (LossType::workspace + LossType::most) <= grid::shared_values);
@@ -283,17 +285,18 @@ struct Grid : grid::Team, GridLayout {
     }
     return static_cast<float>(total / static_cast<double>(Index{y.rows}));
   }
-  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
   constexpr void recurrent(Recurrence<float> const& r, float const* weights) const {
     grid::recurrent(*this, r, weights, scratch);
   }
-  /// The same backward: r.gradients gets those of the gates' sums. `upper`: that of h from above, of all steps or
-  /// of the last that comes; what flows from a step to the one before is cut every `truncation` steps from the end.
+  /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
+  /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is
+  /// cut every `truncation` steps, counted from the end.
   constexpr void recurrent_gradient(Recurrence<float> const& r, float const* weights,
                                     Sequence<float const> const& upper, Index truncation) const {
     grid::recurrent_gradient(*this, r, weights, upper, truncation);
   }
-  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  /// The gradient of a part's input, from the gradients of its sums. dx has one row per sample and step.
   constexpr void recurrent_input_gradient(Recurrence<float> const& r, float const* weights, Rows<float> dx) const {
     RecurrentWeights const& w = r.weights;
     grid::GatesByStep const gates{{r, false}};
@@ -309,7 +312,7 @@ struct Grid : grid::Team, GridLayout {
       dx.row(i)[j] = sum;
     });
   }
-  /// sink(gradients of a part's weights), from those of its sums.
+  /// sink(the gradients of a part's weights), from the gradients of its sums.
   template <class Sink>
   constexpr void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
@@ -339,13 +342,13 @@ struct Grid : grid::Team, GridLayout {
       value = (add ? value : 0) + from.at(t, i)[c * from.column_pitch];
     });
   }
-  /// sink(a gradient that is whole, of `size` values gradient[e]), or what a statistic observes.
+  /// Passes a complete gradient of `size` values gradient[e], or what a running statistic observed, to the sink.
   template <class Gradient, class Sink>
   constexpr void hand_over(Gradient const& gradient, Index size, Sink const& sink) const {
     each(
         size, [&](Index e) { sink.take(e, gradient[e]); }, kind_of(sink));
   }
-  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  /// Scales each unit's weights down to the L2 norm `most` if theirs is larger.
   constexpr void constrain(Parameter const& parameter, float* weight, float most) const {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
     each(units, [&](Index unit) {
@@ -354,17 +357,18 @@ struct Grid : grid::Team, GridLayout {
       for (Index i = 0; norm > most && i < size; ++i) w[i] *= most / norm;
     });
   }
-  /// Sum of squares of a flat buffer.
+  /// The sum of squares of a flat buffer.
   constexpr double squared_norm(float const* values, Index size) const {
     return sum_of(size, [&](Index i) { return static_cast<double>(values[i]) * static_cast<double>(values[i]); });
   }
-  /// f(first, last, grid) for ranges that together are [0, count), each of one thread alone.
+  /// f(first, last, grid) for ranges that together are [0, count), each executed by one thread alone.
   template <class F>
   constexpr void each_range(Index count, F const& f) const {
     each_of(workers, count, [&](Index i, int worker) { f(i, i + 1, alone_with(worker)); });
   }
-  /// f(row, i, i + 1), or f(row, i, i + 1, grid), for each i below the count in each row, each by one thread alone, and
-  /// then the next function. There are as many rows at a time as workers with scratch, which is that of the row.
+  /// For each i below the count in each row, one thread calls f(row, i, i + 1) or f(row, i, i + 1, grid); the next
+  /// function starts when the one before is done. As many rows are in progress as there are workers with scratch, and
+  /// the scratch belongs to the row.
   template <class... F>
   constexpr void each_part(Index rows, Index count, F const&... f) const {
     for (Index done = 0; done < rows; done += workers) {
@@ -381,12 +385,12 @@ struct Grid : grid::Team, GridLayout {
       (all(f), ...);
     }
   }
-  /// take(k, Σ value(k, n) over n below `terms`) for k below the count. A block does so for `at_once` of them: 1 where
-  /// neighbouring n are neighbours in memory, 32 where neighbouring k are.
+  /// take(k, sum of value(k, n) over n below `terms`) for k below the count. A block computes `at_once` of them: 1
+  /// where neighbouring n are adjacent in memory, 32 where neighbouring k are.
   template <class Value, class Take>
   constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take,
                           grid::Kind kind = grid::Kind::values) const {
-    if (apart) at_once = 32;  // one after another, and nobody else for those of few terms
+    if (apart) at_once = 32;  // one after another, and no other block for sums of few terms
     auto const some = [&](grid::Block const& block, Index number) {
       block.each([&](int t) {
         Index const k = number * at_once + t % at_once;
@@ -401,8 +405,7 @@ struct Grid : grid::Team, GridLayout {
     };
     each_block(grid::parts(count, at_once), some, kind, waiting() * (grid::parts(terms * at_once, grid::threads) - 1));
   }
-  /// finish(number, i, j, sum) for the sums of `count` products {m, k} {k, n} of matrices, of which a sample has
-  /// `each`.
+  /// finish(number, i, j, sum) for the sums of `count` matrix products {m, k} {k, n}, `each` of them per sample.
   template <class A, class B, class Finish>
   constexpr void multiply(Index count, Index m, Index n, Index k, Index each, A const& a, B const& b,
                           Finish const& finish) const {
@@ -415,8 +418,8 @@ struct Grid : grid::Team, GridLayout {
  private:
   using Target_ = coldpress::Target;
 
-  /// Parameters, or their gradients, are written beside those of others. But gradients that are added to those of
-  /// another layer, whose parameter it is too, come after them.
+  /// Updates of parameters and stores of gradients may overlap with those of other parameters. But a gradient that is
+  /// added to that of another layer with the same parameter has to wait for it.
   template <class Sink>
   static constexpr grid::Kind kind_of(Sink const& sink) {
     if constexpr (requires { sink.add; }) {
@@ -426,7 +429,7 @@ struct Grid : grid::Team, GridLayout {
     }
   }
 
-  /// One thread, with the scratch of a worker.
+  /// A grid of one thread, with the scratch of a worker.
   constexpr Grid alone_with(Index worker) const {
     Grid one = *this;
     one.alone = true;
@@ -434,7 +437,7 @@ struct Grid : grid::Team, GridLayout {
     return one;
   }
 
-  /// A finished sum on its way to memory.
+  /// Stores a finished sum.
   template <class Y, class Chain, class Join>
   static constexpr void store(Y y, Then<Chain, float, Join> const& then, Index i, Index j, float v) {
     if constexpr (!std::is_same_v<Join, NoJoin>) {
@@ -443,7 +446,7 @@ struct Grid : grid::Team, GridLayout {
     if (then.kept) then.kept[i * then.kept_pitch + j] = v;
     y.row(i)[j] = then.chain.value(v, At{i, j, then.step});
   }
-  /// A finished gradient.
+  /// Stores a finished gradient.
   template <class DX, class Chain>
   static constexpr void store(DX dx, Slope<Chain, float> const& slope, Index i, Index j, float v) {
     if constexpr (!is_no_chain<Chain>) {
@@ -461,7 +464,7 @@ struct Grid : grid::Team, GridLayout {
     each(y.rows * columns, [&](Index e) { f(grid::quotient(e, columns), grid::remainder(e, columns)); });
   }
 
-  /// A place in a pooled plane, and the input under a tap of its window; negative where there is none.
+  /// A place in a pooled plane. The offset of the input under a tap of its window is negative outside the plane.
   struct Volume {
     Index depth, row, column;
   };
@@ -477,7 +480,7 @@ struct Grid : grid::Team, GridLayout {
     bool const inside = z >= 0 && z < g.depth.in && y >= 0 && y < g.height.in && x >= 0 && x < g.width.in;
     return inside ? (z * g.height.in + y) * g.width.in + x : -1;
   }
-  /// What the sum of a window is divided by.
+  /// The number by which the sum of a window is divided.
   static constexpr Index window_size(PoolingGeometry const& g, Index depth, Index row, Index column) {
     if (g.count_padding) return g.taps();
     auto const inside = [](Axis const& axis, Index output) {

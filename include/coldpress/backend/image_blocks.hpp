@@ -1,7 +1,8 @@
-// Convolutions of images in blocks: 16 samples at a time, the sample innermost (core/rows.hpp). Lanes are samples,
-// weights are broadcast; so any number of channels fills the lanes, and taps on padding are left out. Shapes are
-// arguments.
+// Convolutions of images in blocks of 16 samples, with the sample as the innermost axis (core/rows.hpp).
 #pragma once
+
+// The lanes are samples and weights are broadcast, so any number of channels fills the lanes, and taps on padding are
+// skipped. Shapes are arguments.
 
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/tile.hpp>
@@ -11,23 +12,23 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-// Sums of a tile, outputs x pixels, and of a weight gradient's, outputs x taps; with their operands they fill the
-// registers.
+// The sums of a forward tile (outputs x pixels) and of a weight-gradient tile (outputs x taps). Together with their
+// operands they fill the registers.
 #if defined __AVX512F__ || defined __aarch64__
 inline constexpr int block_outputs = 5, block_pixels = 4, block_rows = 5;
 #else
 inline constexpr int block_outputs = 5, block_pixels = 2, block_rows = 2;
 #endif
 
-/// A convolution of one block with packed weights: of its output the planes, rows and pixels may lie apart.
+/// A convolution of one block with packed weights. The planes, rows and pixels of its output need not be adjacent.
 struct BlockConvolution {
   Index channels;
   Axis height, width;
-  Index plane, row, pixel;  // floats from one of the output to the next
+  Index plane, row, pixel;  // distances in the output, in floats
 };
 
-/// One column of tiles: h outputs of block_pixels pixels from `column` on, for all rows. A sum runs over channels and
-/// taps, in order, and the bias comes last.
+/// One column of tiles: h outputs and block_pixels pixels from `column` on, for all rows. Each sum runs over channels
+/// and taps in order, and the bias is added last.
 template <int h>
 __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float const* x, float const* weights,
                                                float const* bias, float* y, Index column) {
@@ -70,14 +71,14 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   }
 }
 
-/// Planes of some blocks: the first of each is `step` floats after that of the one before.
+/// Planes of several blocks: each block's first plane is `step` floats after that of the block before.
 struct BlockPlanes {
   float const* data;
   Index step;
 };
 
-/// For h outputs and w taps of each row of the filter, from tap s on: the sums over blocks and positions of dy times
-/// what the tap sees of a plane of x, to sums[r][tap][output][lane]; dy's planes follow each other.
+/// For h outputs and w taps of each row of the filter, from tap s on: sums dy times what the tap sees of a plane of x
+/// over blocks and positions, into sums[r][tap][output][lane]. The planes of dy are contiguous.
 template <int h, int w>
 __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlanes x, BlockPlanes dy, Index blocks,
                                          Index s, float* sums) {
@@ -111,7 +112,7 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
   }
 }
 
-/// The same without x: the sums over blocks of h planes of `size` values, to sums[output][lane].
+/// The same without x: sums h planes of `size` values over blocks, into sums[output][lane].
 template <int h>
 __attribute__((noinline)) void sum_planes(Index size, BlockPlanes dy, Index blocks, float* sums) {
   constexpr int parts = block_size / lanes;
@@ -131,8 +132,8 @@ __attribute__((noinline)) void sum_planes(Index size, BlockPlanes dy, Index bloc
   });
 }
 
-/// to[(r * width + tap) * pitch + output] += the sum of all lanes of vector [r][tap][output]: one tree for as many
-/// vectors as there are lanes.
+/// to[(r * width + tap) * pitch + output] += the sum of all lanes of vector [r][tap][output]. One tree of additions
+/// reduces as many vectors as there are lanes.
 template <class = void>
 __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index taps, Index outputs, float* to,
                                          Index pitch, Index width) {
@@ -160,7 +161,7 @@ __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index 
   }
 }
 
-/// Weights {depth, outputs} in the order in which the tiles take them, for the way forward or back.
+/// Puts weights {depth, outputs} into the order in which the tiles read them, for the forward or the backward pass.
 template <class = void>
 __attribute__((noinline)) void pack_weights(ConvolutionGeometry const& g, float const* weight, float* to) {
   Index const pitch = Layout::pitch(g.outputs), depth = g.depth();
@@ -190,13 +191,13 @@ __attribute__((noinline)) void pack_weights_back(ConvolutionGeometry const& g, f
   }
 }
 
-/// Values [first, first + count) of block b: where they are, or transposed into scratch.
+/// Values [first, first + count) of block b: in place, or transposed into scratch.
 COLDPRESS_INLINE float const* read_block(Rows<float const> x, Index b, Index first, Index count, float* scratch) {
   if (x.blocked) return x.row(b * block_size) + first * block_size;
   transpose<true>(block_size, count, x.row(b * block_size) + first, x.pitch, scratch, block_size);
   return scratch;
 }
-/// compute(to) makes values [first, first + count) of block b, where it belongs or in scratch.
+/// compute(to) writes values [first, first + count) of block b, in place or to scratch, from where they are transposed.
 template <class Compute>
 COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index count, float* scratch, Compute compute) {
   float* const to = y.blocked ? y.row(b * block_size) + first * block_size : scratch;
@@ -204,7 +205,7 @@ COLDPRESS_INLINE void write_block(Rows<float> y, Index b, Index first, Index cou
   if (!y.blocked) transpose<true>(count, block_size, to, block_size, y.row(b * block_size) + first, y.pitch);
 }
 
-/// Block b of y, with packed weights. Rows of y, here and below, may be PooledRows.
+/// Block b of y, with packed weights. Y, here and below, may be PooledRows.
 template <class Y>
 __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows<float const> x, float const* packed,
                                               float const* bias, Y const& y, Index b, float* scratch) {
@@ -223,7 +224,7 @@ __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows
     });
   }
 }
-/// Block b of dx, with weights packed for the way back.
+/// Block b of dx, with weights packed for the backward pass.
 template <class DY>
 __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, DY const& dy, float const* packed,
                                                    Rows<float> dx, Index b, float* scratch) {
@@ -250,7 +251,8 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
   }
 }
 
-/// Cuts a row of the filter into tiles of few sizes: each is compiled for itself. f(first, Int<size>).
+/// Splits a row of the filter into tiles of few different sizes, because each size is compiled separately. Calls
+/// f(first, Int<size>).
 template <class F>
 COLDPRESS_INLINE void split_taps(Index width, F f) {
   Index s = 0;
@@ -259,7 +261,7 @@ COLDPRESS_INLINE void split_taps(Index width, F f) {
   for (; s < width; ++s) f(s, Int<1>{});
 }
 
-/// Values [from, from + size) of `count` blocks: where they are, or in scratch.
+/// Values [from, from + size) of `count` blocks: in place, or copied to scratch.
 template <class X>
 COLDPRESS_INLINE BlockPlanes read_blocks(X const& x, Index first, Index count, Index from, Index size, float* scratch) {
   float const* const data = read_block(x, first, from, size, scratch);
@@ -269,14 +271,14 @@ COLDPRESS_INLINE BlockPlanes read_blocks(X const& x, Index first, Index count, I
   return {scratch, step};
 }
 
-/// gradient += that of the weights, {depth, outputs}, and unless it is null biases += theirs, for `blocks` blocks; both
-/// are among the first `shared` floats of scratch.
+/// Adds the gradient of the weights {depth, outputs} to `gradient`, and that of the biases to `biases` unless it is
+/// null, for `blocks` blocks. Both are among the first `shared` floats of scratch.
 template <class DY>
 __attribute__((noinline)) void block_weight_gradient(Context const& context, ConvolutionGeometry const& g,
                                                      Rows<float const> x, DY const& dy, Index blocks, Index shared,
                                                      float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in * block_size, width = g.width.filter;
-  Index const at_once = Layout::blocks_at_once(g);  // whatever the layout: it decides the order of sums
+  Index const at_once = Layout::blocks_at_once(g);  // whatever the layout, because it decides the order of sums
   float *const gradient = context.scratch, *const gathered = gradient + shared;
   shared += Layout::gathered(g, blocks);
   for (Index first = 0; first < blocks; first += at_once) {
@@ -288,7 +290,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
         for (Index b = begin; b < end; ++b) read_block(x, first + b, 0, g.in(), gathered + b * of_x.step);
       });
     }
-    // A number is a part of the outputs, and a channel of its group.
+    // A work item is a part of the outputs and one channel of its group.
     Index const parts = parts_of(g.group_outputs(), block_rows), channels = g.group_channels(),
                 tiles = g.groups * parts * channels;
     context.each(tiles, count * block_size * g.products() / tiles, [&](Index begin, Index end, int worker) {

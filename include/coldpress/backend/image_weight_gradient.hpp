@@ -1,6 +1,7 @@
-// The weight gradient of images that are in no block: lanes are outputs, pixels are broadcast, and taps on padding are
-// left out. Shapes are arguments.
+// The weight gradient of a convolution of images that are not in blocks.
 #pragma once
+
+// The lanes are outputs, pixels are broadcast, and taps on padding are skipped. Shapes are arguments.
 
 #include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/image_blocks.hpp>
@@ -8,14 +9,14 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-// Sums of a tile, vectors of outputs x taps of a row of the filter.
+// The sums of a tile: vectors of outputs x taps of a row of the filter.
 #if defined __AVX512F__ || defined __aarch64__
 inline constexpr int output_vectors = 4;
 #else
 inline constexpr int output_vectors = 2;
 #endif
 
-/// y += sum; nothing is touched beyond the columns.
+/// y += sum; columns beyond the last are left alone.
 struct Added {
   float* y;
   Index pitch, columns;
@@ -30,14 +31,14 @@ struct Added {
   }
 };
 
-/// A matrix of ones: its product with another sums the rows of that.
+/// A matrix of ones: its product with another matrix is the sum of that matrix's rows.
 COLDPRESS_INLINE Left ones() {
   static constexpr float one = 1;
   return {&one, 0, 0};
 }
 
-/// For h taps of each row of the filter, from tap s on, and w vectors of outputs: the sums over positions of dy,
-/// {position, output}, times what the tap sees of a plane of x, to a matrix {tap, output}.
+/// For h taps of each row of the filter, from tap s on, and w vectors of outputs: adds to a matrix {tap, output} the
+/// sums over positions of dy {position, output} times what the tap sees of a plane of x.
 template <int h, int w>
 __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, float const* x, Right<float> dy, Index s,
                                                 Added to) {
@@ -45,7 +46,7 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
   x += g.width.at(walk.begin, s);
   dy.data += walk.begin * dy.pitch;
   for (Index r = 0; r < g.height.filter; ++r, to.y += g.width.filter * to.pitch) {
-    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {  // of large filters they are in no cache
+    unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {  // large filters are in no cache
       __builtin_prefetch(to.y + n / w * to.pitch + n % w * lanes, 1);
     });
     Vector sum[h][w] = {};
@@ -69,8 +70,8 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
   }
 }
 
-/// gradient += that of the weights, {depth, outputs}, and unless it is null biases += theirs, for some images; both are
-/// among the first `shared` floats of scratch.
+/// Adds the gradient of the weights {depth, outputs} to `gradient`, and that of the biases to `biases` unless it is
+/// null, for some images. Both are among the first `shared` floats of scratch.
 template <class = void>
 __attribute__((noinline)) void image_weight_gradient(Cutting const& context, ConvolutionGeometry const& g,
                                                      Rows<float const> x, Rows<float const> dy, Index shared,
@@ -80,11 +81,11 @@ __attribute__((noinline)) void image_weight_gradient(Cutting const& context, Con
   Index const parts = parts_of(vectors(outputs), output_vectors), tiles = parts * channels,
               most = freestanding::within<Index>(Layout::most_turned / (width * own), 1, g.height.out);
   auto const as_it_is = [](Axis const& a) { return a.filter == 1 && a.stride == 1 && a.padding == 0; };
-  bool const ordinary = as_it_is(g.height) && as_it_is(g.width);  // a product of x and dy
+  bool const ordinary = as_it_is(g.height) && as_it_is(g.width);  // a plain matrix product of x and dy
   float *const gradient = context.scratch, *const turned = gradient + shared;
   for (Index image = 0; image < x.rows; ++image) {
     for (Index first = 0; first < g.height.out; first += most) {
-      ConvolutionGeometry some = g;  // some rows of the output
+      ConvolutionGeometry some = g;  // for some rows of the output
       some.height.out = freestanding::smaller(most, g.height.out - first);
       some.height.padding -= first * g.height.stride;
       for (Index group = 0; group < g.groups; ++group) {

@@ -1,6 +1,7 @@
-// Where the CPU backend puts numbers: the same for every instruction set, so that a network's memory does not depend on
-// it.
+// The memory layout of the CPU backend, in floats.
 #pragma once
+
+// It is the same for every instruction set, so that a network's memory does not depend on it.
 
 #include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -11,11 +12,11 @@
 
 namespace coldpress::cpu {
 
-// What kernels read and write.
+// The matrices that kernels read and write.
 using In = Rows<float const>;
 using Out = Rows<float>;
 
-/// Columns of y up to which whole vectors may be stored: all of the pitch, unless rows touch.
+/// The number of columns of y up to which whole vectors may be stored: the whole pitch, unless rows are adjacent.
 template <class Y>
 __attribute__((always_inline)) constexpr Index writable(Y y) {
   return y.pitch >= (y.columns + 15) / 16 * 16 ? y.pitch : y.columns;
@@ -23,19 +24,19 @@ __attribute__((always_inline)) constexpr Index writable(Y y) {
 
 struct Layout {
   using Scalar = float;
-  static constexpr Index alignment = 16;  // floats: one cache line
+  static constexpr Index alignment = 16;  // in floats: one cache line
   static constexpr bool keeps_blocks = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
 
-  /// Distance of the rows of a dense layer's matrix {in, out}: that of one output is a run.
+  /// The distance between the rows of a dense layer's matrix {in, out}. With one output the matrix is contiguous.
   static constexpr Index matrix_pitch(Index out) { return out == 1 ? 1 : pitch(out); }
 
-  /// Floats that a parameter takes. Where it has more than one axis it is kept as a matrix, {all others, first} with
-  /// rows matrix_pitch or pitch apart: {in, out}. The taps of a sequence, {out, channels, steps}, are kept as {steps,
-  /// channels, out}, as the sequence itself is; groups of them are read by whole vectors, beyond the last row.
-  /// Recurrent weights are as recurrent_part says.
+  /// The floats that a parameter takes. A parameter with more than one axis is stored as a matrix {all other axes,
+  /// first axis}, for a dense layer {in, out}, with rows matrix_pitch or pitch apart. The taps of a sequence, {out,
+  /// channels, steps}, are stored as {steps, channels, out}, in the order of the sequence itself; their groups are read
+  /// in whole vectors, which extend beyond the last row. Recurrent weights are stored as described at recurrent_part.
   static constexpr Index storage_size(Parameter const& parameter) {
     if (parameter.recurrent.gates > 0) return recurrent_part(parameter.recurrent, parameter.recurrent.parts());
     Shape const& shape = parameter.shape;
@@ -43,7 +44,7 @@ struct Layout {
     return is_canonical(parameter) ? cells(shape.size())
                                    : cells(shape.size() / shape[0] * row_pitch(shape)) + (rank == 3 ? 16 : 0);
   }
-  /// Offset in the storage of the canonical element.
+  /// The offset of a canonical element in the storage.
   static constexpr Index offset(Parameter const& parameter, Index element) {
     Shape const& shape = parameter.shape;
     if (parameter.recurrent.gates > 0) return recurrent_offset(parameter.recurrent, element);
@@ -53,11 +54,11 @@ struct Layout {
     return row * row_pitch(shape) + element / depth;
   }
 
-  /// Of a parameter that is kept as a matrix.
+  /// The distance between rows, for a parameter that is stored as a matrix.
   static constexpr Index row_pitch(Shape const& shape) {
     return shape.rank() == 2 ? matrix_pitch(shape[0]) : pitch(shape[0]);
   }
-  /// One canonical element.
+  /// Reads one canonical element.
   static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
     return storage[offset(parameter, element)];
   }
@@ -65,23 +66,25 @@ struct Layout {
     storage[offset(parameter, element)] = value;
   }
 
-  /// Whether the storage has the canonical order.
+  /// Whether the storage is in canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) {
     return parameter.row_major || parameter.shape.rank() < 2;
   }
-  /// f(matrix) for matrices whose columns are the weights of an output unit or filter each; a vector is one unit.
+  /// Calls f(matrix) for matrices in which each column holds the weights of one output unit or filter. A vector is one
+  /// unit.
   template <class F>
   static void for_units(Parameter const& parameter, float* weight, F f) {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
     if (!is_canonical(parameter)) return f(Rows<float>{weight, size, units, row_pitch(parameter.shape)});
     for (Index n = 0; n < units; ++n) f(Rows<float>{weight + n * size, size, 1, 1});
   }
-  /// A part of recurrent weights is one matrix: rows W_x {inputs, ...}, W_h {hidden, ...}, b_W, b_R; each row holds the
-  /// gates one after another, padded. So that what is multiplied with x and what with h are runs of the same four sums
-  /// n_x, r, z, n_h, a GRU's gates stand as n, r, z in the rows of W_x and b_W, and as r, z, n in the others.
+  /// The weights of one part of a recurrent layer are one matrix with the rows W_x {inputs, ...}, W_h {hidden, ...},
+  /// b_W and b_R. Each row holds the padded gates one after another. A GRU's gates are in the order n, r, z in the rows
+  /// of W_x and b_W, and r, z, n in the others, so that the products with x and those with h each go to a contiguous
+  /// range of the four sums n_x, r, z, n_h.
   static constexpr Index recurrent_pitch(RecurrentWeights const& w) { return pitch(w.gates * cells(w.hidden)); }
-  /// Where the matrix of a part starts. Inlined: handed to a function, a layer's weights are in memory, and g++ forgets
-  /// the shape of a stream.
+  /// The offset of a part's matrix. It is always inlined: as an argument of a function, a layer's weights would have to
+  /// be in memory, and g++ would forget the shapes of a stream.
   __attribute__((always_inline)) static constexpr Index recurrent_part(RecurrentWeights const& w, Index part) {
     Index const first = part < w.directions ? part : w.directions;
     return recurrent_pitch(w) *
@@ -99,7 +102,8 @@ struct Layout {
     Index const gate = w.gates == 3 && of_input ? (p.gate + 1) % 3 : p.gate;
     return recurrent_part(w, p.part) + row * recurrent_pitch(w) + gate * cells(w.hidden) + p.unit;
   }
-  /// Floats of scratch that the gradients of recurrent weights need: W_h or W_x is transposed there, biases are summed.
+  /// The floats of scratch for the gradients of recurrent weights: W_h or W_x is transposed there, and biases are
+  /// summed.
   static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
     if (!extent.training) return 0;
     Index const last = w.inputs(w.parts() - 1), first = w.inputs(0), inputs = last > first ? last : first;
@@ -107,10 +111,9 @@ struct Layout {
     return freestanding::larger(product_scratch(inputs, sums), sums * pitch(w.hidden));
   }
 
-  /// Floats that stay in a core's cache while others pass through.
+  /// The number of floats that stay in a core's cache while others pass through.
   static constexpr Index resident = Index{1} << 16;
-  /// Floats of scratch that product() needs: the matrix is transposed there, or as many of its rows at once as stay in
-  /// the cache.
+  /// The rows of the matrix that product() transposes at once: all of them, or as many as stay in the cache.
   static constexpr Index transposed_at_once(Index out) {
     return freestanding::larger<Index>(1, resident / (64 * out)) * 64;
   }
@@ -123,20 +126,20 @@ struct Layout {
     return out * pitch(freestanding::smaller(in, transposed_at_once(out)));
   }
 
-  /// Floats of scratch that a convolution and a pooling need.
+  /// The floats of scratch that a convolution and a pooling need.
   static constexpr Index convolution_scratch(ConvolutionGeometry const& g, Extent extent);
   static constexpr Index pooling_scratch(PoolingGeometry const& g) { return 16 * (g.in() + 2 * g.out()); }
-  /// The gradients of the weights and, a row more, of the biases.
+  /// The floats of the gradients of the weights, with one more row for the biases.
   static constexpr Index gradients(ConvolutionGeometry const& g) { return (g.depth() + 1) * pitch(g.outputs); }
-  /// What the weight gradient of an image sums at once, unless a row is more: so much of dy, turned, stays in the
-  /// cache.
-  static constexpr Index most_turned = Index{1} << 14;  // floats
-  /// The same for blocks: packed weights, or a weight gradient and what is read, where it is no blocks, of as many
-  /// blocks as are summed at once; and what each worker needs.
-  static constexpr Index most_outputs = 5, most_taps = 5;  // of a tile
-  static constexpr Index most_gathered = Index{1} << 20;   // floats of x, unless one block has more
-  static constexpr Index most_planes = Index{1} << 17;     // the same of a tile's dy: they stay in the cache
-  /// Of a tile of a weight gradient.
+  /// The floats of dy that the weight gradient of an image transposes and sums at once, unless one row has more. They
+  /// stay in the cache.
+  static constexpr Index most_turned = Index{1} << 14;
+  /// The limits for blocks of images.
+  static constexpr Index most_outputs = 5, most_taps = 5;  // per tile
+  static constexpr Index most_gathered = Index{1} << 20;   // floats of x that are gathered, unless one block has more
+  static constexpr Index most_planes = Index{1} << 17;     // floats of a tile's dy that are summed at once: they stay
+                                                           // in the cache
+  /// The floats of the sums of a weight gradient's tile.
   static constexpr Index block_sums(ConvolutionGeometry const& g) {
     return 16 * most_outputs * most_taps * g.height.filter;
   }
@@ -151,8 +154,9 @@ struct Layout {
     Index const gradient = extent.training ? gradients(g) + gathered(g, extent.blocks) : 0;
     return freestanding::larger(cells(g.depth() * g.outputs), gradient);
   }
-  /// A block of what is read and the planes of what is written, where these are no blocks; or a tile's sums and the
-  /// planes that they are of; and a plane of maxima.
+  /// The floats that each worker needs. Forward and input gradient: one block of what is read and the planes that are
+  /// written, where these are not in blocks. Weight gradient: the sums of a tile and the planes that they are sums of.
+  /// In addition, one plane of maxima where a max pooling is in the same pass.
   static constexpr Index block_border(ConvolutionGeometry const& g, Extent extent) {
     Index const forward = g.in() + most_outputs * g.positions(),
                 back = extent.input_gradient ? g.out() + most_outputs * g.height.in * g.width.in : 0,
@@ -160,26 +164,27 @@ struct Layout {
                 tile = extent.training ? block_sums(g) + 16 * planes : 0;
     return freestanding::larger(16 * freestanding::larger(forward, back), tile) + 16 * extent.maxima / g.outputs;
   }
-  /// Samples that are left over, before their maxima are taken.
+  /// The floats of remaining samples that are in no block, before their maxima are taken.
   static constexpr Index unpooled(ConvolutionGeometry const& g, Extent extent) {
     Index const planes = g.positions() + 2 * extent.maxima / g.outputs;
     return extent.maxima > 0 ? 16 * (pitch(g.out()) + planes) : 0;
   }
 };
 
-/// How a convolution is cut into products. A panel holds what the window sees at a block of positions: some rows of an
-/// image, a part of a row, or several small images; or some steps of a sequence. It is small enough for the cache.
+/// How a convolution is divided into matrix products. A panel holds what the window sees at a range of positions: some
+/// rows of an image, part of a row, several small images, or some steps of a sequence. It is small enough for the
+/// cache.
 ///
-/// Taps of an image that differ in height alone see the same rows, so where rows follow each other (a stride of 1) they
-/// share them: the panel then has a row for each channel and tap in width, and a tap in height is an offset in it.
+/// The taps of an image that differ only in height see the same rows. With a vertical stride of 1 they share them: the
+/// panel then has one row per channel and horizontal tap, and a vertical tap is an offset in it.
 struct Panel {
-  static constexpr Index slack = 16;  // floats around it, where whole vectors may stray
+  static constexpr Index slack = 16;  // floats on either side, for whole vectors that exceed it
   bool sequence, shared;
   Index images, rows, width;  // of the output
-  Index more;                 // rows that the window sees beyond, where they are shared
+  Index more;                 // additional rows that the window sees, where rows are shared
   Index depth, outputs;       // of a group
   Index lines;                // rows of the panel
-  Index channels;             // of a group, whose input gradient is made at once
+  Index channels;             // of a group, whose input gradients are computed at once
 
   constexpr explicit Panel(ConvolutionGeometry const& g)
       : sequence(g.sequence),
@@ -193,14 +198,14 @@ struct Panel {
         lines(depth),
         channels(1) {
     Index const positions = g.positions(), whole = Layout::cells(positions);
-    bool const several = positions < 128 && whole - positions > positions / 8;  // they would waste lanes alone
+    bool const several = positions < 128 && whole - positions > positions / 8;  // one alone would waste lanes
     if (!sequence && !several && g.height.stride == 1) {
       shared = true;
       more = (g.height.filter - 1) * g.height.dilation;
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : freestanding::smaller<Index>(rows, 64);  // single steps: of so many samples
+      rows = rows == 1 ? 32 : freestanding::smaller<Index>(rows, 64);  // for single steps: this many samples
       lines = rows;
       return;
     }
@@ -215,14 +220,15 @@ struct Panel {
     }
     channels = freestanding::within<Index>(4096 / (g.taps() * output_pitch()), 1, g.group_channels());
   }
-  /// Positions of a whole panel, and the floats from one of its rows to the next: {lines, positions}, but for a
-  /// sequence {positions, depth}. The outputs there are {outputs, positions}, for a sequence {positions, outputs}.
+  /// The number of positions of a whole panel, and the distance between its rows in floats. A panel is {lines,
+  /// positions}, and {positions, depth} for a sequence. Its outputs are {outputs, positions}, and {positions, outputs}
+  /// for a sequence.
   constexpr Index positions() const { return images * rows * width; }
   constexpr Index pitch() const { return Layout::pitch(sequence ? depth : images * (rows + more) * width); }
   constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
   constexpr Index size() const { return lines * pitch(); }
   constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
-  /// Of a panel with a row for every tap of some channels: the input gradient's.
+  /// The floats of a panel with one row for every tap of some channels, which the input gradient uses.
   constexpr Index gradient_size(Index taps) const { return sequence ? size() : channels * taps * output_pitch(); }
 };
 
@@ -243,7 +249,8 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
   return Layout::block_scratch(g, extent) + extent.workers * border;
 }
 
-/// The same with the matrices of dense layers in half the bytes: rows of Bfloat16, their pitch counted in these.
+/// The same layout with the matrices of dense layers as rows of Bfloat16, in half the bytes. Their pitch is counted in
+/// Bfloat16 values.
 struct HalfLayout : Layout {
   static constexpr bool halves(Parameter const& parameter) {
     return parameter.shape.rank() == 2 && parameter.recurrent.gates == 0 && !is_canonical(parameter);

@@ -1,6 +1,8 @@
-// The functions of Math<T> for vectors, each within the ulp that tests/backend/math.cpp demands; NaN and infinities
-// propagate. Polynomials are minimax (Remez exchange), in the order that is ready first.
+// The functions of Math<T> for vectors of floats.
 #pragma once
+
+// Each is accurate to the number of ulp that tests/backend/math.cpp demands; NaN and infinities propagate. Polynomials
+// are minimax (Remez exchange) and are evaluated in the order that has the shortest latency.
 
 #include <coldpress/backend/vector.hpp>
 #include <coldpress/core/pointwise.hpp>
@@ -130,7 +132,7 @@ COLDPRESS_INLINE V sigmoid(V x) {
   return scale / fma(power, p, fma(power, splat<V>(2 * scale), splat<V>(scale)));
 }
 
-/// e^x - 1 = 2 (2^(n-2) p + (2^(n-1) - 1/2)): nothing cancels out, and nothing overflows early.
+/// e^x - 1 = 2 (2^(n-2) p + (2^(n-1) - 1/2)): no digits cancel, and nothing overflows early.
 COLDPRESS_INLINE Vector expm1(Vector x) {
   constexpr float quarter_powers = detail::rounder + 125;
   x = at_most(at_least(x, -20.f), 89.f);  // rounds to -1 from here on
@@ -156,14 +158,15 @@ COLDPRESS_INLINE Vector softplus(Vector x) {
   return (x < 0.f ? Vector{} : x) + detail::log_of(large ? splat(1.f) : Vector{}, f);
 }
 
-/// The normal distribution's function P(X <= x) = erfc(-x / sqrt(2)) / 2. Left of 0 it is e^(-x^2/2) p(-x) / q(-x), p
-/// and q of degrees 4 and 5 without a minus (relative error 2^-27); right of it 1 - P(X <= -x).
+/// The cumulative distribution function of the normal distribution, P(X <= x) = erfc(-x / sqrt(2)) / 2. For x < 0 it is
+/// e^(-x^2/2) p(-x) / q(-x), where p and q have degrees 4 and 5 and no negative coefficients (relative error 2^-27);
+/// for x > 0 it is 1 - P(X <= -x).
 COLDPRESS_INLINE Vector normal_cdf(Vector x) {
   Vector const square = x * x, density = exp(square * -0.5f);
-  Vector const top = (Vector)((Mask)x & -4096);  // half the bits: its square is exact
+  Vector const top = (Vector)((Mask)x & -4096);  // half the bits, so that its square is exact
   Vector const lost = square < 1e3f ? fma(x - top, x + top, top * top - square) : Vector{};  // by rounding the square
   Vector a = x < 0.f ? -x : x;
-  a = at_most(a, 20.f);  // the density is 0 from here on
+  a = at_most(a, 20.f);  // the density is 0 beyond
   Vector const a2 = a * a;
   Vector const p = fma(a2, fma(a2, splat(0.004101782297f), fma(a, splat(0.04053536161f), splat(0.1829447461f))),
                        fma(a, splat(0.4379027687f), splat(0.5f)));
@@ -175,8 +178,8 @@ COLDPRESS_INLINE Vector normal_cdf(Vector x) {
   return x > 0.f ? 1.f - tail : tail;
 }
 
-/// |base|^exponent = e^(exponent log |base|), with the sign that whole exponents give; NaN for others of a negative
-/// base. The error is up to 4 ulp and twice |exponent log |base||, the logarithm's.
+/// |base|^exponent = e^(exponent log |base|), with the sign that integer exponents give. Other exponents of a negative
+/// base give NaN. The error is up to 4 ulp plus 2 |exponent log |base|| ulp, which come from the logarithm.
 COLDPRESS_INLINE Vector pow(Vector base, float exponent) {
   bool const whole = exponent == __builtin_truncf(exponent),
              odd = whole && exponent / 2 != __builtin_truncf(exponent / 2);
@@ -242,7 +245,7 @@ struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Vector pow(cpu::Vector x, float exponent) { return cpu::pow(x, exponent); }
   static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }
-  /// The words of features at.column, at.column + 1, ...; at.column is a multiple of the number of lanes.
+  /// The random words of the features at.column, at.column + 1, ...; at.column is a multiple of the number of lanes.
   static COLDPRESS_INLINE cpu::Words random(std::uint64_t key, At at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     cpu::Words const zero{}, position = (cpu::Words)cpu::lane_numbers() + (column / 64 * 16 + column % 16);

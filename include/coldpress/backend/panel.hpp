@@ -1,6 +1,7 @@
-// Panels: what the window of a convolution sees of images, packed block by block so that the register tile can multiply
-// it. Shapes are arguments.
+// Panels: what a convolution's window sees of images, packed so that the register tile can multiply it.
 #pragma once
+
+// Shapes are arguments.
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
@@ -8,11 +9,11 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// y = sum + bias, where a row is a channel.
+/// y = sum + bias, where each row is a channel.
 struct Channels {
   float const* bias;  // or null
   float* y;
-  Index pitch, columns;  // nothing is written beyond the columns
+  Index pitch, columns;  // columns beyond the last are not written
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
@@ -31,7 +32,7 @@ struct Channels {
   }
 };
 
-/// Copies n floats and, up to the next whole vector, zeros: whatever is copied behind them comes later.
+/// Copies n floats and fills up the last vector with zeros. What follows there must therefore be copied afterwards.
 COLDPRESS_INLINE void copy_over(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store(to + i, load_row(from + i, n - i));
 }
@@ -39,12 +40,12 @@ COLDPRESS_INLINE void copy(float* to, float const* from, Index n) {
   for (Index i = 0; i < n; i += lanes) store_row(to + i, load_row(from + i, n - i), n - i);
 }
 
-/// A minibatch's part that goes through one panel: positions [row, row + rows) x [column, column + width) of some
-/// images; all of their positions where there are several images.
+/// The part of a minibatch that goes through one panel: positions [row, row + rows) x [column, column + width) of some
+/// images. With several images it is all of their positions.
 struct Part {
   Index image, images, row, rows, column, width;
 
-  Index positions() const { return rows * width; }  // of each image, and they follow each other
+  Index positions() const { return rows * width; }  // per image; the images are contiguous
   Index size() const { return images * positions(); }
   Index offset(ConvolutionGeometry const& g) const { return row * g.width.out + column; }
 };
@@ -68,7 +69,7 @@ COLDPRESS_INLINE Index within(Index value, Index low, Index high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/// What one tap sees along an axis, of `count` outputs from `begin` on: those in [first, last) are on the input, from
+/// What one tap sees along an axis, for `count` outputs from `begin` on: the outputs [first, last) see the input, from
 /// place `from` on.
 struct Seen {
   Index first, last, from;
@@ -79,7 +80,7 @@ struct Seen {
         from(first == last ? 0 : axis.at(begin + first, tap)) {}
 };
 
-/// One row of the panel: what one tap sees of a plane.
+/// Writes one row of the panel: what one tap sees of a plane.
 COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, float const* plane, Seen rows,
                                Seen columns, float* to) {
   Index const step = g.height.stride * g.width.in, stride = g.width.stride, width = part.width, right = columns.last,
@@ -92,7 +93,7 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank(rows.first * width);
   if (count == 0) {
     blank((rows.last - rows.first) * width);
-  } else if (stride == 1 && width <= lanes) {  // a row is a vector, and has zeros behind it
+  } else if (stride == 1 && width <= lanes) {  // each row is one vector, followed by zeros
     for (Index i = rows.first; i < rows.last; ++i, from += step, to += width) {
       if (columns.first > 0) store(to, Vector{});
       store(to + columns.first, load_partial(from, count));
@@ -112,7 +113,7 @@ COLDPRESS_INLINE void pack_tap(ConvolutionGeometry const& g, Part const& part, f
   blank((part.rows - rows.last) * width);
 }
 
-/// The panel of a part and a group: a row for each (c, r, s), or where rows are shared for each (c, s).
+/// Writes the panel of a part and a group: one row for each (c, r, s), or for each (c, s) where rows are shared.
 template <class = void>
 __attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Index group, Panel const& panel,
                                     float* to) {
@@ -136,10 +137,10 @@ __attribute__((noinline)) void pack(ConvolutionGeometry g, Part part, In x, Inde
   }
 }
 
-/// Goes through the taps d = (c, r, s) of a panel.
+/// Iterates over the taps d = (c, r, s) of a panel.
 struct Taps {
   Index width, height;      // of the filter
-  Index tap, row, channel;  // from one to the next s, r and c, from the last before it
+  Index tap, row, channel;  // distances from one s, r or c to the next, from the last tap before it
   Index s = 0, r = 0;
   float const* data = nullptr;
 
@@ -166,8 +167,8 @@ struct Taps {
   }
 };
 
-/// The way back, adding: dx[c] += panel[d] for all taps d of channel c, where each tap has a row of its own, for the
-/// `count` channels from `channel` on.
+/// The backward pass: dx[c] += panel[d] for all taps d of channel c, for the `count` channels from `channel` on. Each
+/// tap has a row of its own here.
 template <class = void>
 __attribute__((noinline)) void unpack(ConvolutionGeometry const& g, Part const& part, float const* panel, Index pitch,
                                       Out dx, Index channel, Index count) {
@@ -199,7 +200,7 @@ __attribute__((noinline)) void unpack(ConvolutionGeometry const& g, Part const& 
       for (Index x = 0; x < g.width.in; x += lanes) {
         float* to = plane(i, c) + top * g.width.in + x;
         for (Index y = top; y < bottom; ++y, to += g.width.in) {
-          Index const row = y + g.height.padding - part.row, low = row - part.rows + 1;  // of the first tap, ...
+          Index const row = y + g.height.padding - part.row, low = row - part.rows + 1;  // for the first tap, ...
           Index const r0 = low > 0 ? (low + g.height.dilation - 1) / g.height.dilation : 0,
                       r1 = within(row / g.height.dilation + 1, 0, g.height.filter);
           Vector total = load_row(to, g.width.in - x);
@@ -221,7 +222,7 @@ __attribute__((noinline)) void unpack(ConvolutionGeometry const& g, Part const& 
   }
 }
 
-/// The outputs of a part, {channel, position}, out of the rows of y or dy and back into them.
+/// Copies the outputs {channel, position} of a part from the rows of y or dy, and back into them.
 template <class = void>
 void take_outputs(ConvolutionGeometry const& g, Part const& part, In y, Index group, float* to, Index pitch) {
   for (Index k = 0; k < g.group_outputs(); ++k, to += pitch) {
@@ -242,7 +243,7 @@ void put_outputs(ConvolutionGeometry const& g, Part const& part, float const* fr
   }
 }
 
-/// Where a convolution keeps what it needs for one panel.
+/// Where a convolution keeps the values of one panel.
 struct PanelMemory {
   Panel panel;
   float *inputs, *outputs, *rest;

@@ -1,4 +1,4 @@
-// A pooling that is one pass with a convolution: the convolution's values pass through scratch, and never reach memory.
+// A pooling in the same pass as a convolution: the convolution's values pass through scratch and never reach memory.
 #pragma once
 
 #include <coldpress/backend/image_blocks.hpp>
@@ -7,16 +7,16 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Rows of what windows make of a convolution's values: it writes and reads these as if they were in memory, but they
-/// are only ever some planes of a block, or a few samples, in scratch.
+/// Rows of the pooled values of a convolution. The convolution writes and reads its own values as if they were in
+/// memory, but at any time only some planes of a block, or a few samples, exist in scratch.
 template <class T, class Rest = Slope<Chain<>, float>>
 struct PooledRows : Rows<T> {
   Windows<float> windows;
-  Rest rest;  // of what is done with the values before
+  Rest rest;  // what is applied to the values before they are pooled
 
-  /// Values of a sample before they are pooled.
+  /// The number of values per sample before pooling.
   Index size() const { return windows.geometry.planes * windows.geometry.in(); }
-  /// The places of sample i, where it is in no block.
+  /// The places of the maxima of sample i, for samples that are in no block.
   float* places(Index i) const { return windows.places + i * windows.geometry.planes * windows.geometry.out(); }
 };
 template <class T, class Rest>
@@ -44,7 +44,7 @@ COLDPRESS_INLINE void write_block(PooledRows<T, Rest> const& y, Index b, Index f
                scratch + count * block_size);
   }
 }
-/// Some samples, and not in blocks, of what is pooled: compute(z, scratch) makes them.
+/// Pools some samples that are not in blocks: compute(z, scratch) writes their values.
 template <class Compute>
 COLDPRESS_INLINE void write_images(Rows<float> y, Index first, Index count, float* scratch, Compute compute) {
   compute(some(y, first, count), scratch);
@@ -58,7 +58,7 @@ void write_images(PooledRows<float, Rest> const& y, Index first, Index count, fl
   if (y.windows.last) finish(z, y.rest, 0, count);
   for (Index i = 0; i < count; ++i) pool(y.windows.geometry, z.row(i), y.row(first + i), y.places(first + i), scratch);
 }
-/// The way back: the gradients of what was pooled; scratch becomes what is left of it.
+/// The backward pass: the gradients of the values before pooling. `scratch` then points to what is left of it.
 COLDPRESS_INLINE Rows<float const> read_images(Rows<float const> dy, Index first, Index count, float*&) {
   return some(dy, first, count);
 }
@@ -71,7 +71,7 @@ Rows<float const> read_images(PooledRows<float const> const& dy, Index first, In
     pool_gradient(dy.windows.geometry, dy.row(first + i), dy.places(first + i), z.row(i), scratch);
   return z;
 }
-/// Rows as the kernels take them.
+/// The rows in the form that the kernels take.
 template <class T, class Rest = Slope<Chain<>, float>>
 Rows<T> behind(NoWindows, Rows<T> rows, Rest const& = {}) {
   return rows;
@@ -80,7 +80,7 @@ template <class T, class Rest = Slope<Chain<>, float>>
 PooledRows<T, Rest> behind(Windows<float> const& windows, Rows<T> rows, Rest const& rest = {}) {
   return {rows, windows, rest};
 }
-/// What is left to do with what convolve_block has written.
+/// What remains to be applied to the values that convolve_block has written.
 template <class Windows, class Rest>
 auto left(Windows const& windows, Rest const& rest) {
   using Last = std::remove_cvref_t<decltype(windows.last)>;

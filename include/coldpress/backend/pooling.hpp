@@ -1,6 +1,8 @@
-// Pooling of one sample. Its planes are transposed, so that the lanes are planes: then any window is a few vectors. The
-// most frequent one needs no transposition.
+// Pooling of one sample on the CPU.
 #pragma once
+
+// Planes are transposed so that the lanes are planes; then any window is a few vectors. The most frequent window, 2 x 2
+// maxima, needs no transposition.
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/image_blocks.hpp>
@@ -8,7 +10,7 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The taps that a window has on the input of one axis: [first, last).
+/// The taps [first, last) of a window that are on the input, along one axis.
 struct Span {
   Index first, last;
 
@@ -20,8 +22,9 @@ struct Span {
   COLDPRESS_INLINE Index size() const { return last - first; }
 };
 
-/// f(output, size, first, taps) for all windows of a plane: what a mean is divided by, the number of the first tap on
-/// the input, and taps(f) that calls f(tap, input) for each, in order. Windows of rows x columns taps are unrolled.
+/// f(output, size, first, taps) for all windows of a plane: `size` is the divisor of a mean, `first` the number of the
+/// first tap on the input, and taps(f) calls f(tap, input) for each tap in order. Windows of rows x columns taps are
+/// unrolled.
 template <int rows, int columns, class F>
 COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
   Index const stride = g.width.stride,
@@ -69,13 +72,13 @@ COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
   }
 }
 
-/// Some planes of a sample, as many as there are lanes, with values of the same place in each vector.
+/// Some planes of a sample, as many as there are lanes; each vector holds the values of one place in all of them.
 struct Planes {
   float *inputs, *outputs, *taken;
   COLDPRESS_INLINE Planes(PoolingGeometry const& g, float* scratch)
       : inputs(scratch), outputs(inputs + lanes * g.in()), taken(outputs + lanes * g.out()) {}
 
-  /// f(first plane, how many)
+  /// f(first plane, number of planes)
   template <class F>
   static COLDPRESS_INLINE void for_each(PoolingGeometry const& g, F f) {
     for (Index first = 0; first < g.planes; first += lanes)
@@ -83,10 +86,10 @@ struct Planes {
   }
 };
 
-/// Maxima of 2 x 2 values, where windows touch and cover the input: two rows of any plane are a row of outputs, and
-/// lanes are neighbours in it.
+/// Maxima of 2 x 2 values whose windows are adjacent and cover the input. Two rows of any plane give one row of
+/// outputs, and the lanes are neighbours in it.
 struct Quarters {
-  Index rows, width;  // of the outputs, all planes below each other
+  Index rows, width;  // of the outputs, with all planes below each other
 
   static COLDPRESS_INLINE bool fit(PoolingGeometry const& g) {
     auto const halved = [](Axis const& a) {
@@ -99,7 +102,7 @@ struct Quarters {
 
   __attribute__((noinline)) void pool(float const* x, float* y, float* places) const {
     Index i = 0;
-    Index const together = lanes / width;  // rows of a vector, where they are narrow
+    Index const together = lanes / width;  // rows per vector, where rows are narrow
     if (together * width == lanes && (together == 2 || together == 4)) {
       Index const apart = (together == 2 ? 1 : 4) * width, next = 2 * lanes, below = 2 * width;
       for (; i + together <= rows; i += together, x += 4 * lanes, y += lanes, places += lanes) {
@@ -139,7 +142,7 @@ struct Quarters {
   }
 
  private:
-  /// Of neighbours in a, then b, and in c, then d, below them.
+  /// The maxima of neighbours in a, then b, and in c, then d, below them.
   static COLDPRESS_INLINE Largest largest(Vector a, Vector b, Vector c, Vector d) {
     Largest best{every_second<0>(a, b), {}};
     best.take({every_second<1>(a, b), Mask{} + 1});
@@ -149,7 +152,7 @@ struct Quarters {
   }
 };
 
-/// The windows of one plane, or of several where lanes are planes: values of one place are `step` apart.
+/// The windows of one plane, or of several planes in the lanes; neighbouring values are `step` floats apart.
 template <int rows, int columns, int step>
 __attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const* x, float* y, float* places) {
   if (g.mode == PoolingMode::average) {
@@ -174,7 +177,7 @@ __attribute__((noinline)) void pool_lanes(PoolingGeometry const& g, float const*
     });
   }
 }
-/// Of means: what each window passes on to each of its values.
+/// For means: what each window passes back to each of its values. For maxima: dy itself.
 template <int step>
 COLDPRESS_INLINE float const* shares(PoolingGeometry const& g, float const* dy, float* to) {
   if (g.mode == PoolingMode::max) return dy;
@@ -182,7 +185,7 @@ COLDPRESS_INLINE float const* shares(PoolingGeometry const& g, float const* dy, 
                                COLDPRESS_INLINE_LAMBDA { store(to + output * step, load(dy + output * step) / size); });
   return to;
 }
-/// The way back, from shares of means.
+/// The backward pass, given the shares of means.
 template <int step>
 __attribute__((noinline)) void pool_windows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
                                                      float* dx) {
@@ -197,12 +200,12 @@ __attribute__((noinline)) void pool_windows_gradient(PoolingGeometry const& g, f
   });
 }
 
-/// The same for windows of size x size values, `stride` apart: each row of dx is written once, from all rows of windows
-/// that have it, and what neighbours share stays in registers.
+/// The same for windows of size x size values with the stride `stride`. Each row of dx is written once, from all rows
+/// of windows that contain it, and values that neighbouring windows share stay in registers.
 template <int size, int stride, int step>
 __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
                                                   float* dx) {
-  constexpr bool apart = stride >= size;  // nothing is added: 0 + -0 is 0, where Quarters has -0
+  constexpr bool apart = stride >= size;  // disjoint windows add nothing: 0 + -0 is 0, where Quarters has -0
   bool const maxima = g.mode == PoolingMode::max;
   Index const width = g.width.out, in = g.width.in;
   for (Index y = 0; y < g.height.in; ++y, dx += in * step) {
@@ -255,7 +258,7 @@ void pool_lanes_gradient(PoolingGeometry const& g, float const* dy, float const*
   pool_windows_gradient<step>(g, dy, places, dx);
 }
 
-/// y; for maxima, `places` takes the number of the tap that each is from.
+/// Computes y. For maxima, `places` receives the tap number of each maximum.
 template <class = void>
 __attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, float* y, float* places, float* scratch) {
   if (Quarters::fit(g)) return Quarters{g}.pool(x, y, places);
@@ -268,7 +271,7 @@ __attribute__((noinline)) void pool(PoolingGeometry const& g, float const* x, fl
   });
 }
 
-/// dx, the input gradient.
+/// Computes dx, the input gradient.
 template <class = void>
 __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float const* dy, float const* places, float* dx,
                                              float* scratch) {
@@ -282,8 +285,8 @@ __attribute__((noinline)) void pool_gradient(PoolingGeometry const& g, float con
   });
 }
 
-/// Plane n of block b of images (core/rows.hpp), whose planes have the lanes' values side by side; `places` are those
-/// of the batch, in blocks themselves.
+/// Plane n of block b of images (core/rows.hpp), in which the lanes are samples. `places` are those of the whole batch,
+/// also in blocks.
 template <class = void>
 __attribute__((noinline)) void pool_plane(PoolingGeometry const& g, float const* x, Rows<float> y, float* places,
                                           Index b, Index n, float* scratch) {
@@ -293,7 +296,7 @@ __attribute__((noinline)) void pool_plane(PoolingGeometry const& g, float const*
       pool_lanes<block_size>(g, x + part, to + part, places ? places + part : nullptr);
   });
 }
-/// The way back.
+/// The backward pass.
 template <class = void>
 __attribute__((noinline)) void pool_plane_gradient(PoolingGeometry const& g, Rows<float const> dy, float const* places,
                                                    float* dx, Index b, Index n, float* scratch) {

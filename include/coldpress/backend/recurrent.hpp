@@ -1,14 +1,16 @@
-// Recurrent layers on the CPU: products and gates of a step in one kernel, lanes are units. Backward is a product with
-// the transposed W_h, then the gates' slopes.
+// Recurrent layers on the CPU.
 #pragma once
+
+// The matrix products and gates of a step are one kernel, whose lanes are units. The backward pass is a product with
+// the transposed W_h, followed by the gates' derivatives.
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/steps.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The sums of a unit: one a gate, but two for the new value of a GRU, whose recurrent part is multiplied by r first.
-/// What comes from x goes to the first sums, what comes from h to the last.
+/// The sums of a unit: one per gate, but two for the new value of a GRU, whose recurrent part is first multiplied by r.
+/// The terms of x are added to the first sums, the terms of h to the last.
 template <int gates>
 struct Sums {
   static constexpr int count = gates == 3 ? 4 : gates, recurrent = count - gates;
@@ -58,8 +60,8 @@ COLDPRESS_INLINE void activate(RecurrentStep const& s, Index row, Index column, 
   if (s.carried && s.hidden <= lanes_of<V>) store(s.carried + row * s.carried_pitch + column, y);
 }
 
-/// h samples and one vector of units: each sum is b_W + b_R, then the terms of x, then those of h; `parts` sums (of
-/// k = p, p + parts, ...), added at the end.
+/// Computes one vector of units of h samples. Each sum is b_W + b_R, then the terms of x, then those of h. There are
+/// `parts` partial sums (of the terms k = p, p + parts, ...), which are added at the end.
 template <int gates, bool fast, int h, int parts, class V>
 COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count, recurrent = Sums<gates>::recurrent;
@@ -93,7 +95,7 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     };
     Index k = 0;
     for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) {
-      asm("" : "+r"(k));  // keeps the loop a loop: unrolled, it is reordered and spills
+      asm("" : "+r"(k));  // prevents unrolling, after which g++ reorders the loop and spills registers
       for_constants<parts>(term);
     }
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
@@ -110,7 +112,7 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   }
   if (s.h) add(s.h, s.h_pitch, s.hidden, matrix + s.inputs * s.pitch, Int<recurrent>{}, Int<0>{});
 
-  V done[h][count];  // a copy: were `sum` itself indexed, it would live in memory
+  V done[h][count];  // a copy, because an indexed `sum` would be in memory
   for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA {
     constexpr int i = n / count, q = n % count;
     done[i][q] = sum[0][i][q];
@@ -118,14 +120,14 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
   });
   for (int i = 0; i < h; ++i) activate<gates, fast>(s, row + i, column, done[i]);
 }
-/// The same, not inlined: one copy serves every shape.
+/// The same, but not inlined, so that one copy serves every shape.
 template <int gates, bool fast, int h, int parts>
 __attribute__((noinline)) void recurrent_tile(RecurrentStep const& step, Index row, Index column) {
   RecurrentStep const s = step;  // stores cannot change a copy
   recurrent_block<gates, fast, h, parts, Vector>(s, row, column);
 }
 
-/// The new h of so many samples to where it is carried, if it is not there already.
+/// Copies the new h of `samples` samples to where it is carried, if it is not there already.
 COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
   if (!s.carried || s.hidden <= lanes) return;
   for (Index i = 0; i < samples; ++i) {
@@ -133,15 +135,15 @@ COLDPRESS_INLINE void carry(RecurrentStep const& s, Index samples) {
     for (Index c = 0; c < s.hidden; c += lanes) store(to + c, load_row(s.y + i * s.y_pitch + c, s.writable - c));
   }
 }
-/// A step of one sample, summed in two chains. Inlined: a step of a stream is little else, where the compiler knows the
-/// shapes.
+/// A step of one sample, summed in two chains. It is inlined because, where the compiler knows the shapes, a stream's
+/// step consists of little else.
 template <int gates, bool fast, class V>
 COLDPRESS_INLINE void recurrent_step(RecurrentStep const& s) {
   for (Index column = 0; column < s.hidden; column += lanes_of<V>) recurrent_block<gates, fast, 1, 2, V>(s, 0, column);
 }
-/// Whether units fit into one narrow vector; products of backward read whole ones of what is kept.
+/// Whether the units fit into one narrow vector. Not if values are kept, because backward reads them in whole vectors.
 COLDPRESS_INLINE bool is_narrow(RecurrentStep const& s) { return s.hidden <= lanes_of<Narrow> && !s.keeps; }
-/// All steps of a part.
+/// All steps of one part of the layer.
 template <int gates, bool fast>
 COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights) {
   constexpr int most = tile_rows * tile_columns / 4;
@@ -162,19 +164,19 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
   carry(s, r.x.samples);
 }
 
-/// What a step of backward has: pointers to this step's row of sample 0; null where there is nothing.
+/// The operands of a backward step, as pointers to the row of sample 0 in this step; null where there is nothing.
 struct RecurrentSlopes {
   float* gradients;
-  float const *after, *kept;  // gradients of the step after this one; what this one kept
-  float const *upper, *y;     // the gradient of this step's h from above; this step's h
+  float const *after, *kept;  // the gradients of the following step; what this step kept
+  float const *upper, *y;     // the gradient of this step's h from the layer above; this step's h
   float const* before;        // c (LSTM) or h of the step before
   Index gradients_pitch, kept_pitch, upper_pitch, y_pitch, before_pitch;
   Index hidden, units;
   bool rectified;
 };
 
-/// From the gradient of h to those of the sums, for one vector of units. The product of the step after with W_h is in
-/// the place of the last sum; after the sums comes what flows to the step before beside them.
+/// Computes the gradients of the sums from the gradient of h, for one vector of units. On entry the last sum holds the
+/// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored.
 template <int gates>
 COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count;
@@ -214,8 +216,8 @@ COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) 
   }
 }
 
-/// Gradients of all sums, from the last step to the first. `hidden`: W_h transposed, {gates of units, padded hidden}.
-/// `upper` has all steps or only the one that comes last.
+/// The gradients of all sums, from the last step to the first. `hidden` is W_h transposed, {gates of units, padded
+/// hidden}. `upper` has all steps, or only the one that is computed last.
 template <int gates>
 void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequence<float const> const& upper,
                         Index truncation) {
@@ -258,7 +260,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
   }
 }
 
-/// to = from, or to += from. Single values of a row take less time as they are than as a masked vector.
+/// to = from, or to += from. For rows of one or two values, scalar copies are faster than a masked vector.
 inline void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add) {
   for (Index t = 0; t < from.steps; ++t) {
     for (Index i = 0; i < from.samples; ++i) {
@@ -286,7 +288,7 @@ COLDPRESS_INLINE void with_gates(RnnType type, F f) {
   type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
 }
 
-/// A step of one sample that is the whole sequence.
+/// A sequence of a single step of one sample.
 template <int gates, class V>
 void whole_recurrent_step(void const* step) {
   auto const& s = *static_cast<RecurrentStep const*>(step);

@@ -1,6 +1,8 @@
-// The reference backend: plain xtensor and BLAS, in float or double. The oracle for the other backends, and what
-// numerical gradients are checked with. Needs coldpress::reference (xtensor, xtensor-blas, BLAS).
+// The reference backend: plain xtensor and BLAS, in float or double.
 #pragma once
+
+// It is the oracle for the other backends, and numerical gradients are checked with it. It needs coldpress::reference
+// (xtensor, xtensor-blas, BLAS).
 
 #include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/reference_recurrent.hpp>
@@ -11,7 +13,7 @@
 namespace coldpress {
 namespace detail {
 
-/// Rows, whose pitch is their width here, as a matrix; `count` values as a vector.
+/// Rows as a matrix (their pitch is their width here), and `count` values as a vector.
 template <class T, class Blocked>
 auto matrix(Rows<T, Index, Index, Index, Blocked> x) {
   std::array<std::size_t, 2> const shape{static_cast<std::size_t>(x.rows), static_cast<std::size_t>(x.columns)};
@@ -23,7 +25,7 @@ auto vector(T* data, Index count) {
   return xt::adapt(data, shape[0], xt::no_ownership(), shape);
 }
 
-/// What a chain makes of one value, and its slope there. An erased chain is made of operations on blocks of whole
+/// The value of a chain at x, and its derivative there. An erased chain consists of operations on blocks of whole
 /// vectors of floats.
 template <class Chain, class Real>
 Real value_of(Chain const& chain, Real x, At at) {
@@ -44,7 +46,7 @@ struct ErasedValue {
   static constexpr ErasedOp::Block block{1, lanes, lanes};
   alignas(64) float values[lanes] = {};
   Index lane;
-  At at;  // of the block
+  At at;  // of the block's first value
 
   ErasedValue(float x, At place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
     values[lane] = x;
@@ -68,7 +70,7 @@ inline float slope_of(ErasedChain const& chain, float x, float y, At at) {
   return slope;
 }
 
-/// A value joined with the one at its place of another operand.
+/// A value joined with the value at the same place of the other operand.
 template <class Real>
 Real joined(NoJoin, Real x, Index, Index) {
   return x;
@@ -82,8 +84,8 @@ inline float joined(With<ErasedJoin, float> const& with, float x, Index i, Index
   return x;
 }
 
-/// f(output, input, weight) for all products of one sample's convolution, as positions in y, x and W; `input` is
-/// negative where a sequence would reach into its past: how far back from the first value.
+/// f(output, input, weight) for all products of one sample's convolution, as offsets in y, x and W. Where a sequence
+/// reaches into its past, `input` is negative: the distance back from the first value.
 template <class F>
 void for_each_product(ConvolutionGeometry const& g, F f) {
   Index const channels = g.group_channels();
@@ -130,7 +132,7 @@ struct Reference {
   using Scalar = Real;
   Real* scratch = nullptr;  // as much as scratch_of(layer) asks for
 
-  // Everything as the user sees it: rows without padding, parameters in canonical order.
+  // The layout is the user's: rows without padding, parameters in canonical order.
   static constexpr Index pitch(Index n) { return n; }
   static constexpr Index storage_size(Parameter const& parameter) { return parameter.shape.size(); }
   static constexpr Real get(Parameter const&, Real const* storage, Index element) { return storage[element]; }
@@ -171,13 +173,13 @@ struct Reference {
     xt::blas::gemm(out, in, gradient, true);
     hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
-  /// sink(Σ rows of dy)
+  /// sink(sum of the rows of dy)
   template <class Sink>
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
     xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
     hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
-  /// y = then(x * W + b), * the cross-correlation; the sequences go on where `state` says. bias may be null.
+  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
                 Then<Chain, Real, Join> const& then, Real* state, NoWindows = {}) const {
@@ -201,7 +203,7 @@ struct Reference {
     }
     map(y, y, then);
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
                                Slope<Chain, Real> const& slope, NoWindows = {}) const {
@@ -214,7 +216,7 @@ struct Reference {
     }
     map_gradient(dx, dx, slope);
   }
-  /// weights(what dy is to W), and unless it is null biases(Σ dy over samples and positions)
+  /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class Sink>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, Rows<Real const> x, Rows<Real const> dy,
                                     Sink const& weights, Sink const* biases, NoWindows = {}) const {
@@ -229,7 +231,7 @@ struct Reference {
     hand_over(gradient.data(), static_cast<Index>(gradient.size()), weights);
     if (biases) hand_over(sums.data(), g.outputs, *biases);
   }
-  /// y = then(the pooled x); for maxima, `places` takes the tap that each is from.
+  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class Chain, class Join>
   void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, Then<Chain, Real, Join> const& then,
             Real* places) const {
@@ -252,7 +254,7 @@ struct Reference {
     }
     map(y, y, then);
   }
-  /// dx = slope(what dy is to x)
+  /// dx = slope(the gradient with respect to x)
   template <class Chain>
   void pool_gradient(PoolingGeometry const& g, Rows<Real const> dy, Real const* places, Rows<Real> dx,
                      Slope<Chain, Real> const& slope) const {
@@ -306,7 +308,7 @@ struct Reference {
     detail::matrix(dx) += detail::matrix(dy);
     map_gradient(dx, dx, slope);
   }
-  /// dx = slope(dy times the slope of a join's value by its first operand, or by its second)
+  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second)
   template <class L, class Chain>
   void join_gradient(L const& layer, bool second, Rows<Real const> dy, Rows<Real const> a, Rows<Real const> b,
                      Rows<Real> dx, Slope<Chain, Real> const& slope) const {
@@ -339,7 +341,7 @@ struct Reference {
       xt::noalias(out) = out - xt::log(mass);
     }
   }
-  /// dx from y and dy; dx may be dy.
+  /// Computes dx from y and dy; dx may be dy.
   void normalize_gradient(Normalization kind, Rows<Real const> y, Rows<Real const> dy, Rows<Real> dx) const {
     auto const out = detail::matrix(y);
     auto const gradient = detail::matrix(dy);
@@ -352,7 +354,7 @@ struct Reference {
       xt::noalias(in) = gradient - xt::exp(out) * total;
     }
   }
-  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss, added up in
+  /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss, which is summed in
   /// double. y may be x.
   template <class LossType>
   Real loss(LossType const& loss, Normalization kind, Rows<Real const> x, Rows<Real> y, Rows<Real const> target,
@@ -376,18 +378,19 @@ struct Reference {
     if (kind != Normalization::none) normalize_gradient(kind, y, dx, dx);
     return static_cast<Real>(total / static_cast<double>(y.rows));
   }
-  /// All steps of a part of a recurrent layer: h, and in r.kept what backward needs.
+  /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
   void recurrent(Recurrence<Real> const& r, Real const* weights) const { detail::reference_recurrent(r, weights); }
-  /// The same backward: r.gradients gets those of the gates' sums, from `upper` and what flows back through time.
+  /// The backward pass of the same: r.gradients receives the gradients of the gates' sums, from `upper` and from what
+  /// flows back through time.
   void recurrent_gradient(Recurrence<Real> const& r, Real const* weights, Sequence<Real const> const& upper,
                           Index truncation) const {
     detail::reference_recurrent_gradient(r, weights, upper, truncation);
   }
-  /// The gradient of what goes into a part, from those of its sums: dx has a row for each sample of each step.
+  /// The gradient of a part's input, from the gradients of its sums. dx has one row per sample and step.
   void recurrent_input_gradient(Recurrence<Real> const& r, Real const* weights, Rows<Real> dx) const {
     detail::reference_recurrent_input_gradient(r, weights, dx);
   }
-  /// sink(gradients of a part's weights), from those of its sums.
+  /// sink(the gradients of a part's weights), from the gradients of its sums.
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<Real> const& r, Sink const& sink) const {
     detail::reference_recurrent_weight_gradient(r, [&](Index offset, std::vector<Real> const& gradient) {
@@ -405,12 +408,12 @@ struct Reference {
       }
     }
   }
-  /// sink(a gradient that is whole, of `size` values), or what a statistic observes.
+  /// Passes a complete gradient of `size` values, or what a running statistic observed, to the sink.
   template <class Sink>
   void hand_over(Real const* gradient, Index size, Sink const& sink) const {
     for (Index i = 0; i < size; ++i) sink.take(i, gradient[i]);
   }
-  /// Each unit's weights, scaled down to the L2 norm `most` where theirs is above.
+  /// Scales each unit's weights down to the L2 norm `most` if theirs is larger.
   void constrain(Parameter const& parameter, Real* weight, Real most) const {
     Index const units = parameter.shape.rank() < 2 ? 1 : parameter.shape[0], size = parameter.shape.size() / units;
     for (Index unit = 0; unit < units; ++unit) {
@@ -418,14 +421,14 @@ struct Reference {
       if (Real const norm = std::sqrt(xt::sum(xt::square(w))()); norm > most) w *= most / norm;
     }
   }
-  /// Sum of squares of a flat buffer.
+  /// The sum of squares of a flat buffer.
   double squared_norm(Real const* values, Index size) const {
     auto const v = detail::vector(values, size);
     return xt::sum<double>(xt::square(v))();
   }
 
  private:
-  /// What each sum of a plane is divided by.
+  /// The number by which each window's sum is divided.
   static xt::xtensor<Real, 1> window_sizes(PoolingGeometry const& g) {
     xt::xtensor<Real, 1> sizes = xt::zeros<Real>({g.out()});
     detail::for_each_value(g, [&](Index o, Index, Index) { sizes.data()[o] += 1; });

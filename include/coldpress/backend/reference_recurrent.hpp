@@ -1,4 +1,4 @@
-// Recurrent layers in plain loops over the packed weights: formula by formula, for float and double.
+// Recurrent layers in plain loops over the packed weights, formula by formula, for float and double.
 #pragma once
 
 #include <coldpress/core/pointwise.hpp>
@@ -123,7 +123,7 @@ void reference_recurrent_input_gradient(Recurrence<Real> const& r, Real const* w
   }
 }
 
-/// The gradient of all of the packed weights that belong to the part; `give(offset, values)` takes a run of them.
+/// The gradient of all packed weights of the part; `give(offset, values)` receives each contiguous range of them.
 template <class Real, class Give>
 void reference_recurrent_weight_gradient(Recurrence<Real> const& r, Give give) {
   Index const gates = r.weights.gates, hidden = r.weights.hidden, biases = r.weights.biases();

@@ -1,4 +1,4 @@
-// Kernels over the values of one sample: softmax, log softmax, losses.
+// Kernels over the values of one sample: softmax, log softmax and losses.
 #pragma once
 
 #include <coldpress/backend/math.hpp>
@@ -7,7 +7,7 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// f(column, values left in the row) for each vector of a row.
+/// f(column, number of values left in the row) for each vector of a row.
 template <class F>
 COLDPRESS_INLINE void for_row(Index columns, F f) {
   for (Index c = 0; c < columns; c += lanes) f(c, columns - c);
@@ -29,8 +29,8 @@ inline void normalize_row(Normalization kind, float const* x, float* y, Index co
   }
 }
 
-/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy. Padding of dx becomes zero; `writable`: its columns
-/// up to which whole vectors may be stored.
+/// Softmax: dx = y (dy - Σ y dy). Log softmax: dx = dy - e^y Σ dy. The padding of dx becomes zero. `writable` is the
+/// number of columns of dx up to which whole vectors may be stored.
 inline void normalize_gradient_row(Normalization kind, float const* y, float const* dy, float* dx, Index columns,
                                    Index writable) {
   bool const logarithmic = kind == Normalization::log_softmax;
@@ -46,7 +46,7 @@ inline void normalize_gradient_row(Normalization kind, float const* y, float con
   });
 }
 
-/// The loss of one sample, spread over lanes; dy is written as dx above.
+/// The loss of one sample, spread over the lanes; dy is written like dx above.
 template <class Loss>
 COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* target, float* dy, Index columns,
                                  Index writable) {
@@ -54,7 +54,8 @@ COLDPRESS_INLINE Vector loss_row(Loss const& loss, float const* y, float const* 
   if constexpr (Loss::target == Target::label) {
     auto const label = static_cast<Index>(*target);
     Vector const gradient = splat(loss.gradient(y[label], *target));
-    for_row(columns, [&](Index c, Index) {  // whole vectors: a single number between them would hold up the next load
+    for_row(columns, [&](Index c, Index) {  // whole vectors, because a single number among them would stall the next
+                                            // load
       store_row(dy + c, lane_numbers() == static_cast<std::int32_t>(label - c) ? gradient : Vector{}, writable - c);
     });
     total[0] = loss.value(y[label], *target);

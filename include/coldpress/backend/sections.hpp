@@ -1,6 +1,7 @@
-// Rows in blocks (core/rows.hpp) as ordinary rows, for what treats all values alike; and what is done with rows while
-// they are in the cache.
+// Blocked rows (core/rows.hpp) as ordinary rows, and operations on rows while they are in the cache.
 #pragma once
+
+// Ordinary rows suffice for operations that treat all values alike.
 
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/layout.hpp>
@@ -8,7 +9,7 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Whole blocks of a minibatch; of a batch that is too small the compiler knows it.
+/// The number of whole blocks in a minibatch. For batches that are too small, the compiler knows that it is 0.
 template <class X>
 constexpr Index blocks_of(X const& x) {
   return x.rows / block_size;
@@ -18,25 +19,26 @@ template <class T, class Count, class Columns, class Pitch, class Blocked>
 Rows<T> some(Rows<T, Count, Columns, Pitch, Blocked> x, Index first, Index count) {
   return {x.row(first), count, x.columns, x.pitch};
 }
-/// Zeroes what may be written of rows, from a column on.
+/// Zeroes the writable columns of all rows from `column` on.
 inline void zero_from(Index column, Rows<float> x) {
   for (Index i = 0; i < x.rows; ++i) zero(x.row(i) + column, writable(x) - column);
 }
-/// Zeroes the padding of a block of a gradient, where its samples are rows: sums over padding stay right.
+/// Zeroes the padding of a block of a gradient whose samples are rows, so that sums over the padding stay correct.
 inline void zero_padding(Rows<float> dx, Index b) {
   if (!dx.blocked) zero_from(dx.columns, some(dx, b * block_size, block_size));
 }
 
-/// Rows as they are.
+/// Leaves rows as they are.
 struct Whole {
   template <class X>
   X operator()(X const& x) const {
     return x;
   }
 };
-/// Rows of blocks, or those after them, as ordinary rows: a block is one, of as many values as its samples have.
+/// The rows of blocks, or the rows after them, as ordinary rows. Each block is one row with the values of all of its
+/// samples.
 struct Section {
-  Index first, rows, samples;  // of each row
+  Index first, rows, samples;  // per row
 
   template <class T, class Count, class Columns, class Pitch, class Blocked>
   Rows<T, Index, Index, Index, std::false_type> operator()(Rows<T, Count, Columns, Pitch, Blocked> x) const {
@@ -61,7 +63,7 @@ struct Section {
     pitch *= samples;
   }
 };
-/// f(part) for all of y: part(x) are the same rows of x, of a Then or a Slope, and no blocks.
+/// f(part) for all of y, where part(x) gives the same rows of x, or of a Then or a Slope, as ordinary rows.
 template <class Y, class F>
 void by_section(Y y, F f) {
   if constexpr (std::is_same_v<decltype(y.blocked), std::false_type>) {
@@ -73,7 +75,7 @@ void by_section(Y y, F f) {
   }
 }
 
-/// What is to be done with the sums that become y, or dx.
+/// The epilogue of the sums that become y, or dx.
 template <class Y, class Chain, class Join>
 Output<Chain, Join> epilogue_of(Y y, Then<Chain, float, Join> const& then, float const* bias = nullptr) {
   return {then, bias, y.data, y.pitch, writable(y)};
@@ -82,7 +84,7 @@ template <class DX, class Chain>
 InputGradient<Chain> epilogue_of(DX dx, Slope<Chain, float> const& slope) {
   return {slope, dx.data, dx.pitch, dx.columns};
 }
-/// What is left to do, a Then or a Slope, with some rows that were written as they are.
+/// Applies `rest`, a Then or a Slope, to some rows that were stored without it.
 template <class Y, class Rest>
 void finish(Y y, Rest const& rest, Index first, Index count) {
   if constexpr (!Rest::nothing) {
@@ -90,7 +92,7 @@ void finish(Y y, Rest const& rest, Index first, Index count) {
     for (Index i = first; i < first + count; ++i) pass_row(y.row(i), y.columns, epilogue_of(y, rest), i);
   }
 }
-/// The same with a block.
+/// The same for a block.
 template <class Y, class Rest>
 void finish_block(Y y, Rest const& rest, Index b) {
   Index const first = b * block_size;

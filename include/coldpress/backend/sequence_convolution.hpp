@@ -1,6 +1,8 @@
-// Causal convolutions of sequences. Of whole ones, rows of the product are steps, so that a step is a row of a dense
-// layer. In a stream, each step is added to the outputs that will need it. Both sum in one order.
+// Causal convolutions of sequences.
 #pragma once
+
+// For a whole sequence, the rows of the matrix product are steps, as if each step were a row of a dense layer. In a
+// stream, each step is added to the future outputs that need it. Both sum in the same order.
 
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
@@ -8,8 +10,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// A minibatch's part that goes through one panel: steps [step, step + rows) of a sequence; or of sequences of a single
-/// step, as many as there are rows.
+/// The part of a minibatch that goes through one panel: steps [step, step + rows) of one sequence, or one step each of
+/// as many single-step sequences as there are rows.
 struct Steps {
   Index sample, step, rows;
   bool single;
@@ -59,7 +61,7 @@ COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& step
   }
 }
 
-/// The way back, adding: dx of all steps that a row has seen.
+/// The backward pass: adds to dx for all steps that a row has seen.
 template <class = void>
 void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const* panel, Index pitch, Out dx,
                   Index group) {
@@ -86,7 +88,7 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
     for (Index group = 0; group < g.groups; ++group) {
       pack_steps<!has_fma>(g, steps, x, group, memory.inputs, pitch);
       float const* b = bias;
-      if (bias && group > 0) {  // whole vectors are read, beyond the last group
+      if (bias && group > 0) {  // whole vectors are read, which extend beyond the last group
         copy_over(memory.rest, bias + group * outputs, outputs);
         b = memory.rest;
       }
@@ -130,11 +132,11 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
   });
   return sum[count - 1];
 }
-/// Taps that are summed at once, at most: of more, parts are, from the last to the first, for each leaves its place to
-/// the one before.
+/// The largest number of taps that are summed at once. More taps are summed in parts, from the last part to the first,
+/// because each part frees its place for the one before.
 inline constexpr int most_taps_at_once = 8;
-/// One step. `single`: all taps are summed at once, and are `most`; else in parts of `most` and of one less. `one`:
-/// there is but one group, and one vector of outputs.
+/// One step. `single`: all taps are summed at once and there are `most` of them; otherwise the parts have `most` taps
+/// or one less. `one`: there is only one group and one vector of outputs.
 template <int most, bool single, bool one, class Chain, class Join>
 COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
   Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
@@ -169,12 +171,12 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
     column += outputs;
   }
 }
-/// The same, not inlined.
+/// The same, but not inlined.
 template <int most, bool single, bool one, class Step>
 void whole_convolve_step(void const* step) {
   convolve_step<most, single, one>(*static_cast<Step const*>(step));
 }
-/// f(the taps of a part, whether it is all): constants where the shape is one.
+/// f(number of taps of a part, whether the part is all), as constants.
 template <class F>
 COLDPRESS_INLINE void with_part(Index taps, F f) {
   constexpr int most = most_taps_at_once;
@@ -196,7 +198,7 @@ Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
   return kernel;
 }
 
-/// All steps of a call, of which s is the first. `known`: whether the compiler knows the shape; then all is inlined.
+/// All steps of a call, beginning with s. `known` says that the compiler knows the shape; then everything is inlined.
 template <bool known, class X, class Step>
 COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s) {
   for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {

@@ -1,6 +1,7 @@
-// What primitives do for one sample, with all that its shapes say worked out: a stream repeats it. The kernel that does
-// a step is found once, too (kernel_of, beside the kernels).
+// Kernels for a single sample, with everything that follows from the shapes computed in advance.
 #pragma once
+
+// A stream repeats such a step. The kernel of a step is also chosen only once (see kernel_of beside the kernels).
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/layout.hpp>
@@ -8,10 +9,10 @@
 
 namespace coldpress::cpu {
 
-/// Does the step at this address.
+/// Executes the step at this address.
 using Kernel = void (*)(void const* step);
 
-/// A dense layer.
+/// A step of a dense layer.
 template <class Number, class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
 struct AffineStep {
   float const* x;
@@ -19,7 +20,7 @@ struct AffineStep {
   float const* bias;     // or null
   float* y;
   Index inputs, outputs, pitch, writable;
-  Index column;  // the first of those that are computed at once
+  Index column;  // the first of the columns that are computed at once
   Then<Chain, float, Join> then;
 };
 template <class X, class Number, class Y, class Chain, class Join>
@@ -28,16 +29,17 @@ __attribute__((always_inline)) inline AffineStep<Number, Chain, Join> affine_ste
   return {x.data, weight, bias, y.data, x.columns, y.columns, Layout::matrix_pitch(y.columns), writable(y), 0, then};
 }
 
-/// A causal convolution. Its state has the sums of the outputs that come, as far as steps have been seen: only every
-/// `dilation`-th of them meets one step. Of each such turn, group and vector of outputs there are the sums that have
-/// seen 1, 2, ..., taps - 1 of their steps; last comes the number of the turn, in the bits of an integer.
+/// A step of a causal convolution. The state holds partial sums of future outputs. Only every `dilation`-th output
+/// needs a given step, so the state has `dilation` turns. Each turn has, for every group and vector of outputs, the
+/// sums that have seen 1, 2, ..., taps - 1 of their steps. The number of the current turn comes last, as the bits of an
+/// integer.
 template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
 struct ConvolutionStep {
   float const *x, *weight;
   float const* bias;  // or null
   float *state, *y;
-  Index groups, channels, outputs;  // of a group
-  Index weight_pitch, turn_pitch;   // turn_pitch: of a turn's sums
+  Index groups, channels, outputs;  // per group
+  Index weight_pitch, turn_pitch;   // turn_pitch: floats of a turn's sums
   Index taps, dilation;
   Index y_pitch, writable, row, column;
   Then<Chain, float, Join> then;
@@ -65,14 +67,14 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .then = then};
 }
 
-/// A recurrent layer: of one part, for all samples. Rows are pitches apart; the matrix has rows for each value of x,
-/// then of h, then the two biases.
+/// A step of one part of a recurrent layer, for all samples. Rows of different samples are a pitch apart; the matrix
+/// has rows for each value of x, then for each value of h, then the two biases.
 struct RecurrentStep {
   float const* x;
   float const* h;     // of the step before; null: zero
   float const* cell;  // c of the step before; null: zero
   float *y, *kept;
-  float *next_cell, *carried;  // these take c, and after the last step h once more; carried may be null
+  float *next_cell, *carried;  // receive c, and after the last step h once more; carried may be null
   float const* matrix;
   Index x_pitch, h_pitch, cell_pitch, y_pitch, kept_pitch, next_cell_pitch, carried_pitch, pitch;
   Index inputs, hidden, units;
@@ -80,7 +82,7 @@ struct RecurrentStep {
   RnnType type;
   bool keeps;
 
-  /// Of the sequence's step number n, from 0 on.
+  /// Moves to step number n of the sequence, counted from 0.
   __attribute__((always_inline)) void take(Recurrence<float> const& r, Index n) {
     if (n > 0) h = y, h_pitch = y_pitch, cell = next_cell, cell_pitch = next_cell_pitch;
     Index const t = r.step(n);

@@ -1,6 +1,7 @@
-// The register tile: a block of a matrix product, held in registers from the first term to the epilogue. Shapes are
-// arguments.
+// The register tile: a block of a matrix product that stays in registers from the first term to the epilogue.
 #pragma once
+
+// Shapes are arguments.
 
 #include <coldpress/backend/math.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -8,8 +9,8 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-// Sums, one row of B and one broadcast fill the registers: 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16 (one more for the
-// product without fma).
+// The sums, one row of B and one broadcast value fill the registers: 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16 (plus one
+// for the product without fma).
 #if defined __AVX512F__
 inline constexpr int tile_columns = 4, tile_rows = 6;
 #elif defined __AVX2__ && defined __FMA__
@@ -29,7 +30,7 @@ constexpr auto vectors(Fixed<n>) {
   return Fixed<vectors(n)>{};
 }
 
-/// Some of the parts of a split.
+/// A range of the parts of a split.
 struct Parts {
   Index first = 0, last = PTRDIFF_MAX;
 };
@@ -43,21 +44,21 @@ constexpr Index start_of(Index part, Index total, Index most) {
   Index const parts = parts_of(total, most), size = total / parts;
   return part * size + freestanding::smaller(part, total - parts * size);
 }
-/// Whether n is 1: a constant where n is.
+/// Whether n is 1, as a constant if n is one.
 template <Index n>
 constexpr auto is_one(Fixed<n>) {
   return std::bool_constant<n == 1>{};
 }
 constexpr bool is_one(Index n) { return n == 1; }
 
-/// Whether n is at most that: a constant where n and the other are.
+/// Whether n is at most `most`, as a constant if both are.
 template <Index n, Index most>
 constexpr auto at_most(Fixed<n>, Fixed<most>) {
   return std::bool_constant<n <= most>{};
 }
 constexpr bool at_most(Index n, Index most) { return n <= most; }
 
-/// f() or else g(), as the condition says; where that is a constant, only this one is compiled.
+/// Calls f() if the condition holds, and g() otherwise. If the condition is a constant, only that call is compiled.
 template <class Condition, class F, class G>
 COLDPRESS_INLINE void either(Condition condition, F f, G g) {
   if constexpr (std::is_same_v<Condition, std::true_type>) {
@@ -69,9 +70,9 @@ COLDPRESS_INLINE void either(Condition condition, F f, G g) {
   }
 }
 
-/// Cuts `total` into the fewest parts of at most `most`, sizes differing by at most one, so that no part is a sliver;
-/// calls f(first, Int<size>) for each, or for some. Only the sizes that occur are instantiated where the total is known
-/// to the compiler.
+/// Splits `total` into the fewest parts of at most `most`, with sizes that differ by at most one so that no part is
+/// very small, and calls f(first, Int<size>) for each of them, or for those in `some`. Where the compiler knows the
+/// total, only the sizes that occur are instantiated.
 template <int most, Index total, class F>
 COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
   constexpr Index parts = parts_of(total, most);
@@ -87,7 +88,7 @@ COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
 template <int most, class F>
 COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   if (total == 0) return;
-  Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is long
+  Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is slow
   Index const large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
     Index const before = turn * large, end = freestanding::smaller(some.last, turn ? parts : large);
@@ -116,7 +117,7 @@ struct Left {
     return {data + first * row, row, depth};
   }
 };
-/// Row k of B is data + k * pitch, from column `first` on; its numbers are floats, or halves of some.
+/// Row k of B starts at data + k * pitch, with column `first`. Its numbers are floats or bfloat16.
 template <class Number>
 struct Right {
   Number const* data;
@@ -129,9 +130,10 @@ struct Right {
 template <class Number>
 Right(Number const*, Index) -> Right<Number>;
 
-/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j), each one fma: the order depends on the depth
-/// alone. The epilogue takes the sums from the registers. What it will read, it may have fetched meanwhile, a vector
-/// with each k; and of B, what is so far on. Not inlined: one copy serves every shape.
+/// sum[i][j] = sum over k = 0, 1, ... of A(row + i, k) * B(k, column + j). Each term is one fma, so the order of the
+/// sum depends on the depth alone. The epilogue takes the sums from the registers. Meanwhile, with each k, one vector
+/// of what the epilogue will read may be prefetched, and the values of B that are `distance` ahead. The function is not
+/// inlined, so that one copy serves every shape.
 template <int h, int w, class A, class B, class Epilogue>
 __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilogue, Index row, Index column,
                                     Index distance = 0) {
@@ -159,12 +161,13 @@ __attribute__((noinline)) void tile(Index depth, A a, B b, Epilogue const& epilo
       right.fetch(distance);
     add();
   }
-  Epilogue const local = epilogue;  // its stores cannot change a copy: pointers and factors stay in registers
+  Epilogue const local = epilogue;  // stores cannot change a copy, so pointers and factors stay in registers
   local.finish(sum, row, column);
 }
 
-/// epilogue(A B): A is rows x depth, B depth x columns, its rows readable up to the next multiple of the lanes. Or some
-/// of its tiles: of the parts of the columns, those of the rows. Tiles of one part of the columns fetch the next.
+/// epilogue(A B), where A is rows x depth and B is depth x columns; the rows of B must be readable up to the next
+/// multiple of the lanes. Only the tiles in `of_columns` and `of_rows` are computed. The tiles of one range of columns
+/// prefetch B for the next.
 template <class Count, class Columns, class A, class B, class Epilogue>
 void multiply(Count rows, Columns columns, Index depth, A a, B b, Epilogue const& epilogue, Parts of_columns = {},
               Parts of_rows = {}) {
@@ -188,7 +191,7 @@ void multiply(Count rows, Columns columns, Index depth, Left a, Number const* b,
   multiply(rows, columns, depth, a, Right{b, b_pitch}, epilogue);
 }
 
-/// Transposes a square: log2(lanes) perfect shuffles.
+/// Transposes a square in log2(lanes) perfect shuffles.
 COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   Vector next[lanes];
   for (int stage = 1; stage < lanes; stage *= 2) {
@@ -200,10 +203,10 @@ COLDPRESS_INLINE void turn(Vector (&t)[lanes]) {
   }
 }
 
-/// The most columns that turn.
+/// The largest number of columns for which `turns` holds.
 inline constexpr int turned_columns = tile_rows < lanes / 2 ? tile_rows : lanes / 2;
-/// Whether a product of so many rows and columns had better be computed with rows as lanes: few columns would leave
-/// most lanes empty.
+/// Whether a product of this many rows and columns is better computed with rows as lanes, because few columns would
+/// leave most lanes empty.
 constexpr bool turns(Index rows, Index columns) {
   return columns <= turned_columns && rows % (tile_columns * lanes) == 0;
 }
@@ -211,7 +214,7 @@ template <Index rows, Index columns>
 constexpr auto turns(Fixed<rows>, Fixed<columns>) {
   return std::bool_constant<turns(Index{rows}, Index{columns})>{};
 }
-/// Turns a tile whose columns are the rows of the result.
+/// Transposes a tile whose columns are the rows of the result.
 template <class Epilogue>
 struct Turned {
   Epilogue epilogue;
@@ -227,7 +230,8 @@ struct Turned {
     });
   }
 };
-/// The same product as multiply, and the same bits, of shapes that turn: A is columns x depth, B depth x rows.
+/// The same product as multiply, with the same bits, for shapes where `turns` holds: A is columns x depth, B is depth x
+/// rows.
 template <class Count, class Columns, class Epilogue>
 void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<float> b, Epilogue const& epilogue) {
   Turned<Epilogue> const turned{epilogue};
@@ -237,8 +241,8 @@ void multiply_turned(Count rows, Columns columns, Index depth, Left a, Right<flo
   });
 }
 
-/// to[c][r] = from[r][c] in squares of lanes x lanes; what lies beyond the matrix in `to`'s padding is zero. `exact`:
-/// neither matrix has padding; nothing beyond them is read or written.
+/// to[c][r] = from[r][c] in squares of lanes x lanes. The padding of `to` becomes zero. `exact` says that neither
+/// matrix has padding; then nothing beyond them is read or written.
 template <bool exact = false, class Number>
 __attribute__((noinline)) void transpose(Index rows, Index columns, Number const* from, Index from_pitch, float* to,
                                          Index to_pitch) {

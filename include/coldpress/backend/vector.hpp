@@ -1,4 +1,4 @@
-// The vector layer: the compiler's own vector types, as wide as the target has them. No intrinsics outside this file.
+// The vector layer: the compiler's own vector types at the target's width. Intrinsics appear in no other file.
 #pragma once
 
 #include <coldpress/core/bfloat16.hpp>
@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-// Code that depends on the instruction set lives in a namespace named after it, so that objects built for different
-// ones can be linked.
-#if defined COLDPRESS_LEVEL  // a ready-made level of kernels/cpu
+// Code that depends on the instruction set lives in an inline namespace named after it, so that objects built for
+// different instruction sets can be linked into one program.
+#if defined COLDPRESS_LEVEL  // a precompiled level of kernels/cpu
 #define COLDPRESS_ISA COLDPRESS_LEVEL
 #elif defined __AVX512F__
 #define COLDPRESS_ISA avx512
@@ -38,8 +38,8 @@ typedef float Vector __attribute__((vector_size(4 * lanes)));
 typedef std::int32_t Mask __attribute__((vector_size(4 * lanes)));
 typedef std::uint32_t Words __attribute__((vector_size(4 * lanes)));
 
-/// For rows of few values: 8 lanes where a vector has more, which then take half of its execution units and less than
-/// half of its divisions; else a vector. The functions below take either.
+/// A vector for rows of few values: 8 lanes where a Vector has more. It takes half of the execution units and less than
+/// half of the time for a division. Elsewhere it is a Vector. The functions below accept both.
 #if defined __AVX512F__ && defined __AVX512VL__ && defined __FMA__
 typedef float Narrow __attribute__((vector_size(32)));
 #else
@@ -61,7 +61,7 @@ COLDPRESS_INLINE Vector load(Bfloat16 const* p) {
   typedef std::uint16_t Halves __attribute__((vector_size(2 * lanes)));
   Halves halves;
   __builtin_memcpy(&halves, p, sizeof halves);
-#if defined __AVX512F__ && !defined __clang__  // gcc converts such vectors in parts
+#if defined __AVX512F__ && !defined __clang__  // gcc would split the conversion of such vectors
   typedef short Shorts __attribute__((vector_size(2 * lanes)));
   return (Vector)(__builtin_ia32_pmovzxwd512_mask((Shorts)halves, Mask{}, static_cast<std::uint16_t>(-1)) << 16);
 #elif defined __AVX2__ && defined __FMA__ && !defined __clang__
@@ -76,8 +76,8 @@ COLDPRESS_INLINE void store(float* p, V v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-/// v, computed and in a register from here on: g++ would load a value again for each use, and compute what is used once
-/// right before that use.
+/// v, computed and kept in a register from here on. Otherwise g++ would load a value again for each use, and would
+/// compute a value that is used once immediately before that use.
 template <class V>
 COLDPRESS_INLINE V in_register(V v) {
 #if defined __x86_64__ && !defined __clang__
@@ -87,13 +87,13 @@ COLDPRESS_INLINE V in_register(V v) {
 }
 COLDPRESS_INLINE Vector load_once(float const* p) { return in_register(load(p)); }
 
-/// All lanes x. (x + Vector{} would lose the sign of -0.)
+/// A vector with x in all lanes. (x + Vector{} would lose the sign of -0.)
 template <class V = Vector>
 COLDPRESS_INLINE V splat(float x) {
   return x - V{};
 }
 
-/// The first lanes of v, or v and zeros.
+/// The first lanes of v, or v followed by zeros.
 template <class To, class V>
 COLDPRESS_INLINE To resize(V v) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
@@ -102,25 +102,25 @@ COLDPRESS_INLINE To resize(V v) {
   (std::make_integer_sequence<int, lanes_of<To>>{});
 }
 
-/// Lane numbers 0, 1, 2, ...
+/// The lane numbers 0, 1, 2, ...
 COLDPRESS_INLINE Mask lane_numbers() {
   return []<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA { return Mask{l...}; }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// v with `fill` in the lanes beyond the row.
+/// v, with `fill` in the lanes beyond the end of the row.
 template <class V>
 COLDPRESS_INLINE V masked(V v, std::ptrdiff_t left, float fill = 0) {
   Mask const inside = lane_numbers() < static_cast<std::int32_t>(left < lanes ? left : lanes);
   return resize<V>(inside ? resize<Vector>(v) : splat(fill));
 }
 
-/// The first of the floats whose upper halves are at p; reads a whole vector.
+/// The first of the floats whose upper halves are at p. Reads a whole vector.
 template <class V>
 COLDPRESS_INLINE V load(Bfloat16 const* p) {
   return resize<V>(load(p));
 }
 
-/// The first `count` of the values at p, zero in the other lanes; reads nothing beyond.
+/// The first `count` values at p, with zeros in the other lanes. Reads nothing beyond them.
 COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
 #if defined __AVX512F__
   auto const mask = static_cast<std::uint16_t>((1u << count) - 1);
@@ -130,7 +130,7 @@ COLDPRESS_INLINE Vector load_partial(float const* p, std::ptrdiff_t count) {
                                       lane_numbers() < static_cast<std::int32_t>(count));
 #else
   Vector v{};
-  for (int l = 0; l < lanes; ++l) {  // bounded by a constant: g++ 12 warns of more lanes than there are
+  for (int l = 0; l < lanes; ++l) {  // bounded by a constant, because g++ 12 would warn of lanes that do not exist
     if (l < count) v[l] = p[l];
   }
   return v;
@@ -153,7 +153,7 @@ COLDPRESS_INLINE void store_partial(float* p, Vector v, std::ptrdiff_t count) {
   }
 #endif
 }
-/// As load and store where a whole vector is left of the row, else as the partial ones.
+/// Like load and store where a whole vector is left in the row, else like load_partial and store_partial.
 template <class V = Vector>
 COLDPRESS_INLINE V load_row(float const* p, std::ptrdiff_t left) {
   return left >= lanes_of<V> ? load<V>(p) : resize<V>(load_partial(p, left));
@@ -169,8 +169,8 @@ inline constexpr bool has_fma = true;
 inline constexpr bool has_fma = false;
 #endif
 
-/// a * b + c in one rounding where the target has it: the only place where a product meets a sum, so that no compiler
-/// flag and no control flow decides over the bits.
+/// a * b + c, rounded once where the target supports it. It is the only place where a product meets a sum, so that no
+/// compiler flag and no control flow can change the bits.
 template <class V>
 COLDPRESS_INLINE V fma(V a, V b, V c) {
 #if defined __clang__
@@ -221,8 +221,8 @@ COLDPRESS_INLINE Vector sqrt(Vector x) {
 #endif
 }
 
-/// v where it is above `least`, or NaN; and where it is below `most`. (Of v > least ? v : least g++ makes a comparison
-/// and a blend, which take three times as long.)
+/// at_least: v where it is above `least` or NaN, else `least`; at_most likewise. (For v > least ? v : least, g++ would
+/// generate a comparison and a blend, which take three times as long.)
 template <class V>
 COLDPRESS_INLINE V at_least(V v, float least) {
 #if defined __AVX512F__
@@ -264,12 +264,12 @@ COLDPRESS_INLINE V at_most(V v, float most) {
 #endif
 }
 
-/// The largest of some values and which it is: the first of equal ones, the first NaN before all.
+/// The largest of several values and its number. Of equal values the first counts; a NaN wins, the first of them.
 struct Largest {
   Vector value;
   Mask number;
 
-  /// `next` where it is larger; its numbers are higher.
+  /// Replaces the value if `next` is larger. The numbers of `next` are higher.
   COLDPRESS_INLINE void take(Largest const& next) {
 #if defined __AVX512F__ && !defined __clang__  // g++ negates masks one by one
     auto const larger = __builtin_ia32_cmpps512_mask(next.value, value, 6, static_cast<std::uint16_t>(-1), 4),
@@ -293,7 +293,7 @@ COLDPRESS_INLINE void for_constants(F f) {
   (std::make_integer_sequence<int, N>{});
 }
 
-/// Calls f(0) ... f(N - 1), unrolled: the same code, compiled once and not N times.
+/// Calls f(0) ... f(N - 1), unrolled. f is compiled once instead of N times.
 template <int N, class F>
 COLDPRESS_INLINE void unroll(F f) {
 #if defined __clang__
@@ -304,7 +304,7 @@ COLDPRESS_INLINE void unroll(F f) {
   for (int i = 0; i < N; ++i) f(i);
 }
 
-/// a[0], b[0], a[1], b[1], ...: the lower half, or the upper.
+/// The lower or the upper half of a[0], b[0], a[1], b[1], ...
 template <int half>
 COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
@@ -312,7 +312,7 @@ COLDPRESS_INLINE Vector interleave(Vector a, Vector b) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// A vector whose upper half is `distance` floats after its lower one.
+/// A vector whose upper half is `distance` floats after its lower half.
 COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
   typedef float Half __attribute__((vector_size(2 * lanes)));
   Half low, high;
@@ -323,7 +323,7 @@ COLDPRESS_INLINE Vector load_halves(float const* p, std::ptrdiff_t distance) {
   }
   (std::make_integer_sequence<int, lanes>{});
 }
-/// Every second value of a and then b, from the first or the second on.
+/// Every second value of a and then b, starting with the first or the second.
 template <int first>
 COLDPRESS_INLINE Vector every_second(Vector a, Vector b) {
   return [&]<int... l>(std::integer_sequence<int, l...>) COLDPRESS_INLINE_LAMBDA {
@@ -357,7 +357,7 @@ COLDPRESS_INLINE void zero(float* to, std::ptrdiff_t n) {
   for (std::ptrdiff_t i = 0; i < n; i += lanes) store_row(to + i, Vector{}, n - i);
 }
 
-/// Sum and maximum of all lanes: fixed trees, half by half. The maximum is NaN if a lane is.
+/// The sum and the maximum of all lanes, each by a fixed tree of halves. The maximum is NaN if any lane is.
 template <class V>
 COLDPRESS_INLINE float sum(V v) {
   return detail::reduce(v, [](auto a, auto b) COLDPRESS_INLINE_LAMBDA { return a + b; });

@@ -1,6 +1,8 @@
-// How windows of a convolution lie on an axis: which taps are on the input, neighbours that walk along it together, and
-// the phases of a stride on the way back.
+// How the windows of a convolution lie along an axis.
 #pragma once
+
+// This header has the ranges of outputs for which taps are on the input, loops over neighbouring taps at once, and the
+// phases of a strided convolution in the backward pass.
 
 #include <coldpress/backend/tile.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -8,7 +10,7 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The taps of an axis that are on the input at `output`: [first, last).
+/// The taps [first, last) of an axis that are on the input for `output`.
 struct TapsAt {
   Index first, last;
   COLDPRESS_INLINE TapsAt(Axis const& axis, Index output) {
@@ -20,8 +22,9 @@ struct TapsAt {
   }
 };
 
-/// n neighbours walk along an axis together; number i has something to do at [first[i], last[i]), and both fall with i.
-/// So those at work are first some at the end, then all, then some at the beginning; unless the axis is `narrow`.
+/// A joint loop of n neighbours along an axis. Neighbour i has work at the places [first[i], last[i]), and both bounds
+/// decrease with i. So at first only some of the last neighbours have work, then all, then some of the first, unless
+/// the axis is `narrow`.
 template <int n>
 struct Walk {
   Index begin, end, first[n] = {}, last[n] = {};
@@ -38,7 +41,8 @@ struct Walk {
     plain = count == n && begin == first[0] && end == last[n - 1];
     narrow = first[0] > last[count - 1] || (count < n && begin < first[0]);
   }
-  /// body(Int<i>, Int<j>) for the neighbours [i, j) that are at work at each place from begin to end, then next().
+  /// Calls body(Int<i>, Int<j>) at each place from begin to end for the neighbours [i, j) that have work there, then
+  /// next().
   template <class Body, class Next>
   COLDPRESS_INLINE void go(Body body, Next next) const {
     Index at = begin;
@@ -56,7 +60,7 @@ struct Walk {
       });
     }
     Index const to = last[n - 1];
-    for (; at + 2 <= to; at += 2) {  // short loops: half the branches
+    for (; at + 2 <= to; at += 2) {  // halves the number of branches of short loops
       body(Int<0>{}, Int<n>{}), next();
       body(Int<0>{}, Int<n>{}), next();
     }
@@ -68,7 +72,7 @@ struct Walk {
   }
 };
 
-/// n taps of an axis from tap `first` on, each over the outputs where it is on the input.
+/// n taps of an axis from tap `first` on, each over the outputs for which it is on the input.
 template <int n>
 COLDPRESS_INLINE Walk<n> walk_of_taps(Axis const& axis, Index first) {
   struct Range {
@@ -79,8 +83,9 @@ COLDPRESS_INLINE Walk<n> walk_of_taps(Axis const& axis, Index first) {
                  }};
 }
 
-/// One phase of an axis on the way back: inputs phase, phase + stride, ... are a convolution of the outputs with those
-/// taps that fall on outputs there, in reverse; `axis` says how, and tap(m) which they are.
+/// One phase of an axis in the backward pass. The inputs phase, phase + stride, ... are a convolution of the outputs
+/// with those taps, in reverse order, that meet outputs there. `axis` describes the convolution, and tap(m) gives the
+/// taps.
 struct Phase {
   Axis axis;
 
@@ -101,7 +106,7 @@ struct Phase {
  private:
   Index first_ = 0, last_, step_;
 };
-/// f(phase of the height, of the width, where the first value of both is on the plane), for all.
+/// f(phase of the height, phase of the width, offset of the first value of both in the plane), for all phases.
 template <class F>
 COLDPRESS_INLINE void for_each_phase(ConvolutionGeometry const& g, F f) {
   for (Index i = 0; i < freestanding::smaller(g.height.stride, g.height.in); ++i) {

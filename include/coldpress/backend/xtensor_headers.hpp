@@ -1,4 +1,4 @@
-// The only file that names xtensor's headers: they moved into folders in 0.26.
+// The only file that names xtensor's headers, because version 0.26 moved them into folders.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)

@@ -1,4 +1,4 @@
-// Whole files: written all or nothing, and read with a limit.
+// Files that are written completely or not at all, and read up to a limit.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,23 @@
 
 namespace coldpress {
 
-/// Makes `bytes` the content of `path`: a temporary in the same folder is written, synced and renamed over it, then the
-/// folder is synced, so that whoever reads `path`, also after a crash, finds the old content or the new. The target of
-/// a symbolic link is replaced, not the link; an existing file keeps its permission bits; leftovers of writers that
-/// died are removed. Throws FileError with the system's reason; `path` is then as it was and no temporary remains.
+/// Makes `bytes` the content of `path`. A temporary file in the same folder is written, synced and renamed, and then
+/// the folder is synced, so that a reader of `path` finds either the old or the new content, even after a crash. The
+/// target of a symbolic link is replaced, not the link. An existing file keeps its permission bits. Temporary files of
+/// writers that died are removed. Throws FileError with the system's reason; then `path` is unchanged and no temporary
+/// remains.
 void write_atomically(std::string const& path, std::span<std::byte const> bytes);
 
-/// For work that ends in a file: throws the FileError of write_atomically as far as it is known before. Writes nothing.
+/// Throws the FileError of write_atomically, as far as it can be known in advance. Writes nothing. Call it before long
+/// work whose result is a file.
 void check_writable(std::string const& path);
 
-/// Whether two paths name one file, through links of either kind, or would once they are written: a file that is not
-/// there yet is known by its folder and name.
+/// Whether two paths name the same file, through symbolic or hard links, or would do so once they are written. A file
+/// that does not exist yet is identified by its folder and name.
 bool same_file(std::string const& a, std::string const& b);
 
-/// The content of a regular file, or of /dev/stdin, which may be a pipe. Throws FileError where it is anything else,
-/// cannot be read or is larger than `max_bytes`, or than 1 GiB if it comes from a pipe.
+/// The content of a regular file, or of /dev/stdin, which may be a pipe. Throws FileError for anything else, if the
+/// file cannot be read, or if it is larger than `max_bytes` or, from a pipe, than 1 GiB.
 std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes);
 
 }  // namespace coldpress

@@ -1,4 +1,4 @@
-// Shuffled minibatches that a checkpoint resumes from two numbers.
+// Shuffled minibatches whose position in the data is two numbers, so that a checkpoint can resume them.
 #pragma once
 
 #include <coldpress/data/dataset.hpp>
@@ -12,20 +12,20 @@ namespace coldpress::data {
 /// Fills `order` with 0, 1, ... in a random order that depends on its size, `seed` and `epoch` alone.
 void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch);
 
-/// Goes through a dataset again and again, each epoch in another order. The last batch of an epoch may be smaller.
+/// Iterates over a dataset again and again, in a different order each epoch. The last batch of an epoch may be smaller.
 /// All memory is allocated by the constructor.
 class Batches {
  public:
-  /// `offset` counts the samples of the epoch already given.
+  /// `offset` is the number of samples of the epoch that were already returned.
   struct Position {
     std::uint64_t epoch = 0;
     Index offset = 0;
     bool operator==(Position const&) const = default;
   };
   struct Batch {
-    Index size;                               // samples
+    Index size;                               // in samples
     std::span<float const> samples, targets;  // row-major, valid until the next call
-    Position position;                        // of its first sample
+    Position position;                        // of the batch's first sample
     bool ends_epoch;
   };
 
@@ -37,9 +37,9 @@ class Batches {
   /// The minibatches from here to the end of the epoch: for (auto const& batch : batches.epoch()) ...
   class Epoch;
   Epoch epoch();
-  /// Where the next batch begins.
+  /// The position of the next batch.
   Position position() const { return position_; }
-  /// Throws ConfigError where the offset is not within the dataset.
+  /// Throws ConfigError if the offset is outside the dataset.
   void seek(Position position);
 
  private:

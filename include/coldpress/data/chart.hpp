@@ -1,4 +1,4 @@
-// Line charts as a self-contained SVG file.
+// Line charts, written as self-contained SVG files.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace coldpress::data {
 
-/// Values that are not finite are gaps in the line. Without x the values stand at 0, 1, 2, ...
+/// A line of a chart. Values that are not finite are gaps in the line. Without x, the values are drawn at 0, 1, 2, ...
 struct Curve {
   std::string name;
   std::vector<double> x = {}, y = {};
@@ -17,7 +17,7 @@ struct Chart {
   std::vector<Curve> curves = {};
 };
 
-/// The charts one below the other. Throws ShapeError where a curve has x and y of different lengths.
+/// The charts, one below the other, as an SVG document. Throws ShapeError if a curve has x and y of different lengths.
 std::string svg(std::vector<Chart> const& charts);
 
 /// Writes svg(charts) atomically. Throws ShapeError, and FileError as write_atomically does.

@@ -1,4 +1,4 @@
-// Samples with their targets, and where they come from.
+// Data sets: samples with their targets, and readers for the formats they come in.
 #pragma once
 
 #include <coldpress/data/read_options.hpp>
@@ -10,7 +10,7 @@
 
 namespace coldpress::data {
 
-/// Row-major values, one sample after another. The target of a classification is the class as a number, of shape {1}.
+/// Row-major values, one sample after another. The target of a classification is the class number, with shape {1}.
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};
@@ -29,7 +29,7 @@ struct Dataset {
   }
 };
 
-/// Throws ShapeError unless both vectors hold the same number of whole samples and targets, and at least one.
+/// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one.
 void check(Dataset const& dataset);
 
 /// Reads the data that `spec` names:
@@ -37,21 +37,22 @@ void check(Dataset const& dataset);
 ///   mnist-test:DIR  the test set beside it
 ///   csv:FILE        the first column is the target, the others are the sample
 ///   npy:X,Y         two arrays, {N, ...} samples and {N} or {N, ...} targets
-/// Throws ConfigError for any other spec, FileError, FormatError, and DataError where a value is not finite.
+/// Throws ConfigError for any other spec, FileError, FormatError, and DataError if a value is not finite.
 Dataset open(std::string const& spec, ReadOptions options = {});
 
-/// The files that open(spec) may read: of MNIST both names of each, plain and .gz. Throws ConfigError as open does.
+/// The files that open(spec) may read. For MNIST these are both names of each file, plain and .gz. Throws ConfigError
+/// as open does.
 std::vector<std::string> files_of(std::string const& spec);
-/// The same spec for paths that count from `folder` where they are relative, as those in a config count from the
-/// config's own. Throws ConfigError as open does.
+/// The same spec with relative paths resolved against `folder`. The relative paths in a config are resolved against the
+/// config's own folder. Throws ConfigError as open does.
 std::string from_folder(std::string const& folder, std::string const& spec);
 
 struct Split {
   Dataset training, held_out;
 };
 
-/// Holds out `fraction` of the samples, drawn at random: the same for the same seed, whatever the values are. Each part
-/// keeps the drawn order. Throws ConfigError unless both parts get a sample.
+/// Holds out `fraction` of the samples, drawn at random. The draw depends on the seed and not on the values. Each part
+/// keeps the drawn order. Throws ConfigError unless both parts get at least one sample.
 Split split(Dataset const& dataset, double fraction, std::uint64_t seed);
 
 }  // namespace coldpress::data

@@ -1,4 +1,4 @@
-// A line that shows how far a training is: a bar in a terminal, now and then a plain line elsewhere.
+// A progress display for training: a bar in a terminal, an occasional plain line elsewhere.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -12,31 +12,33 @@
 namespace coldpress::data {
 
 struct ProgressState {
-  std::string_view label = {};                             // in front, such as "epoch 3/10"
-  Index done = 0, total = 0;                               // samples; a total of 0 is not known
-  Index resumed = 0;                                       // of those done, the ones of an earlier run
-  double loss = std::numeric_limits<double>::quiet_NaN();  // left out while NaN
-  double seconds = 0;                                      // of this run
+  std::string_view label = {};                             // shown first, such as "epoch 3/10"
+  Index done = 0, total = 0;                               // in samples; a total of 0 is unknown
+  Index resumed = 0;                                       // how many of the samples done are from an earlier run
+  double loss = std::numeric_limits<double>::quiet_NaN();  // omitted while NaN
+  double seconds = 0;                                      // duration of this run
 };
 
-/// "epoch 3/10   45%  loss 0.1234  31.2k samples/s  0:08 left", with a bar where `width` columns leave room for one;
-/// a finished one says how long it took. No bar for a width of 0; never longer than another width.
+/// For example "epoch 3/10   45%  loss 0.1234  31.2k samples/s  0:08 left", with a bar if `width` columns leave room
+/// for one. At the end it says how long the training took. With a width of 0 there is no bar; otherwise the line is
+/// never longer than `width`.
 std::string progress_line(ProgressState const& state, int width);
 
 class Progress {
  public:
-  using Clock = std::function<double()>;  // seconds
+  using Clock = std::function<double()>;  // returns seconds
 
-  /// `total` samples in all, `resumed` of them done by an earlier run. `stream` must outlive this.
+  /// `total` is the number of samples in all, and `resumed` how many of them an earlier run has done. `stream` must
+  /// outlive this.
   explicit Progress(std::FILE* stream, Index total, Index resumed = 0, Clock clock = {});
   Progress(Progress const&) = delete;
   ~Progress();
 
-  /// Shows that `done` samples are done, at most ten times a second in a terminal, every five seconds elsewhere.
+  /// Shows that `done` samples are done, at most every 0.1 s in a terminal and every 5 s elsewhere.
   void update(std::string_view label, Index done, double loss);
   /// Writes a line of its own, above the bar.
   void print(std::string_view line);
-  /// Shows the last update for good. Nothing after the first call.
+  /// Shows the last update permanently. Calls after the first do nothing.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// What all readers of data are told.
+// The options of all readers of data.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -6,8 +6,8 @@
 namespace coldpress::data {
 
 struct ReadOptions {
-  /// A file that gzip has compressed may unpack to so many times its size, and 1 MiB beside that. Measured data unpacks
-  /// to less than 20 times as many bytes; gzip itself reaches 1032, which lets a small file fill any memory.
+  /// A gzip-compressed file may unpack to this many times its size plus 1 MiB. Measured data unpacks to less than 20
+  /// times its size; gzip itself reaches 1032, with which a small file could fill any memory.
   Index max_expansion = 100;
 };
 

@@ -1,4 +1,4 @@
-// How often a classifier takes which class for which; Juice's ConfusionMatrix.
+// Counts how often a classifier predicts each class for samples of each class, like Juice's ConfusionMatrix.
 #pragma once
 
 #include <coldpress/core/finite.hpp>
@@ -14,7 +14,7 @@ namespace coldpress {
 
 inline constexpr Index no_class = -1;
 
-/// The class that scores say: the highest, of equal ones the first; no_class where there is a NaN.
+/// The class with the highest score, the first of equal ones; no_class if a score is NaN.
 inline Index class_of(std::span<float const> scores) {
   if (std::any_of(scores.begin(), scores.end(), [](float score) { return score != score; })) return no_class;
   return std::max_element(scores.begin(), scores.end()) - scores.begin();
@@ -28,18 +28,18 @@ class ConfusionMatrix {
   };
   struct Accuracy {
     Index correct, samples;
-    /// The part that is right; NaN of no samples.
+    /// The fraction of correct predictions; NaN without samples.
     double value() const { return static_cast<double>(correct) / static_cast<double>(samples); }
   };
 
-  /// Throws ShapeError where there is no class.
+  /// Throws ShapeError if num_classes is less than 1.
   explicit ConfusionMatrix(Index num_classes) : classes_(num_classes) {
     if (num_classes < 1) refuse("confusion_matrix: num_classes must be at least 1, is ", num_classes);
   }
-  /// The last so many samples count; all where it is not set.
+  /// Only the last `capacity` samples count, or all of them if it is not set.
   void set_capacity(std::optional<Index> capacity) { window_.set_capacity(capacity); }
 
-  /// The classes of a network's outputs, {batch, num_classes}. Throws ShapeError for a part of a sample.
+  /// The classes of a network's outputs {batch, num_classes}. Throws ShapeError if the outputs are not whole samples.
   std::vector<Index> get_predictions(std::span<float const> outputs) const {
     auto const width = static_cast<std::size_t>(classes_);
     if (outputs.size() % width != 0)
@@ -48,8 +48,8 @@ class ConfusionMatrix {
     for (std::size_t i = 0; i < outputs.size(); i += width) predictions.push_back(class_of(outputs.subspan(i, width)));
     return predictions;
   }
-  /// Targets are whole numbers of any type, in any contiguous range: those of a Dataset, and of a solver, are floats.
-  /// Throws ShapeError where there are not as many of both, and DataError for a number that is no class; then none is
+  /// Targets are whole numbers of any type in any contiguous range, such as the floats of a Dataset. Throws ShapeError
+  /// unless there are as many predictions as targets, and DataError for a number that is not a class; then no sample is
   /// added.
   template <class Targets>
   void add_samples(std::span<Index const> predictions, Targets const& targets) {
@@ -64,7 +64,7 @@ class ConfusionMatrix {
   }
 
   std::deque<Sample> const& samples() const { return window_.samples(); }
-  /// Samples of class `actual` that were taken for `predicted`.
+  /// The number of samples of class `actual` for which `predicted` was predicted.
   Index count(Index actual, Index predicted) const {
     return std::count_if(samples().begin(), samples().end(),
                          [&](Sample s) { return s.actual == actual && s.predicted == predicted; });
@@ -86,7 +86,7 @@ class ConfusionMatrix {
   Window<Sample> window_;
 };
 
-/// "9/10 = 90.00%"
+/// For example "9/10 = 90.00%".
 inline std::string to_string(ConfusionMatrix::Accuracy const& accuracy) {
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.2f%%", 100 * accuracy.value());

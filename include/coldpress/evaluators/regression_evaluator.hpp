@@ -1,4 +1,4 @@
-// How far predictions are from their targets; Juice's RegressionEvaluator.
+// Measures how far predictions are from their targets, like Juice's RegressionEvaluator.
 #pragma once
 
 #include <coldpress/evaluators/window.hpp>
@@ -15,17 +15,17 @@ class RegressionEvaluator {
     float predicted, actual;
   };
 
-  /// "mse", "mae" or "r2"; "mse" where nothing is said, as in Juice. Throws ConfigError for another.
+  /// The metric is "mse", "mae" or "r2", by default "mse" as in Juice. Throws ConfigError for any other.
   explicit RegressionEvaluator(std::string metric = "mse") : metric_(std::move(metric)) {
     if (metric_ == "mse" || metric_ == "mae" || metric_ == "r2") return;
     ConfigError error{"there is no metric '" + metric_ + "'; there are mse, mae and r2"};
     error.in_field("metric");
     throw error;
   }
-  /// The last so many samples count; all where it is not set.
+  /// Only the last `capacity` samples count, or all of them if it is not set.
   void set_capacity(std::optional<Index> capacity) { window_.set_capacity(capacity); }
 
-  /// Throws ShapeError where there are not as many of both; then none is added.
+  /// Throws ShapeError unless there are as many predictions as targets; then no sample is added.
   void add_samples(std::span<float const> predictions, std::span<float const> targets) {
     if (predictions.size() != targets.size())
       refuse("regression_evaluator: got ", targets.size(), " targets for ", predictions.size(), " predictions");
@@ -33,8 +33,8 @@ class RegressionEvaluator {
   }
   std::deque<Sample> const& samples() const { return window_.samples(); }
 
-  /// mse: Σ (p - t)² / n;  mae: Σ |p - t| / n;  r2: 1 - Σ (p - t)² / Σ (t - mean of t)², and where all targets are the
-  /// same, 1 for predictions that are right and 0 for others. NaN of no samples.
+  /// mse: Σ (p - t)² / n;  mae: Σ |p - t| / n;  r2: 1 - Σ (p - t)² / Σ (t - mean of t)². If all targets are equal, r2
+  /// is 1 for exact predictions and 0 for others. NaN without samples.
   double value() const {
     if (samples().empty()) return std::numeric_limits<double>::quiet_NaN();
     double const n = static_cast<double>(samples().size());

@@ -1,4 +1,4 @@
-// The last samples that an evaluator has seen.
+// The window of the last samples that an evaluator has seen.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -8,11 +8,11 @@
 
 namespace coldpress {
 
-/// First in, first out; all of them where no capacity is set.
+/// A first-in, first-out queue; unbounded if no capacity is set.
 template <class Sample>
 class Window {
  public:
-  /// At least 1; what is beyond it goes at once, the oldest first.
+  /// The capacity must be at least 1. Samples beyond it are dropped immediately, the oldest first.
   void set_capacity(std::optional<Index> capacity) {
     if (capacity && *capacity < 1) refuse("evaluator: the capacity must be at least 1, is ", *capacity);
     capacity_ = capacity;

@@ -1,3 +1,4 @@
+// The metric Accuracy: the fraction of labels that get the largest score.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -5,14 +6,15 @@
 
 namespace coldpress {
 
-/// The part of positions at which the largest score along an axis is the label's; Mocha's. Reads scores and labels, at
-/// each position one, from 0. The first of equal scores counts; a NaN is the largest of all.
+/// The fraction of positions at which the largest score along an axis is that of the label, as in Mocha. It reads
+/// scores and labels, one label per position, counted from 0. The first of equal scores counts, and a NaN is larger
+/// than anything.
 struct Accuracy {
   static constexpr std::string_view name = "accuracy";
   int axis = 0;
-  bool report_error = false;  // instead: 1 less that
+  bool report_error = false;  // report 1 - accuracy
 
-  static constexpr int sums = 2;  // positions that are right, and all
+  static constexpr int sums = 2;  // correct positions, and all positions
   constexpr Index classes(Shape const& in) const { return in[axis_of(in, axis)]; }
   constexpr void check(Shapes in) const {
     require(in.size() == 2, "accuracy: reads two values, scores and labels");

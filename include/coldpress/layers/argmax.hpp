@@ -1,3 +1,4 @@
+// The layer Argmax: the position of the largest value along an axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -6,8 +7,8 @@
 
 namespace coldpress {
 
-/// Where along an axis the largest value is, counted from 0: the axis's extent becomes 1. The first of equal maxima
-/// counts; a NaN is the largest of all. Hands no gradient on.
+/// The position of the largest value along an axis, counted from 0; the axis's extent becomes 1. The first of equal
+/// maxima counts, and a NaN is larger than anything. No gradient passes through the layer.
 struct Argmax {
   static constexpr std::string_view name = "argmax";
   int axis = 0;

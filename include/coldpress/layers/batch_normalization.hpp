@@ -1,3 +1,4 @@
+// The layer BatchNormalization: normalises each channel by its mean and variance over the minibatch.
 #pragma once
 
 #include <coldpress/core/each.hpp>
@@ -9,12 +10,12 @@
 
 namespace coldpress {
 
-/// y = weight (x - m) / sqrt(v + epsilon) + bias for each channel, axis 0 of {channels, ...}, or each feature of
-/// {features} (Ioffe and Szegedy 2015). In training m and v are mean and biased variance over the minibatch and all
-/// positions; in inference the running ones, which each update moves by `momentum` towards the minibatch's mean and
-/// unbiased variance (PyTorch's rule). A channel that has a single value in the minibatch becomes `bias`, and leaves
-/// the running variance as it is. Parameters of {channels}: weight (1), bias (0), and the statistics mean (0) and
-/// variance (1).
+/// y = weight (x - m) / sqrt(v + epsilon) + bias per channel, which is axis 0 of {channels, ...}, or per feature of
+/// {features} (Ioffe and Szegedy 2015). In training, m and v are the mean and the biased variance over the minibatch
+/// and all positions. In inference they are running statistics, which each update moves by `momentum` towards the
+/// minibatch's mean and unbiased variance (PyTorch's rule). A channel with a single value in the minibatch becomes
+/// `bias`, and leaves the running variance alone. The parameters have the shape {channels}: weight (initially 1), bias
+/// (0), and the running statistics mean (0) and variance (1).
 struct BatchNormalization {
   static constexpr std::string_view name = "batch_normalization";
   float epsilon = 1e-5f;
@@ -36,7 +37,7 @@ struct BatchNormalization {
     all[2].average = all[3].average = momentum;
     return all;
   }
-  /// Five numbers of each channel, all of them in the first sample's place: see Kept.
+  /// Five numbers per channel, all of them in the first sample's memory: see Kept.
   constexpr Index memory(Shape const& in) const { return 5 * in[0]; }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
@@ -65,7 +66,7 @@ struct BatchNormalization {
       normalize(backend, pass, [&](Index c) { return std::pair{p[2][c], factor(p[3][c])}; });
     }
   }
-  /// The gradients of bias and weight, of which that of x is made, too.
+  /// The gradients of bias and weight, from which the gradient of x is computed, too.
   constexpr void backward(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
     auto const x = pass.x;
@@ -110,8 +111,8 @@ struct BatchNormalization {
   bool operator==(BatchNormalization const&) const = default;
 
  private:
-  /// What the minibatch leaves of each channel: mean, unbiased variance, 1 / sqrt(v + epsilon); the gradients of bias
-  /// and weight.
+  /// What is kept per channel from a minibatch: mean, unbiased variance, 1 / sqrt(v + epsilon), and the gradients of
+  /// bias and weight.
   template <class T>
   struct Kept {
     Index channels;
@@ -129,12 +130,12 @@ struct BatchNormalization {
   constexpr T factor(T variance) const {
     return 1 / freestanding::sqrt(variance + static_cast<T>(epsilon));
   }
-  /// Values of a channel in the minibatch.
+  /// The number of values per channel in the minibatch.
   template <class Pass>
   static constexpr auto values(Pass const& pass) {
     return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
   }
-  /// y, of mean and factor of each channel.
+  /// Computes y; of_channel(c) gives the mean and the factor of channel c.
   static constexpr void normalize(auto const& backend, auto const& pass, auto of_channel) {
     auto const x = pass.x;
     auto const y = pass.y;
@@ -148,7 +149,8 @@ struct BatchNormalization {
           y.row(i)[j] = (x.row(i)[j] - mean) * scale + shift;
         });
   }
-  /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`, which is asked once.
+  /// f(i, j, numbers...) for value j of sample i, where the numbers are the array of_channel(c), called once per
+  /// channel.
   static constexpr void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
     using Numbers = decltype(of_channel(0));
     constexpr int count = std::tuple_size_v<Numbers>;
@@ -183,7 +185,7 @@ struct BatchNormalization {
     }
     (std::make_integer_sequence<int, count>{});
   }
-  /// sums[c] = Σ of_channel(c)(i, j), sample by sample, or in sixteen parts; then finish(c).
+  /// sums[c] = Σ of_channel(c)(i, j), summed sample by sample or in sixteen parts; then finish(c).
   template <class T>
   static constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) {
     Index const channels = pass.in[0], positions = pass.in.size() / channels;
@@ -196,7 +198,7 @@ struct BatchNormalization {
             finish(c);
           });
     } else {
-      Index const at_once = positions == 1 ? 16 : 1;  // channels: whole cache lines
+      Index const at_once = positions == 1 ? 16 : 1;  // channels that fill whole cache lines
       each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * pass.x.rows,
                  [&](Index first, Index last, auto const&) {
                    Index const begin = first * at_once, stop = freestanding::smaller(last * at_once, channels);

@@ -1,16 +1,17 @@
+// The metric BinaryAccuracy: the fraction of values on the right side of a threshold.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// The part of values that are on their target's side of the threshold: both above it, or neither; Mocha's.
+/// The fraction of values that are on their target's side of the threshold, both above it or both not, as in Mocha.
 struct BinaryAccuracy {
   static constexpr std::string_view name = "binary_accuracy";
   float threshold = 0;
-  bool report_error = false;  // instead: 1 less that
+  bool report_error = false;  // report 1 - accuracy
 
-  static constexpr int sums = 2;  // values that are right, and all
+  static constexpr int sums = 2;  // correct values, and all values
   constexpr void check(Shapes in) const {
     require(in.size() == 2 && in[0].size() == in[1].size(),
             "binary_accuracy: reads two values of equal size, predictions and targets");

@@ -1,16 +1,17 @@
+// The loss BinaryCrossEntropy, for probabilities.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// -Σ t log p + (1 - t) log(1 - p) over the batch's size, for probabilities p and t. Everywhere p counts as at least
-/// 2^-23 and at most 1 - 2^-23: no value has a loss above 16 or a gradient beyond 2^23, and one that is quite wrong
-/// still learns. Gradients: (p - t) / (p (1 - p)), and log(1 - p) - log p with respect to the targets.
+/// -Σ (t log p + (1 - t) log(1 - p)), divided by the batch size, for probabilities p and t. p is clamped to [2^-23, 1 -
+/// 2^-23], so that no value has a loss above 16 or a gradient beyond 2^23, and a completely wrong value still learns.
+/// Gradients: (p - t) / (p (1 - p)), and log(1 - p) - log p with respect to the targets.
 struct BinaryCrossEntropy {
   static constexpr std::string_view name = "binary_cross_entropy";
   static constexpr std::string_view mean_over = "samples, each with the sum over its values";
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

@@ -1,3 +1,4 @@
+// The layer ChannelPooling: maxima or means under a window along one axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -8,9 +9,9 @@
 
 namespace coldpress {
 
-/// The largest or the mean value under a window that slides along one axis; Mocha's. The number of windows is rounded
-/// up. A mean is that of the whole window, as if there were zeros around the input. The first of equal maxima counts; a
-/// NaN is the largest of all.
+/// The largest or the mean value under a window that slides along one axis, as in Mocha. The number of windows is
+/// rounded up. A mean is taken over the whole window, as if the input were surrounded by zeros. The first of equal
+/// maxima counts, and a NaN is larger than anything.
 struct ChannelPooling {
   static constexpr std::string_view name = "channel_pooling";
   PoolingMode mode = PoolingMode::max;
@@ -28,7 +29,7 @@ struct ChannelPooling {
     return made;
   }
   constexpr Shape output_shape(Shape const& in) const { return with_extent(in, axis, window(in).out); }
-  constexpr Index memory(Shape const& in) const {  // which value of its window each output is
+  constexpr Index memory(Shape const& in) const {  // the tap of its window that each output came from
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 
@@ -77,7 +78,7 @@ struct ChannelPooling {
   bool operator==(ChannelPooling const&) const = default;
 
  private:
-  /// f(place in x, place in y, count, tap) for all values under windows that lie side by side, window by window.
+  /// f(place in x, place in y, count, tap) for all contiguous ranges of values under windows, window by window.
   template <class F>
   constexpr void for_each_tap(Shape const& in, F f) const {
     Along const a{in, axis};

@@ -1,3 +1,4 @@
+// The layer Concat: joins its inputs along an axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -7,8 +8,8 @@
 
 namespace coldpress {
 
-/// Its inputs one after another along an axis; the other extents are equal. A negative axis counts from the last. Two
-/// to eight inputs.
+/// Joins two to eight inputs one after another along an axis; their other extents must be equal. A negative axis counts
+/// from the last.
 struct Concat {
   static constexpr std::string_view name = "concat";
   int axis = 0;
@@ -43,10 +44,10 @@ struct Concat {
   bool operator==(Concat const&) const = default;
 
  private:
-  /// f(sample, input, place in it, place in the output, count) for all values that stay side by side.
+  /// f(sample, input, place in it, place in the output, count) for all ranges of values that stay contiguous.
   template <class F>
   constexpr void for_each_run(auto const& backend, Shapes in, auto const& samples, F f) const {
-    Index outer = 1, starts[9] = {};  // of the inputs in a run of the output
+    Index outer = 1, starts[9] = {};  // where each input starts in a range of the output
     for (int a = 0; a < axis_of(in[0], axis); ++a) outer *= in[0][a];
     for (std::size_t k = 0; k < in.size(); ++k) starts[k + 1] = starts[k] + in[k].size() / outer;
     Index const whole = starts[in.size()];

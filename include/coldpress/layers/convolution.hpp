@@ -1,3 +1,4 @@
+// The layer Convolution: cross-correlation of images, and causal convolution of sequences.
 #pragma once
 
 #include <coldpress/core/geometry.hpp>
@@ -5,25 +6,26 @@
 
 namespace coldpress {
 
-/// Cross-correlation of images {channels, height, width} with num_output filters, plus a bias: y[k, i, j] = b[k] +
-/// Σ W[k, c, r, s] x[c, i stride + r dilation - padding, ...]; W of shape {num_output, channels / groups, height, width
-/// of filter_shape}, b of shape {num_output}. The output is {num_output, height, width}.
+/// Cross-correlation of images {channels, height, width} with num_output filters, plus a bias: y[k, i, j] = b[k] + Σ
+/// W[k, c, r, s] x[c, i stride + r dilation - padding, ...]. W has the shape {num_output, channels / groups, height and
+/// width of filter_shape}, b the shape {num_output}, and the output the shape {num_output, height, width}.
 ///
-/// A sequence {steps, features} is convolved along its steps, and causally: output step t sees no input after step
-/// t stride, and zeros before the first. It becomes {steps, num_output}; W is of shape {num_output, features / groups,
-/// filter_shape}. A sample {features} is one step. Without a stride a sequence may also come in parts.
+/// A sequence {steps, features} is convolved along its steps, causally: output step t depends on no input after step t
+/// stride, and there are zeros before the first step. The output is {steps, num_output}, and W has the shape
+/// {num_output, features / groups, filter_shape}. A sample {features} is one step. With a stride of 1, a sequence may
+/// also be given in parts.
 struct Convolution {
   static constexpr std::string_view name = "convolution";
   Index num_output = 0;
   PerAxis filter_shape = 0;
   PerAxis stride = 1;
-  PerAxis padding = 0;   // zeros on each side of an image; a sequence has its own before it
-  PerAxis dilation = 1;  // distance of neighbouring taps
-  Index groups = 1;      // channels and outputs fall into so many, and only those of one group meet
+  PerAxis padding = 0;   // zeros on each side of an image; a sequence gets its own before it
+  PerAxis dilation = 1;  // distance between neighbouring taps
+  Index groups = 1;      // number of groups of channels and outputs; an output reads only its group's
   bool has_bias = true;
-  Weight weight = {}, bias = {};  // Glorot, and 0
+  Weight weight = {}, bias = {};  // initially Glorot, and 0
 
-  /// Of samples whose output_shape was asked for: that checks all that takes time.
+  /// The geometry for a sample shape that output_shape has accepted; the checks, which take time, are there.
   __attribute__((always_inline)) constexpr ConvolutionGeometry geometry(Shape const& in) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;

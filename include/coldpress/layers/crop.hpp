@@ -1,3 +1,4 @@
+// The layer Crop: cuts a part out of images, at a random place while training.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -8,9 +9,9 @@
 
 namespace coldpress {
 
-/// A part of each image, {height, width} = `size` of the last two axes: the middle in inference. In training each
-/// sample has a place of its own where `random_crop`, and every second one, by chance, is mirrored from left to right
-/// where `random_mirror`.
+/// A part of each image, with `size` as the {height, width} of the last two axes. In inference it is the middle. In
+/// training, `random_crop` gives each sample a random place of its own, and `random_mirror` mirrors each sample from
+/// left to right with probability 1/2.
 struct Crop {
   static constexpr std::string_view name = "crop";
   PerAxis size = 0;
@@ -46,7 +47,7 @@ struct Crop {
   bool operator==(Crop const&) const = default;
 
  private:
-  /// f(sample, place in x, place in y, copy) for each row of the part; copy(from, to) takes its values over.
+  /// f(sample, place in x, place in y, copy) for each row of the part; copy(from, to) copies the row's values.
   template <class Pass, class F>
   constexpr void for_each_row(auto const& backend, Pass const& pass, auto const& samples, F f) const {
     int const rank = pass.in.rank();

@@ -1,3 +1,4 @@
+// The layer Dropout: zeroes random values while training.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -5,12 +6,12 @@
 
 namespace coldpress {
 
-/// y = m x / (1 - p) in training, where m is 0 with probability p and else 1; y = x in inference. Step, sample and
-/// feature alone decide.
+/// y = m x / (1 - p) in training, where m is 0 with probability p and 1 otherwise; y = x in inference. m depends on
+/// key, step, sample and feature alone.
 struct DropoutOp {
   static constexpr bool needs_input = false, heavy = true;
   std::uint64_t key;
-  std::uint32_t threshold;  // kept where the random word is at least this
+  std::uint32_t threshold;  // a value is kept if its random word is at least this
   float scale;
 
   template <class T>
@@ -27,7 +28,7 @@ struct DropoutOp {
   }
 };
 
-/// Zeroes each value with `probability` while training and scales the others by 1 / (1 - probability); does nothing in
+/// While training, zeroes each value with `probability` and scales the others by 1 / (1 - probability). Does nothing in
 /// inference.
 struct Dropout {
   static constexpr std::string_view name = "dropout";

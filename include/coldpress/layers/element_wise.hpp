@@ -1,3 +1,4 @@
+// The layers Add, Subtract, Multiply and Divide: joins of two values, element by element.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -73,28 +74,28 @@ constexpr Shape joined_shape(Shapes in) {
 }
 }  // namespace detail
 
-/// y = a + b by element (Mocha's ElementWise); in an expression a + b.
+/// y = a + b, element by element (Mocha's ElementWise). In an expression, write a + b.
 struct Add {
   static constexpr std::string_view name = "add";
   constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
   constexpr AddOp join() const { return {}; }
   bool operator==(Add const&) const = default;
 };
-/// y = a - b by element.
+/// y = a - b, element by element.
 struct Subtract {
   static constexpr std::string_view name = "subtract";
   constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
   constexpr SubtractOp join() const { return {}; }
   bool operator==(Subtract const&) const = default;
 };
-/// y = a b by element.
+/// y = a b, element by element.
 struct Multiply {
   static constexpr std::string_view name = "multiply";
   constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
   constexpr MultiplyOp join() const { return {}; }
   bool operator==(Multiply const&) const = default;
 };
-/// y = a / b by element.
+/// y = a / b, element by element.
 struct Divide {
   static constexpr std::string_view name = "divide";
   constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }

@@ -1,3 +1,4 @@
+// The layer ELU: exponential linear units.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -5,7 +6,7 @@
 namespace coldpress {
 
 struct ELUOp {
-  static constexpr bool needs_input = false, heavy = true;  // y has the sign of x, as alpha is not negative
+  static constexpr bool needs_input = false, heavy = true;  // y has the sign of x, because alpha is not negative
   float alpha;
 
   template <class T>
@@ -18,7 +19,7 @@ struct ELUOp {
   }
 };
 
-/// y = x where it is positive, else alpha (e^x - 1).
+/// y = x for positive x, else alpha (e^x - 1).
 struct ELU {
   static constexpr std::string_view name = "elu";
   float alpha = 1;

@@ -1,3 +1,4 @@
+// The layer Embedding: rows of a table, selected by numbers.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -9,9 +10,9 @@
 
 namespace coldpress {
 
-/// y = the rows of a table W of shape {vocabulary, features} that the values of a sample number: T of them, from 0 and
-/// below vocabulary, become {T, features}. A value that is no such number becomes NaNs. W starts as Gaussian; its
-/// gradient is added up in the order of the samples, and none goes to the numbers.
+/// y = the rows of a table W {vocabulary, features} whose numbers are the values of a sample. T numbers, from 0 to
+/// vocabulary - 1, become {T, features}. Any other value becomes NaNs. W is initially Gaussian. Its gradient is summed
+/// in the order of the samples; the numbers get no gradient.
 struct Embedding {
   static constexpr std::string_view name = "embedding";
   Index vocabulary = 256, features = 16;
@@ -57,7 +58,7 @@ struct Embedding {
     T* const gradient = backend.scratch;
     Index const numbers = pass.x.rows * pass.x.columns;
     if constexpr (many_threads<decltype(backend)>) {
-      // Of the places that have the same number the first adds up the gradients of all.
+      // Of the places with the same number, the first one sums the gradients of all.
       auto const at = [&](Index place) { return pass.x.row(place / pass.x.columns)[place % pass.x.columns]; };
       backend.each(vocabulary * features, [&](Index e) { gradient[e] = 0; });
       each_part(backend, pass.dy, pass.x.columns * features, [&](Index n, Index e, Index) {
@@ -74,7 +75,7 @@ struct Embedding {
         gradient[static_cast<Index>(number) * features + f] = sum;
       });
     } else {
-      constexpr Index at_once = 16;  // features: whole cache lines
+      constexpr Index at_once = 16;  // features that fill whole cache lines
       Index const cost = Context::value_cost * at_once * (numbers + vocabulary);
       each_range(backend, (features + at_once - 1) / at_once, cost, [&](Index begin, Index end, auto const&) {
         Index const first = begin * at_once, last = freestanding::smaller(end * at_once, features);

@@ -1,3 +1,4 @@
+// The layer Exponential.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

@@ -1,10 +1,11 @@
+// The layer Flatten: all values of a sample in one row.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// The same values as one row.
+/// The values of a sample as one row, {size}.
 struct Flatten {
   static constexpr std::string_view name = "flatten";
   static constexpr Capabilities capabilities{.is_view = true};

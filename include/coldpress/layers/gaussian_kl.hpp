@@ -1,16 +1,17 @@
+// The loss GaussianKL: the divergence of normal distributions from the standard normal distribution.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// The Kullback-Leibler divergence of normal distributions from the standard one, Σ (μ² + σ² - 2 log σ - 1) / 2 over
-/// the batch's size; Mocha's. It reads the means μ and, as its targets, the deviations σ > 0. Gradients: μ, and σ -
-/// 1/σ.
+/// The Kullback-Leibler divergence of normal distributions from the standard normal distribution, Σ (μ² + σ² - 2 log σ
+/// - 1) / 2, divided by the batch size, as in Mocha. It reads the means μ and, as its targets, the standard deviations
+/// σ > 0. Gradients: μ, and σ - 1/σ.
 struct GaussianKL {
   static constexpr std::string_view name = "gaussian_kl";
   static constexpr std::string_view mean_over = "samples, each with the sum over its values";
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

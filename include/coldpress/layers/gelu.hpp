@@ -1,3 +1,4 @@
+// The layer GELU: Gaussian error linear units.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -31,8 +32,8 @@ struct GELUOp {
   }
 };
 
-/// y = x P(X <= x), X normally distributed; or, `approximate`, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
-/// Hendrycks, Gimpel, "Gaussian error linear units" (2016).
+/// y = x P(X <= x), where X has the standard normal distribution; if `approximate`, x (1 + tanh(sqrt(2 / pi) (x +
+/// 0.044715 x^3))) / 2. Hendrycks and Gimpel, "Gaussian error linear units" (2016).
 struct GELU {
   static constexpr std::string_view name = "gelu";
   bool approximate = false;

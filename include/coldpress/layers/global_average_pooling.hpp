@@ -1,3 +1,4 @@
+// The layer GlobalAveragePooling: the mean of each channel.
 #pragma once
 
 #include <coldpress/core/along.hpp>

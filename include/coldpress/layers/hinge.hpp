@@ -1,15 +1,16 @@
+// The loss Hinge, for targets of 1 and -1.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// Σ max(0, 1 - t y) over the batch's size, for targets of 1 and -1; Mocha's, but for its weight, which acts on the
-/// value too. Gradients where 1 - t y > 0: -t, and -y with respect to the targets; elsewhere 0.
+/// Σ max(0, 1 - t y), divided by the batch size, for targets of 1 and -1. As in Mocha, except that the weight also
+/// multiplies the value. Gradients where 1 - t y > 0: -t, and -y with respect to the targets; elsewhere 0.
 struct Hinge {
   static constexpr std::string_view name = "hinge";
   static constexpr std::string_view mean_over = "samples, each with the sum over its values";
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

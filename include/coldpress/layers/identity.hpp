@@ -1,10 +1,11 @@
+// The layer Identity: its input under another name.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// What it is given, under a name of its own.
+/// The input, under a name of its own.
 struct Identity {
   static constexpr std::string_view name = "identity";
   static constexpr Capabilities capabilities{.is_view = true};

@@ -1,3 +1,4 @@
+// The layer LayerNormalization: normalises each line of the last axis by its mean and variance.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -8,7 +9,7 @@
 namespace coldpress {
 
 /// y = w (x - mean) / sqrt(variance + epsilon) + b over the last axis, with w and b of its extent (Ba, Kiros and Hinton
-/// 2016). The variance is that of all values, not an estimate. w starts as 1, b as 0.
+/// 2016). The variance is biased. w is initially 1, b is 0.
 struct LayerNormalization {
   static constexpr std::string_view name = "layer_normalization";
   float epsilon = 1e-5f;
@@ -26,7 +27,7 @@ struct LayerNormalization {
   }
   constexpr Index memory(Shape const& in) const {
     return 2 * (in.size() / last(in));
-  }  // mean and 1 / deviation of each line
+  }  // mean and 1 / standard deviation of each line
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
@@ -76,7 +77,8 @@ struct LayerNormalization {
       sum(dw, [&](T x, Index line) { return (x - pass.memory[2 * line]) * pass.memory[2 * line + 1]; });
       sum(db, [](T, Index) { return T{1}; });
     } else {
-      constexpr Index at_once = 16;  // values of a line: the sums go over all lines, so they are cut across
+      constexpr Index at_once = 16;  // values per piece of a line: the sums run over all lines, so the work is divided
+                                     // across them
       each_range(backend, (size + at_once - 1) / at_once, Context::value_cost * at_once * lines * pass.dy.rows,
                  [&](Index first, Index last, auto const&) {
                    Index const end = freestanding::smaller(last * at_once, size);
@@ -104,7 +106,7 @@ struct LayerNormalization {
 
  private:
   static constexpr Index last(Shape const& in) { return in[in.rank() - 1]; }
-  /// f(sample, start of the line in it, values of the line, number of the line among all).
+  /// f(sample, start of the line in it, number of values in the line, number of the line among all lines).
   template <class F>
   static constexpr void for_each_line(auto const& backend, Shape const& in, auto const& samples, F f) {
     Index const n = last(in), lines = in.size() / n;

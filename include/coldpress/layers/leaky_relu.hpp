@@ -1,3 +1,4 @@
+// The layer LeakyReLU: linear units with a small slope for negative values.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -5,7 +6,7 @@
 namespace coldpress {
 
 struct LeakyReLUOp {
-  static constexpr bool needs_input = false, heavy = false;  // y has the sign of x, as the slope is not negative
+  static constexpr bool needs_input = false, heavy = false;  // y has the sign of x, because slope is not negative
   float slope;
 
   template <class T>
@@ -18,7 +19,7 @@ struct LeakyReLUOp {
   }
 };
 
-/// y = x where it is positive, else slope x (Mocha's LReLU).
+/// y = x for positive x, else slope x (Mocha's LReLU).
 struct LeakyReLU {
   static constexpr std::string_view name = "leaky_relu";
   float slope = 0.01f;

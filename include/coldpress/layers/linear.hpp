@@ -1,3 +1,4 @@
+// The layer Linear: a dense (fully connected) layer.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -5,8 +6,8 @@
 
 namespace coldpress {
 
-/// y = x Wᵀ + b, with W of shape {output_size, features} and b of shape {output_size}. Takes samples of any shape;
-/// features is the number of their values. W starts as Glorot, b as 0.
+/// y = x Wᵀ + b, where W has the shape {output_size, features} and b the shape {output_size}. Samples may have any
+/// shape; features is the number of their values. W is initially Glorot, b is 0.
 struct Linear {
   static constexpr std::string_view name = "linear";
   Index output_size = 10;

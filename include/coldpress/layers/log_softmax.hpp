@@ -1,3 +1,4 @@
+// The layer LogSoftmax: the logarithm of the softmax of a sample.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

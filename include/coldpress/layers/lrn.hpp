@@ -1,3 +1,4 @@
+// The layer LRN: local response normalisation.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -10,14 +11,14 @@
 
 namespace coldpress {
 
-/// Which neighbours of a value local response normalisation counts: those in other channels, or in its own.
+/// Which neighbours of a value the normalisation counts: those in other channels, or those in the same channel.
 enum class LRNMode { across, within };
 constexpr auto spellings(LRNMode) { return std::array<std::string_view, 2>{"across", "within"}; }
 
 /// Local response normalisation (Krizhevsky, Sutskever and Hinton 2012): y = x / s^power with s = shift + scale / n Σ
-/// x² over the n values of a window around x, and zeros around the input. Across channels, the first axis of samples
-/// {C, ...}, a window has n = size values, of an even number one more after x than before it; within a channel of
-/// {C, height, width} it is a square of size by size values.
+/// x² over the n values of a window around x; the input is surrounded by zeros. Across channels, the first axis of
+/// samples {C, ...}, a window has n = size values; if size is even, there is one more after x than before it. Within a
+/// channel of {C, height, width}, a window is a square of size x size values.
 struct LRN {
   static constexpr std::string_view name = "lrn";
   Index size = 5;
@@ -56,7 +57,7 @@ struct LRN {
           for (Index i = first; i < last; ++i) y[i] *= x[i];
         });
   }
-  /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), over the windows that x is in.
+  /// dx = dy / s^power - 2 power scale / n x Σ dy x / s^(power + 1), summed over the windows that contain x.
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
     Index const values = pass.in.size(), before = size / 2, after = (size - 1) / 2;
@@ -86,18 +87,19 @@ struct LRN {
   bool operator==(LRN const&) const = default;
 
  private:
-  /// to = s^-power of some mean squares.
+  /// to = s^-power for some mean squares.
   template <class T>
   constexpr void raise(auto const& backend, T const* means, T* to, Index values) const {
     backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
                 Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
   }
-  /// Of the windows within a channel: between = the sums of what f(place) is down the rows.
+  /// For windows within a channel: writes the sums of f(place) over the rows of the windows to `between`.
   template <class T, class F>
   constexpr void sum_down(Shape const& in, Index before, Index after, auto first, Index last, T* between, F f) const {
     if (mode == LRNMode::within) sum_along({in, 1}, before, after, first, last, between, f);
   }
-  /// to = the mean of what f(place) is in the window around each place, across channels or the sums in `between`.
+  /// Writes the mean of f(place) over the window around each place to `to`: across channels, or from the sums in
+  /// `between`.
   template <class T, class F>
   constexpr void window_means(Shape const& in, Index before, Index after, auto first, Index last, T const* between,
                               T* to, F f) const {

@@ -1,3 +1,4 @@
+// The loss MeanSquaredError.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -6,25 +7,26 @@
 
 namespace coldpress {
 
-/// What the mean of a minibatch's losses is taken over: its samples, of which each counts with the sum over its values,
-/// or all of their values.
+/// What the mean of a minibatch's losses is taken over: its samples, each with the sum over its values, or all of their
+/// values.
 enum class Average { samples, values };
 constexpr auto spellings(Average) { return std::array<std::string_view, 2>{"samples", "values"}; }
 
-/// Σ (y - t)² / N with N the samples of the batch, as Juice has it; the gradient is 2 (y - t) (that of the sum). With
-/// Average::values both are divided by the number of values of a sample: the mean over all values.
+/// Σ (y - t)² / N, where N is the number of samples in the batch, as in Juice. The gradient is that of the sum, 2 (y -
+/// t). With Average::values, both are also divided by the number of values per sample, which gives the mean over all
+/// values.
 struct MeanSquaredError {
   static constexpr std::string_view name = "mean_squared_error";
   static constexpr std::string_view mean_over =
       "samples, each with the sum over its values; or values, see `loss_average`";
-  float loss_weight = 1;  // a factor of value and gradient
+  float loss_weight = 1;  // a factor of the value and the gradient
   Average loss_average = Average::samples;
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
     return in;
   }
-  /// Its weight for values of a shape.
+  /// The loss's weight for values of a shape.
   constexpr float weight_for(Shape const& in) const {
     return loss_average == Average::values ? loss_weight / static_cast<float>(in.size()) : loss_weight;
   }

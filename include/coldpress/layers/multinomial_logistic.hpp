@@ -1,3 +1,4 @@
+// The loss MultinomialLogistic: cross entropy of probabilities with class numbers.
 #pragma once
 
 #include <coldpress/core/classes.hpp>
@@ -5,17 +6,17 @@
 
 namespace coldpress {
 
-/// -Σ w log p[label] over the batch's size and the positions, for probabilities p along one axis, which has the
-/// classes; Mocha's, with the gradient that it lacks. The target is a class, from 0, at each position, w the factor of
-/// that class. p counts as at least 1e-20. The gradient is -w / p[label] at the label, over the positions. On scores:
-/// SoftmaxLoss.
+/// -Σ w log p[label], divided by the batch size and the number of positions, for probabilities p along one axis, which
+/// has the classes. The target is a class number per position, counted from 0, and w is the factor of that class. p is
+/// clamped to at least 1e-20. The gradient is -w / p[label] at the label, divided by the number of positions. This is
+/// Mocha's loss, with the gradient that Mocha lacks. For scores instead of probabilities, use SoftmaxLoss.
 struct MultinomialLogistic {
   static constexpr std::string_view name = "multinomial_logistic";
   static constexpr std::string_view mean_over = "samples and positions";
   ClassWeights class_weights = {};
   ClassNormalization normalize = ClassNormalization::local;
   int axis = 0;
-  float loss_weight = 1;  // a factor of value and gradient
+  float loss_weight = 1;  // a factor of the value and the gradient
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

@@ -1,17 +1,18 @@
+// The loss NegativeLogLikelihood: minus the output at the label.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// -Σ y[label] / N for log-probabilities y of num_classes classes; the target is the class, from 0, as a number. The
-/// gradient is -1 at the label (that of the sum). After Softmax it is Juice's -p[label]; after LogSoftmax the usual
-/// cross entropy.
+/// -Σ y[label] / N for log-probabilities y of num_classes classes and N samples. The target is the class number,
+/// counted from 0. The gradient is that of the sum, -1 at the label. After Softmax it is Juice's -p[label]; after
+/// LogSoftmax it is the usual cross entropy.
 struct NegativeLogLikelihood {
   static constexpr std::string_view name = "negative_log_likelihood";
   static constexpr std::string_view mean_over = "samples";
   Index num_classes = 10;
-  float loss_weight = 1;  // a factor of value and gradient
+  float loss_weight = 1;  // a factor of the value and the gradient
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

@@ -1,3 +1,4 @@
+// The layer Onehot: class numbers as one-hot vectors.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -8,9 +9,9 @@
 
 namespace coldpress {
 
-/// Numbers of classes, 0 to num_classes - 1, become vectors: the axis, whose extent is 1, gets num_classes values, of
-/// which that of the number is 1 and the others are 0. All are NaN where the value is no number of a class. Hands no
-/// gradient on.
+/// Class numbers, 0 to num_classes - 1, become one-hot vectors: the extent of the axis changes from 1 to num_classes,
+/// and the value at the class number is 1, the others are 0. If a value is not a class number, all of them are NaN. No
+/// gradient passes through the layer.
 struct Onehot {
   static constexpr std::string_view name = "onehot";
   Index num_classes = 10;

@@ -1,3 +1,4 @@
+// The layer Permute: changes the order of the axes.
 #pragma once
 
 #include <coldpress/core/each.hpp>
@@ -5,7 +6,7 @@
 
 namespace coldpress {
 
-/// The order of a sample's axes; Axes{} keeps it.
+/// An order of a sample's axes; Axes{} leaves the axes as they are.
 struct Axes {
   static constexpr int max = Shape::max_rank;
   static constexpr std::string_view takes = "integers, one for each axis", limit = "axes are possible";
@@ -19,7 +20,7 @@ struct Axes {
   }
   template <class... More>
   constexpr Axes(int first, More... more) : order{first, static_cast<int>(more)...}, count(1 + sizeof...(More)) {}
-  /// From the members, as nvcc writes a value down.
+  /// From the members, the form in which nvcc writes a constant.
   constexpr Axes(int const (&all)[max], int given) : count(given) {
     for (int a = 0; a < max; ++a) order[a] = all[a];
   }
@@ -37,7 +38,7 @@ inline std::string to_string(Axes const& axes) {
   return text + "}";
 }
 
-/// The axes of a sample in another order: axis i of the output is axis axes[i] of the input.
+/// Changes the order of a sample's axes: axis i of the output is axis axes[i] of the input.
 struct Permute {
   static constexpr std::string_view name = "permute";
   Axes axes = {};

@@ -1,3 +1,4 @@
+// The layer Pooling: maxima or means under a window of images or volumes.
 #pragma once
 
 #include <coldpress/core/geometry.hpp>
@@ -6,16 +7,16 @@
 namespace coldpress {
 
 /// The largest or the mean value under a window that slides over each channel of images {channels, height, width}, or
-/// of volumes {channels, depth, height, width}. The first of equal maxima counts, row by row; a NaN is the largest of
-/// all. A mean is over the values under the window, or where `count_padding` over the whole window, as if there were
-/// zeros around the input.
+/// of volumes {channels, depth, height, width}. The first of equal maxima counts, in row-major order, and a NaN is
+/// larger than anything. A mean is taken over the values under the window or, with `count_padding`, over the whole
+/// window, as if the input were surrounded by zeros.
 struct Pooling {
   static constexpr std::string_view name = "pooling";
   PoolingMode mode = PoolingMode::max;
   PerAxis filter_shape = 0;
   PerAxis stride = 1;
   PerAxis padding = 0;
-  Rounding rounding = Rounding::floor;  // of the output's extents: Juice's; Mocha and Caffe round up
+  Rounding rounding = Rounding::floor;  // of the output's extents; floor as in Juice, Mocha and Caffe round up
   bool count_padding = false;
 
   constexpr PoolingGeometry geometry(Shape const& in) const {
@@ -47,7 +48,7 @@ struct Pooling {
     return in.rank() == 3 ? Shape{g.planes, g.height.out, g.width.out}
                           : Shape{g.planes, g.depth.out, g.height.out, g.width.out};
   }
-  constexpr Index memory(Shape const& in) const {  // which value of its window each output is
+  constexpr Index memory(Shape const& in) const {  // the tap of its window that each output came from
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }
 

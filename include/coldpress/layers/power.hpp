@@ -1,3 +1,4 @@
+// The layer Power: a power of a linear function of each value.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -23,7 +24,8 @@ struct PowerOp {
   __attribute__((always_inline)) constexpr T base(T x) const {
     return Math<T>::fma(x, T{} + scale, T{} + shift);
   }
-  /// Halves of small numbers are products and a root, without more rounding than that; others go through the logarithm.
+  /// base^power. Small multiples of 1/2 are computed by multiplications and a square root, which round less; other
+  /// powers go through the logarithm.
   template <class T>
   __attribute__((always_inline)) static constexpr T raised(T base, float power) {
     int const halves = power >= -4 && power <= 4 ? static_cast<int>(2 * power) : 0,
@@ -35,7 +37,7 @@ struct PowerOp {
   }
 };
 
-/// y = (scale x + shift)^power; NaN where a negative number is raised to a power that is not whole.
+/// y = (scale x + shift)^power; NaN if a negative number is raised to a power that is not an integer.
 struct Power {
   static constexpr std::string_view name = "power";
   float power = 1, scale = 1, shift = 0;

@@ -1,3 +1,4 @@
+// The layer Product: products of the matrices in two inputs.
 #pragma once
 
 #include <coldpress/core/each.hpp>
@@ -6,11 +7,11 @@
 
 namespace coldpress {
 
-/// y = scale a b, or scale a bᵀ, for matrices a {..., m, k} and b {..., k, n} (transposed: {..., n, k}) of each sample;
-/// the leading extents, if any, are equal and count matrices. What attention is made of.
+/// y = scale a b, or scale a bᵀ, for matrices a {..., m, k} and b {..., k, n} (transposed: {..., n, k}) of each sample.
+/// The leading extents, if any, must be equal; they count matrices. Attention is built from it.
 struct Product {
   static constexpr std::string_view name = "product";
-  bool transpose = false;  // b
+  bool transpose = false;  // whether b is transposed
   float scale = 1;
 
   constexpr Shape output_shape(Shapes in) const {
@@ -95,7 +96,7 @@ struct Product {
   template <class T>
   struct Matrix {
     T const* data;
-    Index row, column;  // steps
+    Index row, column;  // distances between rows and between columns
   };
   template <class T>
   static constexpr Matrix<T> matrix(T const* data, Index row, Index column) {
@@ -112,7 +113,7 @@ struct Product {
         f(pass.x[0].row(i) + s * e.m * e.k, pass.x[1].row(i) + s * e.k * e.n, pass.y.row(i) + s * e.m * e.n);
     });
   }
-  /// y += scale a b. Each sum is taken in the order of k.
+  /// y += scale a b. Each sum adds its terms in the order of k.
   template <class T>
   constexpr void multiply(Index m, Index k, Index n, Matrix<T> a, Matrix<T> b, T* y) const {
     auto const factor = static_cast<T>(scale);
@@ -129,9 +130,9 @@ struct Product {
       }
     }
   }
-  /// With many threads: the matrices of all samples. Value (i, j) of one is at i * row + j * column; the next of a
-  /// sample is `size` after it. `along_k`: whether terms follow each other, rows' of the first factor, columns' of the
-  /// second.
+  /// The matrices of all samples, for backends with many threads. Value (i, j) of a matrix is at i * row + j * column,
+  /// and the next matrix of the same sample is `size` values further. `along_k` says whether the terms of a sum are
+  /// adjacent: along a row of the first factor, or along a column of the second.
   template <class T, bool along>
   struct All {
     static constexpr bool along_k = along;
@@ -143,7 +144,7 @@ struct Product {
   static constexpr auto all(X const& x, Index size, Index row, Index column) {
     return All<typename X::Scalar, along>{x.data, x.pitch, size, row, column};
   }
-  /// y = scale a b, {m, k} {k, n}.
+  /// y = scale a b, with a {m, k} and b {k, n}.
   constexpr void multiply_all(auto const& backend, Index count, Index m, Index k, Index n, auto const& a, auto const& b,
                               auto const& y) const {
     backend.multiply(y.rows * count, m, n, k, count, a, b, [&](Index number, Index i, Index j, auto sum) {

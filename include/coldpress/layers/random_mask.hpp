@@ -1,11 +1,12 @@
+// The layer RandomMask: zeroes random values while training, without scaling the others.
 #pragma once
 
 #include <coldpress/layers/dropout.hpp>
 
 namespace coldpress {
 
-/// Zeroes each value with `probability` while training and keeps the others as they are, as denoising autoencoders want
-/// it; does nothing in inference.
+/// While training, zeroes each value with `probability` and leaves the others as they are, as denoising autoencoders
+/// need it. Does nothing in inference.
 struct RandomMask {
   static constexpr std::string_view name = "random_mask";
   float probability = 0.5f;

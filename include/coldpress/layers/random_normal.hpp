@@ -1,3 +1,4 @@
+// The source RandomNormal: normally distributed random values.
 #pragma once
 
 #include <coldpress/core/each.hpp>
@@ -6,8 +7,8 @@
 
 namespace coldpress {
 
-/// A source: each value is drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958). Step,
-/// sample and feature alone decide, so inference draws the same numbers every time.
+/// A layer without inputs. Each value is drawn from the standard normal distribution (Box and Muller 1958). It depends
+/// on seed, step, sample and feature alone, so inference draws the same numbers every time.
 struct RandomNormal {
   static constexpr std::string_view name = "random_normal";
   Shape shape = {10};

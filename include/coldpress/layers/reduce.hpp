@@ -1,3 +1,4 @@
+// The layer Reduce: the sum or the mean along one axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -10,7 +11,7 @@ namespace coldpress {
 enum class ReduceOperation { sum, mean };
 constexpr auto spellings(ReduceOperation) { return std::array<std::string_view, 2>{"sum", "mean"}; }
 
-/// The sum or the mean of each sample along one axis, which goes: {C, H, W} becomes {C, W} along axis 1, and {F}
+/// The sum or the mean of each sample along one axis, which is removed: {C, H, W} becomes {C, W} along axis 1, and {F}
 /// becomes {1}.
 struct Reduce {
   static constexpr std::string_view name = "reduce";

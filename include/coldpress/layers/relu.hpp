@@ -1,3 +1,4 @@
+// The layer ReLU: rectified linear units.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -16,7 +17,7 @@ struct ReLUOp {
   }
 };
 
-/// y = max(x, 0); a NaN stays one.
+/// y = max(x, 0); a NaN stays a NaN.
 struct ReLU {
   static constexpr std::string_view name = "relu";
 

@@ -1,10 +1,11 @@
+// The layer Reshape: the same values in another shape.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// The same values in another shape. The batch is no part of it.
+/// The same values in another shape, which does not include the batch.
 struct Reshape {
   static constexpr std::string_view name = "reshape";
   static constexpr Capabilities capabilities{.is_view = true};

@@ -1,3 +1,4 @@
+// The layer Rnn: LSTM, GRU and plain recurrent layers, stacked and in one or two directions.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -5,27 +6,28 @@
 
 namespace coldpress {
 
-/// Recurrent layers, one on top of the other; σ is the logistic function, ∘ the product of elements.
+/// Recurrent layers, one on top of another. σ is the logistic function, and ∘ multiplies element by element.
 ///   LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): i, f, o = σ(W x + b_W + R h + b_R), g = tanh(likewise),
 ///     c <- f∘c + i∘g, h <- o∘tanh(c).
 ///   GRU (Cho et al. 2014, reset after the product): r, z = σ(W x + b_W + R h + b_R),
 ///     n = tanh(W x + b_W + r∘(R h + b_R)), h <- (1 - z)∘n + z∘h.
 ///   relu, tanh: h <- relu or tanh(W x + b_W + R h + b_R).
-/// A sample is {steps, features}; {features} is one step, and so is Juice's {features, 1, ...}. State starts at zero,
-/// or where the last call of `step` ended. A second direction goes from the last step to the first; its units follow
-/// the first's, and its last step is the first. Weights are one packed parameter (core/recurrent.hpp).
+/// A sample is {steps, features}; {features} is one step, and so is Juice's {features, 1, ...}. The state starts at
+/// zero, or where the last call of `step` ended. A second direction runs from the last step to the first; its units
+/// follow those of the first direction, and its last step is step 0. The weights are one packed parameter
+/// (core/recurrent.hpp).
 struct Rnn {
   static constexpr std::string_view name = "rnn";
   Index hidden_size = 10;
   Index num_layers = 1;
   RnnType rnn_type = RnnType::lstm;
-  float dropout_probability = 0;  // of what goes from layer to layer, in training
+  float dropout_probability = 0;  // in training, of the values that one layer passes to the next
   std::uint64_t dropout_seed = 0;
   InputMode input_mode = InputMode::linear_input;
   DirectionMode direction_mode = DirectionMode::uni_directional;
   RnnOutput output = RnnOutput::sequence;  // {steps, units}, {units}, or {units, layers}; units: of all directions
-  std::uint64_t truncation = 0;            // steps that a gradient goes back, counted from the last one; 0: all
-  Weight weight = {};                      // Glorot; a filler is for the matrices, biases start at zero
+  std::uint64_t truncation = 0;            // steps that a gradient flows back, counted from the last step; 0: all
+  Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
 
   constexpr Shape output_shape(Shape const& in) const {
     check(in);
@@ -57,10 +59,11 @@ struct Rnn {
     return Backend::recurrent_scratch(weights(in), extent);
   }
 
-  /// Inlined: a step of a stream takes less time than the numbers here, where the compiler does not know them.
+  /// Always inlined: where the compiler does not know the numbers here, computing them takes longer than a stream's
+  /// step.
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
-    // Of a single step, the last layer leaves its h where the output is, if that has room for whole vectors.
+    // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
     bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
                         pass.y.pitch >= Recurrence<float>::padded(hidden_size);
     for (Index layer = 0; layer < num_layers; ++layer) {
@@ -80,13 +83,13 @@ struct Rnn {
       for (Index d = 0; d < directions(); ++d) {
         auto const from = work.last(work.h(layer), d);
         auto const to = work.units(work.outputs(pass.y, layer), d);
-        Index const padded = Recurrence<float>::padded(hidden_size);  // of rows that end with this direction
+        Index const padded = Recurrence<float>::padded(hidden_size);  // for rows that end with this direction
         bool const whole = directions() == 1 && to.column_pitch == 1 && to.sample_pitch >= padded;
         backend.copy(from.part(0, whole ? padded : hidden_size), to);
       }
     }
   }
-  /// The sweep back through time, which leaves the gradients of all sums in memory.
+  /// The sweep back through time. It leaves the gradients of all sums in memory.
   constexpr void backward(auto const& backend, auto const& pass) const {
     auto const work = work_of(backend, pass);
     for (Index layer = num_layers - 1; layer >= 0; --layer) {
@@ -154,14 +157,15 @@ struct Rnn {
             "rnn: dropout_probability must be at least 0 and below 1");
     require(input_mode == InputMode::linear_input || features(in) == hidden_size,
             "rnn: skip_input needs as many features as hidden_size");
-    // No size below overflows: neither that of the weights nor that of the memory.
+    // No size that is computed below overflows, neither that of the weights nor that of the memory.
     static_cast<void>(Shape{num_layers, 16, hidden_size, units()}.size());
     static_cast<void>(Shape{8, units(), features(in)}.size());
     static_cast<void>(Shape{steps(in), num_layers, 16, units() + 16}.size());
   }
 
-  // Memory of a sample and step: what each part keeps, and its gradients; rows of h, one a layer; where there are
-  // several layers, a gradient of one layer's h, and with dropout what goes into each but the first; a spare row.
+  // The memory per sample and step: what each part keeps, and its gradients; one row of h per layer; with several
+  // layers, one more row for the gradient of a layer's h; with dropout, the input of each layer but the first; and a
+  // spare row.
   constexpr Index kept_size() const { return Recurrence<float>::kept_size(rnn_type, hidden_size); }
   constexpr Index gradients_size() const { return Recurrence<float>::gradients_size(rnn_type, hidden_size); }
   constexpr Index rows() const {
@@ -171,7 +175,7 @@ struct Rnn {
   constexpr Index spare_offset() const { return rows_offset() + rows() * padded_pitch(units()); }
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
-  /// A minibatch in memory: first by step, then by sample.
+  /// A minibatch in memory, ordered by step and then by sample.
   template <class Backend, class T>
   struct Work {
     Rnn const& rnn;
@@ -193,7 +197,7 @@ struct Rnn {
     constexpr Sequence<T> spare(Index columns) const {
       return rows(at(rnn.spare_offset()), columns, Backend::pitch(columns));
     }
-    /// What goes into a layer that is not the first.
+    /// The input of a layer that is not the first.
     constexpr Sequence<T const> input(Index layer, bool drops) const {
       return drops ? dropped(layer) : h(layer > 0 ? layer - 1 : 0);
     }
@@ -203,7 +207,7 @@ struct Rnn {
     constexpr auto samples(X x) const {
       return Sequence<std::remove_reference_t<decltype(*x.data)>>{x.data, batch, steps, features, x.pitch, features};
     }
-    /// What the output, or its gradient, has of a layer.
+    /// The part of the output, or of its gradient, that belongs to a layer.
     template <class Y>
     constexpr auto outputs(Y y, Index layer) const {
       using Values = Sequence<std::remove_reference_t<decltype(*y.data)>>;
@@ -243,7 +247,7 @@ struct Rnn {
                                                    steps(pass.in), features(pass.in), pass.memory};
   }
 
-  /// y = x with this layer's mask of the training step.
+  /// y = x times this layer's dropout mask in the training step.
   template <class T>
   constexpr void drop(auto const& backend, auto const& pass, Index layer, Sequence<T> const& x,
                       Sequence<T> const& y) const {

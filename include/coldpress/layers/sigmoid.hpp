@@ -1,3 +1,4 @@
+// The layer Sigmoid: the logistic function.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

@@ -1,3 +1,4 @@
+// The layer SiLU: sigmoid linear units.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

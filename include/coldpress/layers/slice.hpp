@@ -1,3 +1,4 @@
+// The layer Slice: a range of one axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -8,7 +9,7 @@
 namespace coldpress {
 
 /// The part [begin, end) of each sample along one axis. Negative numbers, and an end of 0, count from the axis's end:
-/// {.begin = -2} are the last two.
+/// {.begin = -2} gives the last two.
 struct Slice {
   static constexpr std::string_view name = "slice";
   int axis = 0, begin = 0, end = 0;
@@ -41,7 +42,7 @@ struct Slice {
 
  private:
   constexpr Index first(Index extent) const { return begin < 0 ? extent + begin : begin; }
-  /// f(sample, place in x, place in y, count) for all values that stay side by side.
+  /// f(sample, place in x, place in y, count) for all ranges of values that stay contiguous.
   template <class F>
   constexpr void for_each_run(auto const& backend, Shape const& in, auto const& samples, F f) const {
     Along const x{in, axis}, y{output_shape(in), axis};

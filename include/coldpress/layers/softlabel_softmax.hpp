@@ -1,3 +1,4 @@
+// The loss SoftlabelSoftmax: cross entropy of scores with distributions.
 #pragma once
 
 #include <coldpress/core/classes.hpp>
@@ -5,14 +6,15 @@
 
 namespace coldpress {
 
-/// -Σ t log p over the batch's size and the positions, for p = softmax(y) along one axis and targets t of y's shape, at
-/// each position a distribution; Mocha's. p counts as at least 1e-20 in the value. Gradients: p Σt - t (Mocha's p - t
-/// where Σt = 1), and -log p with respect to the targets, both over the positions.
+/// -Σ t log p, divided by the batch size and the number of positions, for p = softmax(y) along one axis. The targets t
+/// have y's shape and are a distribution at each position. As in Mocha. In the value, p is clamped to at least 1e-20.
+/// Gradients: p Σt - t (which is Mocha's p - t if Σt = 1), and -log p with respect to the targets, both divided by the
+/// number of positions.
 struct SoftlabelSoftmax {
   static constexpr std::string_view name = "softlabel_softmax";
   static constexpr std::string_view mean_over = "samples and positions";
   int axis = 0;           // of the classes
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

@@ -1,3 +1,4 @@
+// The layer Softmax of a whole sample.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

@@ -1,3 +1,4 @@
+// The loss SoftmaxLoss: cross entropy of scores with class numbers.
 #pragma once
 
 #include <coldpress/core/classes.hpp>
@@ -5,16 +6,17 @@
 
 namespace coldpress {
 
-/// -Σ w log p[label] over the batch's size and the positions, for p = softmax(y) along one axis, which has the classes;
-/// Mocha's. The target is a class, from 0, at each position, w the factor of that class. p counts as at least 1e-20 in
-/// the value. The gradient is w (p - 1[label]) over the positions.
+/// -Σ w log p[label], divided by the batch size and the number of positions, for p = softmax(y) along one axis, which
+/// has the classes. As in Mocha. The target is a class number per position, counted from 0, and w is the factor of that
+/// class. In the value, p is clamped to at least 1e-20. The gradient is w (p - 1[label]), divided by the number of
+/// positions.
 struct SoftmaxLoss {
   static constexpr std::string_view name = "softmax_loss";
   static constexpr std::string_view mean_over = "samples and positions";
   ClassWeights class_weights = {};
   ClassNormalization normalize = ClassNormalization::local;
   int axis = 0;
-  float loss_weight = 1;  // a factor of value and gradient
+  float loss_weight = 1;  // a factor of the value and the gradient
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

@@ -1,3 +1,4 @@
+// The layer SoftmaxOver: softmax or log softmax along one axis.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -7,8 +8,8 @@
 
 namespace coldpress {
 
-/// Softmax, or its logarithm, of each line of a sample along one axis: y = e^x / Σ e^x; Mocha's. Over all values of a
-/// sample at once: Softmax and LogSoftmax.
+/// The softmax, or its logarithm, of each line of a sample along one axis: y = e^x / Σ e^x, as in Mocha. For all values
+/// of a sample at once, use Softmax and LogSoftmax.
 struct SoftmaxOver {
   static constexpr std::string_view name = "softmax_over";
   int axis = 0;
@@ -19,7 +20,7 @@ struct SoftmaxOver {
     return in;
   }
 
-  // The backend normalises rows: some lines at a time are brought into that form.
+  // The backend normalises rows, so some lines at a time are copied into rows.
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     if constexpr (many_threads<Backend>) return 0;
@@ -60,7 +61,7 @@ struct SoftmaxOver {
   bool operator==(SoftmaxOver const&) const = default;
 
  private:
-  /// All lines of all samples, as a matrix whose rows are scattered.
+  /// All lines of all samples, as a matrix whose rows are not contiguous.
   template <class T>
   struct AllLines {
     struct Line {
@@ -82,7 +83,7 @@ struct SoftmaxOver {
     return AllLines<std::remove_reference_t<decltype(*x.data)>>{x.data, x.pitch, a, x.rows * a.lines(), a.extent};
   }
 
-  /// Lines of a sample: value k of line l is at start + l * apart + k * inner.
+  /// Some lines of a sample: value k of line l is at start + l * apart + k * inner.
   struct Lines {
     Index start, apart, inner;
 
@@ -99,7 +100,7 @@ struct SoftmaxOver {
       }
     }
   };
-  /// Lines that start at equal distances, and how many of them are normalised at once.
+  /// The number of lines that start at equal distances, and how many of them are normalised at once.
   static constexpr Index run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
   static constexpr Index at_once(Along const& a) { return freestanding::smaller<Index>(run(a), 64); }
   constexpr Normalization kind() const { return logarithm ? Normalization::log_softmax : Normalization::softmax; }

@@ -1,3 +1,4 @@
+// The layer Softplus: a smooth form of ReLU.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -10,10 +11,10 @@ struct SoftplusOp {
 
   template <class T>
   __attribute__((always_inline)) constexpr T value(T x, At) const {
-    T const scaled = beta * x;  // which may be infinite where x is not
+    T const scaled = beta * x;  // may be infinite where x is not
     return (x < T{} ? T{} : x) + Math<T>::softplus(x < T{} ? scaled : -scaled) / beta;
   }
-  /// sigmoid(beta x), of the output.
+  /// sigmoid(beta x), computed from the output.
   template <class T>
   __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
     return -Math<T>::expm1(-beta * y);

@@ -1,11 +1,12 @@
+// The layer Split: its input under several names.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// Its input under other names: in a config, one for each of its outputs (Mocha's SplitLayer). Nothing is copied, and
-/// the gradient is the sum of all uses, which any value may have without it.
+/// The input under other names: in a config, one name per output (Mocha's SplitLayer). Nothing is copied, and the
+/// gradient is the sum over all uses. Any value may also be used several times without this layer.
 struct Split {
   static constexpr std::string_view name = "split";
   static constexpr Capabilities capabilities{.is_view = true};

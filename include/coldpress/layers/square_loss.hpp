@@ -1,14 +1,15 @@
+// The loss SquareLoss: half of the squared error.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
 
-/// Σ (y - t)² / 2, over the batch's size; Mocha's. Gradients: y - t, and t - y with respect to the targets.
+/// Σ (y - t)² / 2, divided by the batch size, as in Mocha. Gradients: y - t, and t - y with respect to the targets.
 struct SquareLoss {
   static constexpr std::string_view name = "square_loss";
   static constexpr std::string_view mean_over = "samples, each with the sum over its values";
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);

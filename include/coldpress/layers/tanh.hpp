@@ -1,3 +1,4 @@
+// The layer TanH.
 #pragma once
 
 #include <coldpress/core/layer.hpp>

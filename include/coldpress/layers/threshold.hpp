@@ -1,3 +1,4 @@
+// The layer Threshold: replaces smaller values by a threshold.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -18,7 +19,7 @@ struct ThresholdOp {
   }
 };
 
-/// y = max(x, epsilon); a NaN stays one (Mocha's ReLU with its epsilon).
+/// y = max(x, epsilon); a NaN stays a NaN (Mocha's ReLU with its epsilon).
 struct Threshold {
   static constexpr std::string_view name = "threshold";
   float epsilon = 0;

@@ -1,3 +1,4 @@
+// The layer TiedLinear: a dense layer with the transposed weights of a Linear.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -6,9 +7,9 @@
 
 namespace coldpress {
 
-/// y = x W + b, with the W {features, output_size} of a Linear from output_size values to `features`, which it shares
-/// (Mocha's TiedInnerProduct): a decoder with the encoder's weights. In an expression code | tied(encoded); in a config
-/// both layers name their first weight alike. Unlike in Mocha the gradient of W is the whole one, of both uses.
+/// y = x W + b, where W {features, output_size} is shared with a Linear that maps output_size values to `features`
+/// (Mocha's TiedInnerProduct): a decoder with the encoder's weights. In an expression, write code | tied(encoded); in a
+/// config, both layers give their first weight the same name. Unlike in Mocha, the gradient of W is that of both uses.
 struct TiedLinear {
   static constexpr std::string_view name = "tied_linear";
   Index output_size = 10;
@@ -26,7 +27,7 @@ struct TiedLinear {
   }
   constexpr Index flops(Shape const& in) const { return 2 * in.size() * output_size; }
 
-  // What a Linear does backward is this layer's forward, and the other way round.
+  // What a Linear does backward is this layer's forward, and vice versa.
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return freestanding::larger(Backend::product_scratch(output_size, in.size()),

@@ -1,3 +1,4 @@
+// The loss Wasserstein: the cost of transporting one distribution to another.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -5,19 +6,20 @@
 
 namespace coldpress {
 
-/// What it costs to carry one distribution over the values of a sample, the output, to another, the target, over the
-/// batch's size; Mocha's. From place i to place j it costs M = (|i - j| / (n - 1))^power a unit. The plan of transport
-/// is that of Sinkhorn's iterations (Cuturi 2013), u ∘ K ∘ v with K = e^(-lambda M); the larger lambda, the sharper it
-/// is. Gradients: log(u) / lambda, and log(v) / lambda with respect to the targets: those of the cost less the plan's
-/// entropy over lambda, where the masses do not change. u and v count as at least 1e-20 there.
+/// The cost of transporting one distribution over the values of a sample, the output, to another, the target, divided
+/// by the batch size, as in Mocha. From place i to place j, it costs M = (|i - j| / (n - 1))^power per unit. The
+/// transport plan is that of Sinkhorn's iterations (Cuturi 2013), u ∘ K ∘ v with K = e^(-lambda M); it is sharper for
+/// larger lambda. Gradients: log(u) / lambda, and log(v) / lambda with respect to the targets. They are those of the
+/// cost minus the plan's entropy / lambda, for changes that preserve the masses. u and v are clamped to at least 1e-20
+/// there.
 struct Wasserstein {
   static constexpr std::string_view name = "wasserstein";
   static constexpr std::string_view mean_over = "samples";
-  static constexpr Index most = 1024;  // values
+  static constexpr Index most = 1024;  // the largest number of values
   float lambda = 10;
   Index iterations = 50;
   float power = 1;
-  float loss_weight = 1;  // a factor of value and gradients
+  float loss_weight = 1;  // a factor of the value and the gradients
 
   constexpr Shape target_shape(Shape const& in) const {
     check_loss_weight(loss_weight);
@@ -34,8 +36,8 @@ struct Wasserstein {
     double memory[workspace];
     return sample_by(OneThread{}, memory, in, y, t, dy, dt);
   }
-  /// The same by several threads with `workspace` numbers that all see: team.each(n, f) has f(i) called for all i below
-  /// n before any goes on, and team.sum(n, f) adds up what it gives.
+  /// The same by several threads, which share `workspace` numbers of memory. team.each(n, f) calls f(i) for all i below
+  /// n before any thread goes on, and team.sum(n, f) sums the results.
   template <class Team, class T>
   constexpr T sample_by(Team const& team, double* memory, Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
     Index const n = in.size();

@@ -1,4 +1,4 @@
-// Adadelta: Zeiler 2012, algorithm 1; the learning rate, 1 there, scales its steps.
+// Adadelta: Zeiler 2012, algorithm 1, with steps scaled by a learning rate (1 there).
 #pragma once
 
 #include <coldpress/core/fields.hpp>

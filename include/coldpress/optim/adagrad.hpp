@@ -1,4 +1,4 @@
-// Adagrad: Duchi, Hazan and Singer 2011, with a rate for each element.
+// Adagrad: Duchi, Hazan and Singer 2011, with one rate per element.
 #pragma once
 
 #include <coldpress/core/fields.hpp>

@@ -16,9 +16,9 @@ __attribute__((always_inline)) constexpr T adam_direction(Adam const& adam, T gr
   return state[0] / (Math<T>::sqrt(state[1]) + adam.epsilon);
 }
 
-/// The bias corrections of step t, from 1: with c1 = 1 - beta1^t and c2 = sqrt(1 - beta2^t), a step of
-/// learning_rate (m / c1) / (sqrt(v) / c2 + epsilon) is one of (learning_rate c2 / c1) m / (sqrt(v) + epsilon c2).
-/// Returns c2 / c1.
+/// Applies the bias corrections of step t, counted from 1. With c1 = 1 - beta1^t and c2 = sqrt(1 - beta2^t), the step
+/// learning_rate (m / c1) / (sqrt(v) / c2 + epsilon) equals (learning_rate c2 / c1) m / (sqrt(v) + epsilon c2). Returns
+/// c2 / c1.
 template <class Adam>
 constexpr double correct_bias(Adam& adam, std::uint64_t t) {
   auto const left = [t](float beta) {
@@ -32,8 +32,8 @@ constexpr double correct_bias(Adam& adam, std::uint64_t t) {
 
 }  // namespace detail
 
-/// w <- w - learning_rate m' / (sqrt(v') + epsilon), where m' and v' are the means of g and g², corrected for their
-/// start from 0.
+/// w <- w - learning_rate m' / (sqrt(v') + epsilon), where m' and v' are the means of g and g², corrected for starting
+/// at 0.
 struct Adam {
   static constexpr std::string_view name = "adam";
   static constexpr int states = 2;  // m, v

@@ -1,11 +1,11 @@
-// AdamW: Loshchilov and Hutter 2019, algorithm 2, where the decay is scaled by the learning rate as in PyTorch.
+// AdamW: Loshchilov and Hutter 2019, algorithm 2, with the decay scaled by the learning rate as in PyTorch.
 #pragma once
 
 #include <coldpress/optim/adam.hpp>
 
 namespace coldpress {
 
-/// As Adam, and w shrinks by learning_rate weight_decay w beside it: the decay does not pass through the means.
+/// Like Adam, but w also shrinks by learning_rate weight_decay w. The decay does not pass through the means.
 struct AdamW {
   static constexpr std::string_view name = "adamw";
   static constexpr int states = 2;  // m, v
@@ -18,7 +18,7 @@ struct AdamW {
   constexpr AdamW at(std::uint64_t t) const {
     AdamW adam = *this;
     double const factor = detail::correct_bias(adam, t);
-    adam.weight_decay = static_cast<float>(static_cast<double>(weight_decay) / factor);  // the rate has it
+    adam.weight_decay = static_cast<float>(static_cast<double>(weight_decay) / factor);  // learning_rate contains it
     return adam;
   }
   template <class T>

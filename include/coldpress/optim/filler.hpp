@@ -1,4 +1,4 @@
-// Initial values: a function of key and shape alone, so every backend and layout starts with the same numbers.
+// Initial values of parameters, a function of key and shape alone, so every backend and layout starts the same.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -9,7 +9,7 @@
 namespace coldpress {
 namespace detail {
 
-/// A number of the normal distribution for each element: Box and Muller 1958; 1 - u is never 0.
+/// A normally distributed number for each element (Box and Muller 1958); 1 - u is never 0.
 inline double normal(Stream stream, std::uint64_t element) {
   auto const random = stream.block(element);
   double const u = 1 - static_cast<double>(random.words[0]) * 0x1p-32,
@@ -17,7 +17,7 @@ inline double normal(Stream stream, std::uint64_t element) {
   return freestanding::sqrt(-2 * freestanding::log(u)) * freestanding::cos(angle);
 }
 
-/// Of eight partial sums, so that it is fast and its order is that of every compiler.
+/// A dot product of eight partial sums, which is fast and has the same order with every compiler.
 inline double dot(double const* a, double const* b, Index size) {
   double partial[8] = {}, sum = 0;
   Index const whole = size / 8 * 8;
@@ -29,8 +29,8 @@ inline double dot(double const* a, double const* b, Index size) {
   return sum;
 }
 
-/// `count` orthonormal vectors of `size` values, count <= size, evenly distributed: normal numbers after Gram and
-/// Schmidt, twice, which is enough (Giraud et al. 2005).
+/// `count` orthonormal vectors of `size` values, count <= size, uniformly distributed. They are normal numbers after
+/// two passes of Gram-Schmidt, which are enough (Giraud et al. 2005).
 inline HeapMemory<double> orthonormal(Stream stream, Index count, Index size) {
   HeapMemory<double> vectors(count * size);
   for (Index i = 0; i < count * size; ++i) vectors.data()[i] = normal(stream, static_cast<std::uint64_t>(i));
@@ -50,13 +50,13 @@ inline HeapMemory<double> orthonormal(Stream stream, Index count, Index size) {
 
 }  // namespace detail
 
-/// A set of kinds.
+/// A set of filler kinds.
 using Fillers = unsigned;
 constexpr Fillers fillers_of(Filler::Kind kind) { return 1u << static_cast<int>(kind); }
 inline constexpr Fillers all_fillers = ~0u;
 
-/// store(element, value) for each element of a parameter that `stream` belongs to, in canonical order. Step 0 of the
-/// stream. Its filler is one of `kinds`; others are not compiled.
+/// store(element, value) for each element of a parameter in canonical order. The numbers come from step 0 of the
+/// parameter's `stream`. The filler must be one of `kinds`; the code of others is not compiled.
 template <Fillers kinds = all_fillers, class Store>
 __attribute__((cold)) void fill(Parameter const& parameter, Stream stream, Store store) {
   using enum Filler::Kind;
@@ -68,7 +68,7 @@ __attribute__((cold)) void fill(Parameter const& parameter, Stream stream, Store
   auto const in = static_cast<double>(parameter.fan_in), out = static_cast<double>(parameter.fan_out);
   auto const a = static_cast<double>(parameter.filler.a), b = static_cast<double>(parameter.filler.b);
   Filler::Kind const kind = parameter.filler.kind;
-  if constexpr ((kinds & (fillers_of(own) | fillers_of(constant))) != 0) {  // own: the layer has chosen by now
+  if constexpr ((kinds & (fillers_of(own) | fillers_of(constant))) != 0) {  // own: the layer has already chosen
     if (kind == own || kind == constant) each([&](std::uint64_t) { return kind == own ? 0.0 : a; });
   }
   if constexpr ((kinds & (fillers_of(glorot) | fillers_of(xavier))) != 0) {

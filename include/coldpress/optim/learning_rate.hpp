@@ -10,21 +10,21 @@
 
 namespace coldpress {
 
-/// Made from one of the structs in namespace lr. An iteration is an update of the weights.
+/// A policy, made from one of the structs in namespace lr. An iteration is one update of the weights.
 struct LRPolicy {
   enum class Kind { fixed, step, multistep, exp, inv, poly, sigmoid };
   static constexpr int max_steps = 16;
   Kind kind = Kind::fixed;
   float gamma = 0, power = 0;
   Index stepsize = 0, max_iter = 0;
-  Index steps[max_steps] = {};  // ended by a zero
+  Index steps[max_steps] = {};  // terminated by a zero
 
   constexpr std::string_view name() const;
   float rate(float base, std::uint64_t iteration) const {
     if (kind == Kind::fixed) return base;
     return static_cast<float>(static_cast<double>(base) * factor(iteration));
   }
-  /// Whether the numbers that divide are there; check_numbers(SolverConfig) says more.
+  /// Whether the numbers that the policy divides by are positive; check_numbers(SolverConfig) checks more.
   constexpr bool sane() const {
     return (kind != Kind::step || stepsize > 0) && (kind != Kind::poly || max_iter > 0) &&
            (kind != Kind::multistep || steps[0] > 0);
@@ -73,7 +73,7 @@ struct Step {
   Index stepsize = 10;
   constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::step, .gamma = gamma, .stepsize = stepsize}; }
 };
-/// base gamma^(number of steps that are not beyond i); at most 16, ascending from 1
+/// base gamma^(number of steps that are <= i); there are at most 16 steps, ascending from 1
 struct Multistep {
   float gamma = 0.1f;
   Index steps[LRPolicy::max_steps];
@@ -99,7 +99,7 @@ struct Poly {
   Index max_iter;
   constexpr operator LRPolicy() const { return {.kind = LRPolicy::Kind::poly, .power = power, .max_iter = max_iter}; }
 };
-/// base / (1 + e^(-gamma (i - stepsize))); gamma is negative for a rate that falls
+/// base / (1 + e^(-gamma (i - stepsize))); the rate falls if gamma is negative
 struct Sigmoid {
   float gamma = 0.1f;
   Index stepsize = 10;

@@ -6,7 +6,8 @@
 
 namespace coldpress {
 
-/// v <- learning_rate g + momentum v;  w <- w - (learning_rate g + momentum v): a step of Sgd, looking one step ahead.
+/// v <- learning_rate g + momentum v;  w <- w - (learning_rate g + momentum v), which is a step of Sgd that looks one
+/// step ahead.
 struct Nesterov {
   static constexpr std::string_view name = "nesterov";
   static constexpr int states = 1;  // velocity

@@ -1,10 +1,11 @@
-// THE LIST of built-in optimizers. One is an aggregate with a learning_rate and
-//   update(weight, gradient, state)   the step of a number or a vector of them; states are numbers that start as 0
-//   heavy                             whether that is long code: epilogues loop instead of unrolling, and the
-//                                     ready-made kernels have it over memory alone
-//   at(t)                             where constants depend on the step, from 1: the same optimizer with those of step
-//   t
+// THE LIST of built-in optimizers.
 #pragma once
+
+// An optimizer is an aggregate with a learning_rate and these members:
+//   update(weight, gradient, state)   one step of a number, or of a vector of numbers; the states start at 0
+//   heavy                             whether update is long code: then epilogues loop instead of unrolling, and the
+//                                     precompiled kernels apply it to gradients in memory only
+//   at(t)                             only if constants depend on the step t, counted from 1: the optimizer for step t
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/optim/adadelta.hpp>

@@ -1,4 +1,4 @@
-// Stochastic gradient descent with momentum, in Juice's and Caffe's form: the rate is in the velocity.
+// Stochastic gradient descent with momentum as in Juice and Caffe: the velocity contains the learning rate.
 #pragma once
 
 #include <coldpress/core/fields.hpp>

@@ -1,4 +1,4 @@
-// Training of a static network: forward, loss, backward and update as one fused plan.
+// The solver of a static network: forward, loss, backward and update as one fused plan.
 #pragma once
 
 #include <coldpress/core/finite.hpp>
@@ -24,15 +24,15 @@ constexpr Shape target_shape() {
 }
 }  // namespace detail
 
-/// Trains `Net`, a Network, which it borrows: the network must neither move nor die before it. `loss` compares its
-/// first output with targets; OwnLosses{}: those in its function alone. `optimizer()` may be changed between steps
-/// (learning rate).
+/// Trains `Net`, a Network. The solver borrows the network, which must neither move nor end before the solver does.
+/// `loss` compares the network's first output with targets; with OwnLosses{} only the losses in the network's function
+/// count. `optimizer()` may be changed between steps, for example its learning rate.
 template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
   static constexpr bool has_target = Loss<std::remove_cvref_t<decltype(loss)>>;
   static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>,
                 "Solver: needs a loss, or OwnLosses{}");
-  static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // first of all, for a short error
+  static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // checked first, for a short error
   static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
 
  public:
@@ -61,12 +61,16 @@ class Solver {
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
 
-  /// One step on a minibatch: samples, of several inputs a std::tuple, and as many targets. Returns the sum of the mean
-  /// losses before the update. Throws ShapeError, and DataError for a label that is no class or a value that is not
-  /// finite; then nothing has changed. Throws DivergenceError where the loss is not finite, and then has changed no
-  /// more than the statistics; or where a weight is found to be so after the step (SolverOptions::check_every). On a
-  /// GPU only the samples are checked here, since no step is waited for; see check_finite. Gradients are divided by the
-  /// samples they come from, or by minibatch_size where that is set, times the minibatches of an update.
+  /// Takes one step on a minibatch of samples (a std::tuple for several inputs) and equally many targets. Returns the
+  /// sum of the mean losses before the update.
+  ///
+  /// Throws ShapeError, and DataError if a label is not a class or a value is not finite; then nothing has changed.
+  /// Throws DivergenceError if the loss is not finite, and then has changed no more than the statistics, or if a weight
+  /// is found not to be finite after the step (SolverOptions::check_every). On a GPU only the samples are checked here,
+  /// because the host does not wait for a step; see check_finite.
+  ///
+  /// Gradients are divided by the number of samples they come from, or, if minibatch_size is set, by minibatch_size
+  /// times the number of minibatches per update.
   template <class X, class Y>
   auto train_minibatch(X const& x, Y const& y) requires has_target {
     auto const samples = detail::all_samples<T>(x);
@@ -82,19 +86,19 @@ class Solver {
     all.back() = targets;
     return train(all);
   }
-  /// The same where the network's function has all losses, and its inputs what they compare.
+  /// The same for a network whose function contains all losses, and whose inputs include their targets.
   template <class X>
   auto train_minibatch(X const& x) requires(!has_target) {
     return train(detail::all_samples<T>(x).template spans<Given>());
   }
 
-  /// The network's (first) output in the last step; none before the first. And any, by its name.
+  /// The network's first output in the last step, empty before the first step; or any output, by its name.
   Samples<T> output() const { return workspace_.output(0); }
   template <FixedString name>
   Samples<T> output() const {
     return Net::template output<name>(workspace_);
   }
-  /// The means of the last step by the name of the loss in the network's function.
+  /// The mean of a loss in the last step, by the loss's name in the network's function.
   template <FixedString name>
   T loss_value() const {
     constexpr int node = [] {
@@ -109,15 +113,15 @@ class Solver {
     net_.storage().read(losses_.data(), Program::size, [&](T const* losses) { value = losses[node]; });
     return value;
   }
-  /// A statistic of the network's function by its name, or the mean of a loss, over the samples of all steps since the
+  /// A metric of the network's function by its name, or the mean of a loss, over the samples of all steps since the
   /// last reset; NaN before the first.
   template <FixedString name>
   double statistic() const {
     return tally_.template report<name>();
   }
   void reset_statistics() { tally_.reset(); }
-  /// The sum of those since the update before the last step, as backward makes them and laid out as Net::parameters();
-  /// only where the update is not fused.
+  /// The sum of the gradients of all minibatches since the last update before this step, as backward makes them and
+  /// laid out as Net::parameters(). Exists only if the update is not fused.
   std::span<T const> gradients() const requires(!fused) {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
@@ -125,7 +129,7 @@ class Solver {
     return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
   }
   void reserve(Index batch) { workspace_.reserve(batch); }
-  /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver asks first.
+  /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
     bool finite = true;
     net_.storage().read(net_.parameters().data(), Net::parameter_size, [&](T const* all) {
@@ -134,23 +138,22 @@ class Solver {
     if (!finite) diverged(step(), static_cast<double>(loss_), true);
   }
 
-  /// Its learning_rate is the one that lr_policy starts from.
+  /// The optimizer. lr_policy starts from its learning_rate.
   Optimizer& optimizer() { return optimizer_; }
   Optimizer const& optimizer() const { return optimizer_; }
   Net& network() const { return net_; }
-  Index minibatch_size = 0;  // 0: the samples of each call
+  Index minibatch_size = 0;  // in samples; 0: the samples of each call
 
-  /// Steps leave a frozen weight, its optimizer state and its statistics as they are, while gradients flow on through
-  /// its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all its weights. A checkpoint does not
-  /// hold who is frozen. Throws ConfigError for a name that is neither.
+  /// A frozen weight, its optimizer state and its statistics are left alone by steps, but gradients still flow through
+  /// its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all of its weights. A checkpoint does
+  /// not record which weights are frozen. Throws ConfigError if no weight or layer has the name.
   void freeze(std::string_view name) { set_frozen(name, true); }
   void unfreeze(std::string_view name) { set_frozen(name, false); }
   void freeze_all() { frozen_.fill(true); }
   void unfreeze_all() { frozen_.fill(false); }
 
-  // What a checkpoint needs beside the parameters: state(s), laid out as Net::parameters(); the progress; and while
-  // samples wait for their update, gradients(). On a GPU these are in its memory: the network's read and write take
-  // them.
+  // What a checkpoint needs besides the parameters: state(s), laid out as Net::parameters(), the progress and, while
+  // samples wait for their update, gradients(). On a GPU these are in its memory; use the network's read and write.
   std::uint64_t step() const { return progress_.minibatches; }
   Progress progress() const { return progress_; }
   void set_progress(Progress progress) { progress_ = progress; }
@@ -182,7 +185,7 @@ class Solver {
     auto const mean = net_.storage().play_for(losses_.data() + Program::size, Step{}, run, turn, frozen_,
                                               kept_gradients(), losses_.data());
     workspace_.note(run);
-    if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU it is known when it is read
+    if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU the loss becomes known when it is read
       loss_ = mean;
       if (!(mean - mean == 0)) diverged(step() + 1, static_cast<double>(mean), false);
     }
@@ -225,14 +228,14 @@ class Solver {
   using Storage = typename Net::Storage;
   using State = typename Storage::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
   using Gradients = typename Storage::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
-  using Losses = typename Storage::template Numbers<T, Program::size + 1>;  // by node, and their sum
+  using Losses = typename Storage::template Numbers<T, Program::size + 1>;  // per node, and their sum
   typename Net::template BasicWorkspace<Program> workspace_;
   State state_;
   Gradients gradients_;
   Losses losses_;
   [[no_unique_address]] Tally<typename Net::Graph, Storage> tally_;
   Progress progress_;
-  T loss_{};  // of the last step, where the host knows it
+  T loss_{};  // of the last step, if the host knows it
   std::array<bool, Net::Graph::parameter_count> frozen_{};
 };
 

@@ -1,4 +1,4 @@
-// From the gradients of a minibatch to the update of the weights: what static and dynamic solvers share.
+// From the gradients of a minibatch to the update of the weights, for static and dynamic solvers.
 #pragma once
 
 #include <coldpress/core/each.hpp>
@@ -8,19 +8,19 @@
 
 namespace coldpress {
 
-/// What happens to gradients before the optimizer sees them. They are summed over the minibatches of an update,
-/// clipped, divided, and joined by that of the penalty on the weights (Juice's and Caffe's order).
+/// What happens to gradients before they reach the optimizer, in this order (as in Juice and Caffe): they are summed
+/// over the minibatches of an update, clipped, divided, and the gradient of the penalty on the weights is added.
 struct SolverOptions {
-  float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Turns the fusion of the update off.
-  bool keep_gradients = false;  // so does this: gradients() then holds those of the last step
+  float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Not 0: the update is not fused.
+  bool keep_gradients = false;  // keeps the last step's gradients for gradients(); the update is not fused
   float weight_decay = 0;
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;  // minibatches in an update; more than one turn the fusion off
+  Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
   LRPolicy lr_policy = lr::Fixed{};
-  // After every so many steps all weights are checked to be finite. 0: never, nor are inputs and targets; the loss is
-  // always. See docs/training.md for what it costs.
+  // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
+  // checked; the loss always is. docs/training.md says what the check costs.
   Index check_every = 16;
-  /// Whether every number can be meant.
+  /// Whether every number is in its range.
   constexpr bool sane() const {
     return clip_gradients >= 0 && weight_decay >= 0 && accumulate > 0 && accumulate <= Index{1} << 20 &&
            lr_policy.sane() && check_every >= 0;
@@ -40,17 +40,17 @@ constexpr bool fuses_update(SolverOptions const& options) {
   return options.clip_gradients == 0 && !options.keep_gradients && options.accumulate == 1;
 }
 
-/// The factor of a minibatch's gradients: clipped by their global norm first, then divided by the minibatch size
-/// (Juice's order).
+/// The factor of a minibatch's gradients: they are first clipped by their global norm, then divided by the minibatch
+/// size (Juice's order).
 COLDPRESS_DEVICE inline float gradient_scale(double squared_norm, float clip, Index minibatch_size) {
   double const norm = freestanding::sqrt(squared_norm);
   double const clipped = clip > 0 && norm > static_cast<double>(clip) ? static_cast<double>(clip) / norm : 1.0;
   return static_cast<float>(clipped) * (1 / static_cast<float>(minibatch_size));
 }
 
-/// The part of one minibatch in an update. `sink` has the optimizer and the buffers, whole; `minibatch_size`: what the
-/// gradients of a minibatch are divided by, 0 for its samples; `frozen`: a flag for each parameter, that of a shared
-/// one at its owner.
+/// The part of one minibatch in an update. `sink` has the optimizer and the whole buffers. `minibatch_size` is what the
+/// gradients of a minibatch are divided by; 0 means its number of samples. `frozen` has one flag per parameter; that of
+/// a shared parameter is at its owner.
 template <class Optimizer, class T>
 class Turn {
  public:
@@ -74,15 +74,15 @@ class Turn {
     if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(number_);
   }
 
-  /// Sinks that update at once, where one minibatch is an update and nothing needs to be known of all gradients.
+  /// Sinks that update immediately, for updates of one minibatch that need no knowledge of all gradients.
   constexpr UpdateSinks<Optimizer, T> update_sinks(Slots slots) const { return {sink_, slots, frozen_, observation_}; }
   /// Sinks into memory that holds the gradients of earlier minibatches.
   constexpr GradientSinks<T> gradient_sinks(T* gradients, Slots slots) const { return {{gradients, adds_}, slots}; }
   constexpr bool adds() const { return adds_; }
   constexpr bool fuses() const { return fuses_ && !adds_; }
 
-  /// Where this minibatch is the last of the update: that, with the gradients in memory. `slots`: of all `count`
-  /// parameters.
+  /// Updates the parameters from the gradients in memory, if this minibatch is the last of the update. `slots` are
+  /// those of all `count` parameters.
   template <class Backend>
   constexpr void finish(Backend const& backend, T const* gradients, Slots slots, int count) const {
     if (updates_) ComputedBy<Backend>::update(backend, *this, gradients, slots, count);
@@ -98,7 +98,7 @@ class Turn {
     hand_over(backend, gradients, slots, count, norm);
     constrain(backend, slots, count);
   }
-  /// All gradients to the update: an address, or what is added to and read like one.
+  /// Passes all gradients to the update. `gradients` is an address, or something with the same + and [].
   template <class Backend, class Gradients>
   constexpr void hand_over(Backend const& backend, Gradients gradients, Slots slots, int count,
                            double squared_norm = 0) const {
@@ -112,19 +112,19 @@ class Turn {
     auto const sink = update_sinks(slots)[i];
     return sink.average == 0 && !sink.frozen;
   }
-  /// What takes the gradients of parameter i, where those that are clipped have this squared norm.
+  /// The sink for the gradients of parameter i, where `squared_norm` is that of all gradients that are clipped.
   constexpr UpdateSink<Optimizer, T> sink(Slots slots, int count, int i, double squared_norm) const {
     UpdateSinks<Optimizer, T> sinks = update_sinks(slots);
     if (clips()) sinks.whole.scale = gradient_scale(squared_norm, clip_, divisor_);
     UpdateSink<Optimizer, T> sink = sinks[i];
-    if (sink.average > 0) {  // each use of it has observed
+    if (sink.average > 0) {  // one observation per use
       int uses = 0;
       for (int use = 0; use < count; ++use) uses += slots.slots[use].owner == i && slots.slots[use].observes;
       sink.scale /= static_cast<float>(uses);
     }
     return sink;
   }
-  /// After the update: weights with a bound are scaled down to it.
+  /// After the update, scales weights with a max_norm down to it.
   template <class Backend>
   constexpr void constrain(Backend const& backend, Slots slots, int count) const {
     for_each(update_sinks(slots), count, [&](int i, auto const& sink, Slot const&) {
@@ -137,7 +137,7 @@ class Turn {
   constexpr void freeze(bool const* frozen) { frozen_ = frozen; }
 
  private:
-  /// f(i, sink, slot) for each of all parameters that the update changes.
+  /// f(i, sink, slot) for each parameter that the update changes.
   static constexpr void for_each(UpdateSinks<Optimizer, T> const& sinks, int count, auto f) {
     for (int i = 0; i < count; ++i) {
       auto const sink = sinks[i];
@@ -149,12 +149,13 @@ class Turn {
   bool const* frozen_;
   float clip_, observation_;
   bool fuses_, adds_, updates_;
-  std::uint64_t number_;  // of the update, from 1
+  std::uint64_t number_;  // of the update, counted from 1
   Index divisor_;
   Progress after_;
 };
 
-/// parameters <- parameters - gradients, where they are learned and not frozen; all three laid out as a Turn's.
+/// parameters <- parameters - gradients for parameters that are learned and not frozen. All three are laid out like a
+/// Turn's.
 template <class Backend>
 constexpr void subtract(Backend const& backend, float* parameters, float const* gradients, Slots slots, int count,
                         bool const* frozen) {
@@ -165,7 +166,7 @@ constexpr void subtract(Backend const& backend, float* parameters, float const* 
   }
 }
 
-/// Whether the backend has kernels that end in the optimizer's step; those that users instantiate always do.
+/// Whether the backend's kernels can end in the optimizer's step. Kernels that users instantiate always can.
 template <class Backend, class Optimizer>
 constexpr bool fuses_update_of = [] {
   if constexpr (requires { Backend::template fuses_update<Optimizer>; }) {
@@ -175,13 +176,13 @@ constexpr bool fuses_update_of = [] {
   }
 }();
 
-/// Whether the code that takes a step knows its loss, as the host's does: then a step without a finite one ends there.
+/// Whether the code that takes a step knows the loss, as on the host. Then a step whose loss is not finite ends early.
 template <class Backend>
 constexpr bool knows_loss = !takes_layers<Backend> && !many_threads<Backend>;
 
-/// Forward, losses, backward and update of one minibatch. Returns the sum of the losses' means before the update; each
-/// is given to each(g, mean). Where that sum is infinite or NaN, the host takes no step: nothing has changed.
-/// `gradients`: where they go when the update cannot be fused, else null or nullptr_t.
+/// Forward, losses, backward and update of one minibatch. Returns the sum of the losses' means before the update, and
+/// passes each mean to each(g, mean). If the sum is infinite or NaN, the host takes no step and nothing changes.
+/// `gradients` is where gradients are stored if the update cannot be fused, else null or nullptr_t.
 template <class Run, class Optimizer, class Gradients, class Each, class T = typename Run::T>
 constexpr T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradients, Each each) {
   forward(run);
@@ -206,7 +207,7 @@ constexpr T train_step(Run const& run, Turn<Optimizer, T> turn, Gradients gradie
   return loss;
 }
 
-/// train_step as a value. losses[node] takes the mean of each loss, losses[size] their sum.
+/// train_step as a function object. losses[node] receives the mean of each loss, losses[size] their sum.
 struct StepOf {
   static constexpr std::string_view name = "step";
   template <class Run, class T>
@@ -216,7 +217,7 @@ struct StepOf {
     template <class G>
     constexpr void operator()(G g, T value) const {
       int const node = [&] {
-        if constexpr (std::is_empty_v<G>) {  // not the group itself: a GPU has no table of them
+        if constexpr (std::is_empty_v<G>) {  // not the group itself, because a GPU has no table of groups
           constexpr int constant = Run::ProgramType::group(G{}).loss;
           return constant;
         } else {
@@ -234,7 +235,7 @@ struct StepOf {
   }
 };
 
-/// How a backend goes through a step of a program, for minibatches of this Count.
+/// How a backend executes a step of a program, for minibatches of this Count.
 template <class Backend, class Program, class Count>
 struct StepBy {
   using type = StepOf;

@@ -1,4 +1,4 @@
-// What a file means that leaves fields of a layer out.
+// The meaning of files that omit fields of a layer.
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
@@ -8,14 +8,14 @@
 
 namespace coldpress::persist {
 
-/// A layer as a file gives it that says nothing but its kind. That is the layer's own default, but for what Juice has:
-/// there it is what Juice's files mean.
+/// A layer as read from a file that gives only its kind. It is the layer's own default, except for layers that Juice
+/// has, where it is what Juice's files mean.
 struct FileDefaults {
   dynamic::LayerType layer;
-  std::vector<std::string> required;  // fields, by their names in C++, that a file must give
+  std::vector<std::string> required;  // the fields, by their C++ names, that a file must give
 };
 
-/// Of the kind of layer that `kind` is, whatever its fields are.
+/// The defaults for the kind of layer of `kind`, whose fields are ignored.
 FileDefaults defaults_in_file(dynamic::LayerType const& kind);
 
 }  // namespace coldpress::persist

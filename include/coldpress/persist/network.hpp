@@ -1,5 +1,7 @@
-// Networks to files and back: static ones by their type, dynamic ones by what the file says. Link coldpress::persist.
+// Saves and loads networks, static ones by their type and dynamic ones by what the file says.
 #pragma once
+
+// Link coldpress::persist.
 
 #include <coldpress/dynamic/solver.hpp>
 #include <coldpress/dynamic/to_config.hpp>
@@ -8,22 +10,22 @@
 namespace coldpress {
 namespace persist {
 
-/// The weights of a model in the order of its config's layers, each as the network wants it. Throws FormatError where
-/// one is missing (a missing bias is zero), is of another shape, or belongs to no layer.
+/// The weights of a model in the order of its config's layers, each in the form that the network expects. Throws
+/// FormatError if a weight is missing (a missing bias is zero), has another shape, or belongs to no layer.
 std::vector<std::vector<float>> weights_in_order(Model const& model);
 
-/// As above, after a check that the model's config is `expected`; throws MismatchError, which names the first
+/// The same, after checking that the model's config is `expected`. Throws MismatchError, which names the first
 /// difference.
 std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected);
 
-/// What every network has: names and shapes of weights, and values to read.
+/// The names, shapes and values of all weights of any network.
 template <class Net>
 std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
   std::vector<NamedTensor> tensors;
   for (int i = 0; i < Net::weight_count; ++i) {
     Shape const shape = Net::weight_shape(i);
     std::vector<Index> extents(shape.extents, shape.extents + shape.rank());
-    if (shape.rank() == 1) extents.insert(extents.begin(), 1);  // as Juice writes a bias
+    if (shape.rank() == 1) extents.insert(extents.begin(), 1);  // Juice writes a bias like this
     std::vector<typename Net::T> values(static_cast<std::size_t>(shape.size()));
     read(net, i, std::span{values});
     tensors.push_back({std::string{Net::weight_name(i).view()}, std::move(extents), {values.begin(), values.end()}});
@@ -31,7 +33,8 @@ std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
   return tensors;
 }
 
-/// `batch`: the first extent of shapes in the file, for Juice; 0: the network's own, or 1.
+/// `batch` is the first extent of the shapes in the file, which Juice needs; 0 means the network's own batch size, or
+/// 1.
 template <class Net>
 Model model_of(Net const& net, Index batch = 0) requires requires {
   typename Net::Graph;
@@ -46,7 +49,7 @@ Model model_of(Net const& net, Index batch = 0) requires requires {
 }
 Model model_of(dynamic::Layer const& layer, Index batch = 1);
 
-/// The values of a model for networks of this type; throws as weights_of_type does.
+/// The values of a model for networks of this type. Throws as weights_of_type does.
 template <class Net>
 std::vector<std::vector<float>> weights_for(Model const& model) {
   return weights_of_type(model, dynamic::to_config<typename Net::Type, Net::inputs>());
@@ -59,23 +62,23 @@ void write_weights(Net& net, std::vector<std::vector<float>> const& weights) {
     net.write_weight(i, converted);
   }
 }
-/// Loads a model into a network of the same config, all or nothing.
+/// Loads a model into a network of the same config, completely or not at all.
 template <class Net>
 void load_model(Net& net, Model const& model) {
   write_weights(net, weights_for<Net>(model));
 }
-/// Builds the network that a model describes, once all its weights are there. `input`: shape of one sample, where the
-/// model does not say.
+/// Builds the network that a model describes, if all of its weights are present. `input` is the shape of one sample,
+/// for models that do not say it.
 dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {},
                         std::uint64_t seed = 0);
 
-/// The name of a buffer's values of a weight in a checkpoint: of the optimizer's states, and after the last of them, of
+/// The name in a checkpoint of a buffer that belongs to a weight: a state of the optimizer or, after the last state,
 /// the gradients that wait for their update.
 inline std::string buffer_name(int buffer, int states, std::string const& weight) {
   return weight + (buffer < states ? "/state" + std::to_string(buffer) : "/gradient");
 }
 
-/// A static solver's state b, or after the last of them its gradients.
+/// Buffer b of a static solver: its state b or, after the last state, its gradients.
 template <class Solver>
 auto buffer_of(Solver& solver, int b) {
   if constexpr (!Solver::fused) {
@@ -84,8 +87,9 @@ auto buffer_of(Solver& solver, int b) {
   return solver.state(b);
 }
 
-/// Weights, optimizer state and random state of a solver; its epoch, position and how it is configured are the caller's
-/// to add. Throws DivergenceError if a weight is not finite, so that no ruined one takes the place of a good one.
+/// The weights, optimizer state and random state of a solver; the caller adds the epoch, the position and the
+/// configuration. Throws DivergenceError if a weight is not finite, so that a ruined checkpoint never replaces a good
+/// one.
 template <class Solver>
 Checkpoint checkpoint_of(Solver& solver) requires requires {
   Solver::objective;
@@ -112,23 +116,25 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
 }
 Checkpoint checkpoint_of(dynamic::Solver const& solver);
 
-/// Throws MismatchError where the states in a checkpoint are not those of the optimizer with this name, which has so
-/// many for each weight. Which optimizer they are of, the checkpoint's solver says; checkpoint_of a static solver
-/// leaves that as it is by default, and then the numbers of states are compared alone.
+/// Throws MismatchError if the states in a checkpoint are not those of the named optimizer, which has `states` of them
+/// per weight. The checkpoint's solver says which optimizer they belong to; checkpoint_of a static solver leaves that
+/// at its default, and then only the numbers of states are compared.
 void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, int states);
 
-/// The optimizer states of a checkpoint, and the gradients where samples wait: [buffer][weight]. Throws FormatError
-/// where one is missing or of another shape, and MismatchError where samples wait, but the solver's updates are of one
-/// minibatch (`accumulates` is not set).
+/// The optimizer states of a checkpoint, and the gradients if samples wait: [buffer][weight]. Throws FormatError if one
+/// is missing or has another shape, and MismatchError if samples wait but the solver updates after each minibatch
+/// (`accumulates` is false).
 std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
                                                               bool accumulates);
 
-/// Puts a solver where the checkpoint left off: the next step is the one that would have been next. All or nothing.
+/// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Either
+/// everything is restored or nothing.
 template <class Solver>
 void resume(Solver& solver, Checkpoint const& checkpoint) {
   using Net = std::remove_cvref_t<decltype(solver.network())>;
   if (checkpoint.random_state.size() > 1)
-    throw MismatchError{"the checkpoint is of a network that also ran apart from its solver, which must be dynamic"};
+    throw MismatchError{
+        "the checkpoint is of a network that also ran without its solver; only a dynamic solver can resume it"};
   check_optimizer(checkpoint, Solver::Optimizer::name, Solver::Optimizer::states);
   auto const buffers = buffers_in_order(checkpoint, Solver::Optimizer::states, Solver::options.accumulate > 1);
   load_model(solver.network(), checkpoint.model);
@@ -143,27 +149,27 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
-/// A solver as the checkpoint left it.
+/// A solver in the state that the checkpoint recorded.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 
 }  // namespace persist
 
-/// How a file is written. `batch`: the first extent of its shapes; 0: the network's own, or 1. `for_juice`: see
-/// persist::for_juice.
+/// How a file is written. `batch` is the first extent of its shapes; 0 means the network's own batch size, or 1.
+/// `for_juice` is described at persist::for_juice.
 struct SaveOptions {
   Index batch = 0;
   bool for_juice = false;
 };
 
-/// Writes config and weights to a file; where its layers are Juice's, Juice reads it with `for_juice`. Atomic. Throws
-/// FileError.
+/// Writes config and weights to a file, atomically. With `for_juice`, Juice can read the file if it has all the layers.
+/// Throws FileError.
 template <class Net>
 void save(Net const& net, std::string const& path, SaveOptions options = {}) {
   auto model = persist::model_of(net, options.batch);
   persist::write_model(path, options.for_juice ? persist::for_juice(std::move(model)) : std::move(model));
 }
-/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError
-/// where the file's config is not the type.
+/// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError if
+/// the file's config is not that of the type.
 template <class Net>
 Net load(std::string const& path, persist::LoadOptions options = {}) {
   auto const weights = with_file(path, [&] { return persist::weights_for<Net>(persist::read_model(path, options)); });
@@ -171,7 +177,7 @@ Net load(std::string const& path, persist::LoadOptions options = {}) {
   persist::write_weights(net, weights);
   return net;
 }
-/// The same into a network that is there; unchanged if anything throws.
+/// The same into an existing network, which is unchanged if anything throws.
 template <class Net>
 void load_into(Net& net, std::string const& path, persist::LoadOptions options = {}) {
   with_file(path, [&] { persist::load_model(net, persist::read_model(path, options)); });

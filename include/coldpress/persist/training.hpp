@@ -1,6 +1,7 @@
-// What to train, on what and how: a file that people write, as Cap'n Proto's text, or that programs write, as a
-// message.
+// Training files: which network to train, on which data and how.
 #pragma once
+
+// People write such a file as Cap'n Proto's text, programs as a message.
 
 #include <coldpress/dynamic/layer_config.hpp>
 
@@ -12,7 +13,7 @@ namespace coldpress::persist {
 struct Training {
   dynamic::LayerConfig network = {"", dynamic::SequentialConfig{}};
   std::optional<dynamic::LayerConfig> loss = {};
-  dynamic::SolverConfig solver = {};  // its network and objective are not part of the file
+  dynamic::SolverConfig solver = {};  // without network and objective
   std::string data = {};
   Index epochs = 1;
   Index batch = 64;
@@ -20,11 +21,12 @@ struct Training {
   bool operator==(Training const&) const = default;
 };
 
-/// Reads text or a message, packed or plain: the content tells. A `sampleShape` is the shape of one sample; a `shape`
-/// carries a batch, any number, before the sample. Throws FileError; FormatError, for text with line and column, where
-/// a field is unknown, given twice or of the wrong type, and where a text holds control characters or those that change
-/// the direction of the writing; ConfigError where a value means nothing, or a `shape` could be a whole sample, too,
-/// and that would be another network.
+/// Reads text or a message, packed or plain, which is recognised by the content. A `sampleShape` is the shape of one
+/// sample; a `shape` has a batch of any size before the sample's extents.
+///
+/// Throws FileError; FormatError, for text with line and column, if a field is unknown, given twice or of the wrong
+/// type, or if a text contains control characters or characters that change the writing direction; ConfigError if a
+/// value makes no sense, or if a `shape` could also be read as a whole sample and that would be a different network.
 Training read_training(std::string const& path);
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.

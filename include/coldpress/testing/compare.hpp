@@ -1,4 +1,4 @@
-// How tests compare numbers: bit for bit, or within the bound that float arithmetic allows.
+// Comparison of numbers in tests: bit for bit, or within the bound that float arithmetic allows.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace coldpress::testing {
 
-/// The same bits everywhere: 0 is not -0, and a NaN equals itself.
+/// Whether all bits are equal: 0 is not -0, and a NaN equals itself.
 template <class A, class B>
 bool same_bits(A const& a, B const& b) {
   return std::size(a) == std::size(b) &&
          std::memcmp(std::data(a), std::data(b), std::size(a) * sizeof *std::data(a)) == 0;
 }
 
-/// The largest difference as a multiple of 8 eps sqrt(terms) times the largest reference value: at most 1 is right.
-/// `terms`: those of the longest sum; `largest`: of them, where they cancel out. Infinite where sizes differ or a value
-/// is not finite.
+/// The largest difference as a multiple of 8 eps sqrt(terms) times the largest reference value; at most 1 is correct.
+/// `terms` is the length of the longest sum, and `largest` its largest term if the terms cancel. Infinite if sizes
+/// differ or a value is not finite.
 template <class A>
 double excess(A const& values, std::span<double const> reference, double terms, double largest = 0) {
   double difference = 0;

@@ -1,4 +1,4 @@
-// Random numbers for tests: the same on every machine, and floats even where they are given as doubles.
+// Random numbers for tests: the same on every machine, and exactly representable as floats even in doubles.
 #pragma once
 
 #include <coldpress/core/random.hpp>
@@ -12,11 +12,11 @@ class Random {
  public:
   explicit constexpr Random(std::uint64_t seed) : stream_{seed, 0, "test"} {}
 
-  /// In [low, high].
+  /// A number in [low, high].
   constexpr Index integer(Index low, Index high) {
     return low + static_cast<Index>(next() % static_cast<std::uint64_t>(high - low + 1));
   }
-  /// In [low, high), a float.
+  /// A float in [low, high).
   constexpr float uniform(float low = -1, float high = 1) {
     return low + (high - low) * static_cast<float>(next() >> 8) * 0x1p-24f;
   }
@@ -33,7 +33,8 @@ class Random {
   std::uint64_t position_ = 0;
 };
 
-/// The shape of number `index`: rank 1 to 3, extents 1, odd, prime and a few beyond a vector. At most `most` values.
+/// Shape number `index`: of rank 1 to 3, with extents that are 1, odd, prime, and some longer than a vector. It has at
+/// most `most` values.
 constexpr Shape law_shape(int index, Index most = 60) {
   constexpr Index extents[] = {1, 2, 3, 5, 7, 11, 13, 16, 17, 19, 23};
   Random random{static_cast<std::uint64_t>(index)};

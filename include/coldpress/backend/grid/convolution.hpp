@@ -1,4 +1,4 @@
-// Convolutions as products of matrices whose values are looked up where the window is: no copy of an image is made.
+// Convolutions as matrix products whose operands are looked up under the window: images are not copied.
 #pragma once
 
 #include <coldpress/backend/grid/multiply.hpp>
@@ -7,7 +7,7 @@
 
 namespace coldpress::grid {
 
-/// One tap of a window, of one channel of a group.
+/// One tap of a window, in one channel of a group.
 struct Tap {
   Index channel, row, column;
 };
@@ -23,7 +23,7 @@ constexpr Place place_of(Index number, Index height, Index width) {
   Index const size = height * width, within = remainder(number, size);
   return {quotient(number, size), quotient(within, width), remainder(within, width)};
 }
-/// Where a value of a sample is: images have a plane a channel, sequences a row of channels a step.
+/// The offset of a value in a sample. Images have one plane per channel, sequences have one row of channels per step.
 constexpr Index offset_of(ConvolutionGeometry const& g, Index channels, Index height, Index width, Index channel,
                           Index row, Index column) {
   return g.sequence ? row * channels + channel : (channel * height + row) * width + column;
@@ -35,7 +35,7 @@ constexpr Index output_offset(ConvolutionGeometry const& g, Index output, Index 
   return offset_of(g, g.outputs, g.height.out, g.width.out, output, row, column);
 }
 
-/// The filters of a group: a row an output, a column a tap.
+/// The filters of a group as a matrix with one row per output and one column per tap.
 struct Filters {
   static constexpr bool along_k = true;
   ConvolutionGeometry const& g;
@@ -44,7 +44,8 @@ struct Filters {
     return weight[(group * g.group_outputs() + output) * g.depth() + tap];
   }
 };
-/// What the windows see: of tap t at output place o. Steps before a sequence are in `past`, or zeros.
+/// What the windows see: the value under tap t at output place o. Steps before a sequence come from `state`, or are
+/// zeros.
 struct Seen {
   ConvolutionGeometry const& g;
   float const* x;
@@ -64,7 +65,7 @@ struct Seen {
     return inside ? x[to.sample * pitch + input_offset(g, channel, row, column)] : 0.0f;
   }
 };
-/// The same as the second operand of a forward pass, and of the gradient of the filters.
+/// The same as the second operand of the forward pass, and of the gradient of the filters.
 struct SeenAcross : Seen {
   static constexpr bool along_k = false;
   constexpr float value(Index group, Index tap, Index place) const { return at(group, tap, place); }
@@ -73,7 +74,7 @@ struct SeenDown : Seen {
   static constexpr bool along_k = false;
   constexpr float value(Index group, Index place, Index tap) const { return at(group, tap, place); }
 };
-/// Gradients of the outputs: a row an output of a group, a column a place.
+/// The gradients of the outputs as a matrix with one row per output of a group and one column per place.
 struct OutputGradients {
   static constexpr bool along_k = true;
   ConvolutionGeometry const& g;
@@ -84,7 +85,7 @@ struct OutputGradients {
     return dy[at.sample * pitch + output_offset(g, group * g.group_outputs() + output, at.row, at.column)];
   }
 };
-/// The filters as what takes gradients back: a row a channel of a group, a column a tap of an output.
+/// The filters as an operand of the input gradient: one row per channel of a group, one column per tap of an output.
 struct FiltersBack {
   static constexpr bool along_k = true;
   ConvolutionGeometry const& g;
@@ -94,14 +95,14 @@ struct FiltersBack {
     return weight[(output * g.group_channels() + channel) * taps + remainder(term, taps)];
   }
 };
-/// The outputs' gradients that an input gets through a tap of an output, of all inputs of a channel.
+/// The output gradients that reach each input of a channel through each tap of an output.
 struct GradientsBack {
   static constexpr bool along_k = false;
   ConvolutionGeometry const& g;
   float const* dy;
   Index pitch;
 
-  /// The output that reads input `at` through a tap; negative where none does.
+  /// The output that reads input `at` through a tap; negative if there is none.
   static constexpr Index output(Axis const& axis, Index at, Index tap) {
     Index const shifted = at + axis.padding - tap * axis.dilation;
     if (shifted < 0 || remainder(shifted, axis.stride) != 0) return -1;

@@ -1,6 +1,8 @@
-// How many blocks a kernel is started with, and how these wait for each other: what a host asks a pass for before it
-// starts it, and the rule. Both are of shapes alone, and no result depends on them.
+// The estimate of how many blocks a kernel is started with, and of how these wait for each other.
 #pragma once
+
+// A host estimates a pass before it starts the pass, and decides by the rule below. Both depend on shapes alone, and no
+// result depends on them.
 
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
@@ -9,44 +11,47 @@ namespace coldpress::grid {
 
 constexpr Index parts(Index count, Index size) { return (count + size - 1) / size; }
 
-/// What is assumed of a GPU, in clocks of a multiprocessor. None of it was measured for this: an H100 has by its data
-/// sheet 132 multiprocessors at 1.75 GHz with 128 multiply-adds a clock each, of which half are counted on; barriers
-/// are said to take 1 to 2 us where they go through memory, and 0.2 to 0.5 us in a cluster, of which these are the
-/// middles; a value waits for memory twice, of which shared memory takes some 25 clocks.
+/// Assumptions about a GPU, in clocks of a multiprocessor. None of them was measured for this purpose. By its data
+/// sheet, an H100 has 132 multiprocessors at 1.75 GHz with 128 multiply-adds per clock each, half of which are assumed
+/// to be achieved. Barriers are said to take 1 to 2 us through global memory and 0.2 to 0.5 us in a cluster; the
+/// figures are the middles of these. Each value costs two memory latencies, and a shared memory latency is about 25
+/// clocks.
 namespace assumed {
 inline constexpr Index multiprocessors = 132, multiply_adds = 64;
 inline constexpr Index grid_barrier = 2600, cluster_barrier = 600;
-inline constexpr Index value = 500;  // to read some of each thread, and to write one,
-inline constexpr Index near = 50;    // or where all is in a block's shared memory
+inline constexpr Index value = 500;  // to read some values per thread, and to write one,
+inline constexpr Index near = 50;    // or the same in a block's shared memory
 }  // namespace assumed
 
-inline constexpr Index cluster_blocks = 16;        // of a cluster at most; more than 8 are not everywhere
+inline constexpr Index cluster_blocks = 16;        // per cluster at most; more than 8 are not supported everywhere
 inline constexpr Index shared_values = 10 * 1024;  // floats that the threads of a block share: 40 of 48 KiB
 
-/// A product, and how many blocks have something to do in it.
+/// A matrix product, and how many blocks have work in it.
 struct ProductBlocks {
-  Index count, rows, columns, terms;  // so many of {rows, terms} {terms, columns}
-  Index parts;                        // that the terms of a sum are cut into
+  Index count, rows, columns, terms;  // this many products {rows, terms} {terms, columns}
+  Index parts;                        // number of parts that the terms of a sum are split into
   Index blocks;
-  bool apart;  // computed by each block that has samples of its own: `blocks` are its tiles, one after the other
+  bool apart;  // block-local, computed by every block with samples of its own: `blocks` are its tiles, one after
+               // another
   constexpr Index multiply_adds() const { return count * rows * columns * terms; }
   bool operator==(ProductBlocks const&) const = default;
 };
 
-/// What a pass asks for.
+/// The estimate for a pass.
 struct Demand {
-  Index blocks = 1;  // that have something to do at the same time
+  Index blocks = 1;  // blocks that have work at the same time
   Index barriers = 0;
-  Index by_cluster = 0, by_all = 0;  // clocks until all is done, by so many blocks, without barriers
-  Index shared = shared_values;      // floats of a block
-  Index apart = 0;                   // blocks that have samples of their own
+  Index by_cluster = 0, by_all = 0;  // clocks until all is done, by the blocks of a cluster or of a GPU, without
+                                     // barriers
+  Index shared = shared_values;      // floats per block
+  Index apart = 0;                   // number of blocks that have samples of their own
 
-  /// A primitive for so many blocks, each of which takes so long.
+  /// Adds a primitive for `count` blocks, each of which takes `clocks`.
   constexpr void add(Index count, Index clocks) {
     blocks = freestanding::larger(blocks, count);
     by_cluster += parts(count, cluster_blocks) * clocks, by_all += parts(count, assumed::multiprocessors) * clocks;
   }
-  /// Of one kernel, where the next has been another.
+  /// The estimate for one kernel that does the work of this one and of the next.
   constexpr Demand then(Demand const& next) const {
     return {freestanding::larger(blocks, next.blocks),
             barriers + 1 + next.barriers,
@@ -56,8 +61,8 @@ struct Demand {
             freestanding::larger(apart, next.apart)};
   }
   constexpr bool fits_cluster() const { return blocks <= cluster_blocks; }
-  /// Whether its blocks are to be one: where they wait for each other and are no more, or where so many are done sooner
-  /// than all of a GPU, whose barriers take longer.
+  /// Whether the blocks should form one cluster: if they wait for each other and fit into one, or if a cluster is done
+  /// sooner than the whole GPU, whose barriers take longer.
   constexpr bool in_cluster() const {
     return barriers > 0 && blocks > 1 &&
            (fits_cluster() ||

@@ -1,7 +1,8 @@
-// Products of small matrices by the 32 lanes of a warp together, on tensor cores. Which lane holds which values is as
-// in the PTX manual, "Matrix Fragments for mma.m16n8k8" and "mma.m16n8k16"; a host multiplies what all lanes would
-// hold.
+// Products of small matrices on tensor cores, computed by the 32 lanes of a warp together.
 #pragma once
+
+// Which lane holds which values is defined in the PTX manual, "Matrix Fragments for mma.m16n8k8" and "mma.m16n8k16". A
+// host multiplies what all lanes would hold.
 
 #include <coldpress/backend/grid/team.hpp>
 #include <coldpress/core/bfloat16.hpp>
@@ -14,7 +15,7 @@ namespace coldpress::grid {
 #error "coldpress: GPUs from compute capability 8.0 on; set CUDA_ARCHITECTURES of the target, or -arch=sm_80 or later"
 #endif
 
-/// The nearest number of 10 bits after the first, of two as near the larger one in size; a NaN stays one.
+/// The nearest number with 10 bits after the leading one; ties round away from zero, and a NaN stays a NaN.
 COLDPRESS_DEVICE inline std::uint32_t tf32_of(float x) {
 #if defined __CUDA_ARCH__
   std::uint32_t bits;
@@ -36,7 +37,7 @@ COLDPRESS_DEVICE inline std::uint32_t bfloat16_pair(float low, float high) {
 #endif
 }
 
-/// What the lanes of a warp hold of a matrix: each its own words, and a host those of all.
+/// What the lanes of a warp hold of a matrix: on a GPU each lane its own words, on a host the words of all lanes.
 template <int words>
 struct Fragment {
 #if defined __CUDA_ARCH__
@@ -44,7 +45,7 @@ struct Fragment {
 #else
   std::uint32_t held[lanes][words];
 #endif
-  /// Of word(lane, number).
+  /// The fragment of the values word(lane, number).
   template <class F>
   static constexpr Fragment of([[maybe_unused]] Index lane, F const& word) {
     Fragment made;
@@ -59,11 +60,11 @@ struct Fragment {
   }
 };
 
-/// Which of 16 x 8 sums a lane has as its n-th of four.
+/// The row and column of the n-th of a lane's four sums, among 16 x 8 sums.
 constexpr Index mma_row(Index lane, Index n) { return lane / 4 + n / 2 * 8; }
 constexpr Index mma_column(Index lane, Index n) { return lane % 4 * 2 + n % 2; }
 
-/// 16 x 8 sums of `depth` terms, from panels in which neighbouring terms are `pitch` apart.
+/// 16 x 8 sums of `depth` terms, from panels in which neighbouring terms are `pitch` floats apart.
 template <Precision precision, Index pitch>
 struct Mma {
   static constexpr Index depth = precision == Precision::tf32 ? 8 : 16;
@@ -105,8 +106,9 @@ struct Mma {
 
  private:
   static constexpr Index in_word = depth / 8;  // terms
-  /// A lane's word of eight rows or columns, which are neighbours in a panel. Terms may have any order that is the same
-  /// for both operands: the two in a word of bfloat16 are 4 apart, so that lanes read from 32 banks of shared memory.
+  /// A lane's word of eight rows or columns, which are adjacent in a panel. Terms may be in any order that is the same
+  /// for both operands. The two terms in a word of bfloat16 are 4 apart, so that the lanes read from 32 different banks
+  /// of shared memory.
   static constexpr std::uint32_t word(float const* panel, Index lane, Index number) {
     float const* const x = panel + (number * (depth / 2) + lane % 4) * pitch + lane / 4;
     if constexpr (precision == Precision::tf32) {

@@ -1,24 +1,26 @@
-// Products of matrices by blocks. Each makes a tile of 64 x 64 sums from panels in shared memory, 4 x 4 a thread, or
-// where these are enough for a whole GPU 128 x 128. Sums add their terms in the same order, whatever the tile; but of
-// few rows a block that is apart from the others makes them from four parts.
+// Matrix products by blocks of threads.
 #pragma once
+
+// A block computes a tile of 64 x 64 sums from panels in shared memory, 4 x 4 per thread, or a tile of 128 x 128 if
+// there are enough of these for a whole GPU. Sums add their terms in the same order with either tile. Only for few
+// rows, a block-local product computes each sum from four parts.
 
 #include <coldpress/backend/grid/tile.hpp>
 
 namespace coldpress::grid {
 
-/// So many products {m, k} {k, n}, of which each has terms from `first` to `last` alone where they are split.
+/// `count` products {m, k} {k, n}. Where they are split, each split has a range of the terms.
 struct Products {
   Index count, m, n, k;
   Precision precision = Precision::fp32;
-  Kind kind = Kind::values;  // of what takes the sums
+  Kind kind = Kind::values;  // of what receives the sums
   Index splits = 1;
 
   constexpr Index tiles(Index tile) const { return count * splits * parts(m, tile) * parts(n, tile); }
-  constexpr Index terms() const { return parts(parts(k, splits), panel) * panel; }  // of a split
-  // What follows depends on the shapes alone.
+  constexpr Index terms() const { return parts(parts(k, splits), panel) * panel; }  // per split
+  // The following functions depend on the shapes alone.
   constexpr bool large() const { return m > 64 && n > 64 && tiles(128) >= enough; }
-  /// Into how many parts sums over k are cut, so that there is work for a whole GPU.
+  /// The number of parts that sums over k are split into, so that there is work for a whole GPU.
   static constexpr Index wanted_splits(Index count, Index m, Index n, Index k) {
     Index const blocks = Products{count, m, n, k}.tiles(64), most = freestanding::larger<Index>(1, parts(k, 8 * panel));
     return blocks >= enough ? 1 : freestanding::smaller<Index>(parts(enough, blocks), most);
@@ -28,8 +30,9 @@ struct Products {
   static constexpr Index enough = 128;  // blocks
 };
 
-/// A matrix in memory as an operand: value (i, k) at i * row + k * column, and either of these is 1. `along`: the
-/// second. Each sample, `pitch` after the one before, may have several, which are `size` apart.
+/// A matrix in memory as an operand: value (i, k) is at i * row + k * column, and either `row` or `column` is 1:
+/// `column` if `along`. Each sample, `pitch` floats after the one before, has `matrices` matrices, which are `size`
+/// floats apart.
 template <bool along>
 struct Matrix {
   static constexpr bool along_k = along;
@@ -40,7 +43,7 @@ struct Matrix {
     return data + quotient(product, matrices) * pitch + remainder(product, matrices) * size + i * row + k * column;
   }
   constexpr float value(Index product, Index i, Index k) const { return *at(product, i, k); }
-  /// Whether each fourth value is at a multiple of 16 bytes.
+  /// Whether every fourth value is at a multiple of 16 bytes.
   constexpr bool by_four() const {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && (row * column | pitch | size) % 4 == 0;
   }
@@ -49,9 +52,10 @@ struct Matrix {
 template <Index tile, class A, class B, class Finish>
 constexpr void multiply_by(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
   constexpr Index pitch = tile + gap, size = panel * pitch, rows_at_once = 64;
-  constexpr Index room = tile > 64 ? shared_values : apart_shared - 4 * sum_parts;  // apart, no product is large
+  constexpr Index room = tile > 64 ? shared_values : apart_shared - 4 * sum_parts;  // block-local products are never
+                                                                                    // large
   static_assert(4 * size <= room && rows_at_once * pitch <= room);
-  // A block that is apart has nobody to hand rows that are not there to.
+  // A block with samples of its own has no other block that could use the threads of missing rows.
   bool const few = tile == 64 && team.apart && p.precision == Precision::fp32 && p.m <= few_rows;
   auto const sums_of = [&](Block const& block, Index number) {
     Index const across = parts(p.n, tile), tiles = parts(p.m, tile) * across,
@@ -66,7 +70,7 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
     };
     auto const write = [&](int t, float* to) { left[t].write(t, to), right[t].write(t, to + size); };
     block.each([&](int t) { read(t, first), write(t, block.shared); });
-    // The next panels go where those before these were: no thread reads there any more.
+    // The next panels replace those before the current ones, which no thread reads any more.
     Index here = 0;
     for (Index k = first; k < last; k += panel, here = 2 * size - here) {
       block.each([&](int t) {
@@ -98,8 +102,8 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
   team.each_block(p.tiles(tile), sums_of, p.kind, (few ? few_rows : tile) * tile * p.terms() / assumed::multiply_adds);
 }
 
-/// All products of A and B, operands as a Portion reads them; finish(product, split, i, j, sum) takes each sum.
-/// `largest`: of the tiles that there may be; less than 128 where a kernel needs its registers for much else.
+/// All products of A and B, operands that a Portion can read; finish(product, split, i, j, sum) receives each sum.
+/// `largest` is the largest tile to use, and less than 128 in kernels that need many registers for other things.
 template <Index largest = 128, class A, class B, class Finish>
 constexpr void multiply(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
   if constexpr (largest > 64) {
@@ -108,8 +112,8 @@ constexpr void multiply(Team const& team, Products const& p, A const& a, B const
   multiply_by<64>(team, p, a, b, finish);
 }
 
-/// The same with sums over k cut into parts, which `scratch` takes; finish(product, i, j, sum). Of blocks that are
-/// apart none waits for a part.
+/// The same with sums over k split into parts, which are stored in `scratch`; finish(product, i, j, sum) receives each
+/// sum. Block-local products are not split.
 template <Index largest = 128, class A, class B, class Finish>
 constexpr void multiply_split(Team const& team, Products p, A const& a, B const& b, float* scratch,
                               Finish const& finish) {
@@ -133,7 +137,7 @@ constexpr void multiply_split(Team const& team, Products p, A const& a, B const&
   };
   team.each(p.count * size, add, kind);
 }
-/// What it takes at most, whatever k is.
+/// The floats that `scratch` needs at most, whatever k is.
 constexpr Index split_scratch(Index count, Index m, Index n) {
   return Products::wanted_splits(count, m, n, Index{1} << 40) * count * m * n;
 }

@@ -1,6 +1,8 @@
-// Recurrent layers: the terms of x of all steps are one product, and then a block has some samples to itself from the
-// first step to the last, so that blocks need not meet in between.
+// Recurrent layers on a GPU.
 #pragma once
+
+// The terms of x of all steps are one matrix product. Then each block processes some samples from the first step to the
+// last, so that blocks need not wait for each other in between.
 
 #include <coldpress/backend/grid/multiply.hpp>
 #include <coldpress/core/pointwise.hpp>
@@ -8,7 +10,7 @@
 
 namespace coldpress::grid {
 
-/// Row n of a sequence's steps and samples, one after the other, at value k.
+/// The steps and samples of a sequence as a matrix, with one row for each sample of each step.
 struct Steps {
   static constexpr bool along_k = true;
   Sequence<float const> x;
@@ -17,19 +19,19 @@ struct Steps {
   }
 };
 
-/// Where a sum of a unit is kept: a layer without gates has it where h will be.
+/// Where a sum of a unit is stored. A layer without gates stores it where h will be.
 template <class R>
 constexpr float* sum_at(R const& r, Index step, Index sample, Index sum, Index unit) {
   return r.weights.gates == 1 ? r.h.at(step, sample) + unit * r.h.column_pitch
                               : r.kept.at(step, sample) + sum * r.units() + unit;
 }
 
-/// About what a block takes for all steps of some samples.
+/// The approximate clocks that a block takes for all steps of some samples.
 constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index steps, Index waiting) {
   return steps * (waiting + samples * w.gates * w.hidden * w.hidden / assumed::multiply_adds);
 }
 
-/// All steps. `across` takes W_h turned: of each column the numbers of all gates' units.
+/// All steps. `across` receives W_h transposed: for each column, the values of all gates' units.
 template <class R>
 constexpr void recurrent(Team const& team, R const& r, float const* weights, float* across) {
   RecurrentWeights const& w = r.weights;
@@ -41,7 +43,7 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
     Index const gate = quotient(row, hidden), unit = remainder(row, hidden), step = quotient(n, samples),
                 sample = remainder(n, samples);
     float bias = p.bias_x[row];
-    if (gates != 3 || gate != 2) bias += p.bias_h[row];  // the GRU's n_h has a sum of its own
+    if (gates != 3 || gate != 2) bias += p.bias_h[row];  // the GRU's n_h is a separate sum
     *sum_at(r, step, sample, sum_of_x(gates, gate), unit) = sum + bias;
   };
   if (inputs > 0) {
@@ -53,12 +55,12 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
       put(n, row, r.x.at(quotient(n, samples), remainder(n, samples))[remainder(row, hidden) * r.x.column_pitch]);
     });
   }
-  Index const at_once = freestanding::larger<Index>(1, threads / hidden);  // samples of a block
+  Index const at_once = freestanding::larger<Index>(1, threads / hidden);  // samples per block
   auto const sweep = [&](Block const& block, Index number) {
     Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
     for (Index n = 0; n < steps; ++n) {
       Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
-      // A stream's h is read by all threads before any is written.
+      // A stream's h is read by all threads before any thread writes it.
       auto const one = [&](Index sample, Index u) {
         float* const state = r.state ? r.state + sample * r.state_pitch : nullptr;
         float const* const h = n > 0 ? r.h.at(before, sample) : state;
@@ -113,7 +115,7 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
                   sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
 }
 
-/// From the gradients of h, of all steps or of the last that comes, to those of the sums.
+/// Computes the gradients of the sums from the gradients of h, which are of all steps or only of the last one computed.
 template <class R>
 constexpr void recurrent_gradient(Team const& team, R const& r, float const* weights,
                                   Sequence<float const> const& upper, Index truncation) {
@@ -171,8 +173,8 @@ constexpr void recurrent_gradient(Team const& team, R const& r, float const* wei
                   sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
 }
 
-/// Gradients of the gates' sums, as a matrix: of gate q's unit in the row of a step and sample. `of_h`: those that
-/// terms of h go to.
+/// The gradients of the gates' sums as a matrix; a row is one gate's unit, and the other axis is steps and samples.
+/// `of_h` selects the sums that the terms of h are added to.
 template <bool along>
 struct GateGradients {
   static constexpr bool along_k = along;
@@ -185,19 +187,20 @@ struct GateGradients {
         sample)[(of_h ? sum_of_h(gates, gate) : sum_of_x(gates, gate)) * r.units() + remainder(row, r.weights.hidden)];
   }
 };
-/// As the first operand of the input gradient: rows are steps and samples in memory's order.
+/// The first operand of the input gradient, whose rows are steps and samples in memory order.
 struct GatesByStep : GateGradients<true> {
   constexpr float value(Index, Index n, Index row) const {
     return at(quotient(n, r.x.samples), remainder(n, r.x.samples), row);
   }
 };
-/// As the first operand of a weight's gradient, whose terms are samples of steps: of h the steps that have one before.
+/// The first operand of a weight gradient, whose terms are the samples of all steps, or for W_h of all steps but the
+/// first.
 struct GatesByUnit : GateGradients<false> {
   constexpr float value(Index, Index row, Index n) const {
     return at(r.step(quotient(n, r.x.samples) + (of_h ? 1 : 0)), remainder(n, r.x.samples), row);
   }
 };
-/// The other operand: x of these steps, or h of the steps before.
+/// The second operand of a weight gradient: x of these steps, or h of the steps before.
 struct Before {
   static constexpr bool along_k = false;
   Recurrence<float> const& r;

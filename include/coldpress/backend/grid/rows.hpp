@@ -1,4 +1,4 @@
-// Softmax, its gradient and the like: what goes over whole rows. Short ones are a thread's, long ones a warp's.
+// Operations over whole rows, such as softmax and its gradient. One thread processes a short row, a warp a long one.
 #pragma once
 
 #include <coldpress/backend/grid/team.hpp>
@@ -8,11 +8,11 @@
 namespace coldpress::grid {
 
 inline constexpr Index rows_at_once = threads / lanes;
-/// Whether a row is one thread's.
+/// Whether a row is processed by one thread.
 constexpr bool is_short(Team const& team, Index columns) { return team.alone || columns <= 2 * lanes; }
 
-/// What goes over a row twice: first(row, columns from, step) gives a number that the values of a row are gathered in,
-/// join(a, b) of two of them; then last(row, from, step, gathered) does the rest.
+/// An operation that goes over a row twice. first(row, first column, step) reduces some values of a row to a result,
+/// join(a, b) combines two results, and then last(row, first column, step, result) does the rest.
 template <class First, class Join, class Last>
 struct Sweep {
   First first;
@@ -24,7 +24,7 @@ constexpr Sweep<First, Join, Last> sweep(First const& first, Join const& join, L
   return {first, join, last};
 }
 
-/// All sweeps of each row, one after another. A value belongs to the same thread in all of them.
+/// All sweeps of each row, one after another. A value is processed by the same thread in all of them.
 template <class... Sweeps>
 constexpr void each_row(Team const& team, Index rows, Index columns, Sweeps const&... sweeps) {
   if (is_short(team, columns)) {
@@ -58,13 +58,13 @@ constexpr void each_row(Team const& team, Index rows, Index columns, Sweeps cons
   });
 }
 
-/// The largest value of a part of a row, and the sum of e^(x - that).
+/// The largest value of a part of a row, and the sum of e^(x - largest).
 struct Mass {
   float top, sum;
 };
 struct JoinMass {
   constexpr Mass operator()(Mass a, Mass b) const {
-    // A NaN is kept: it is neither smaller nor larger.
+    // A NaN is kept, because it is neither smaller nor larger.
     float const top = a.top > b.top || a.top != a.top ? a.top : b.top;
     auto const part = [top](Mass m) { return m.sum == 0 ? 0.0f : m.sum * Math<float>::exp(m.top - top); };
     return {top, part(a) + part(b)};

@@ -1,6 +1,7 @@
-// Who does the work on a GPU: all threads of all blocks, or one block with memory that its threads share. On a host
-// they are loops, which do the same arithmetic in any order of the threads.
+// The threads that do the work on a GPU: all threads of all blocks, or those of one block, which share memory.
 #pragma once
+
+// On a host they are loops that do the same arithmetic, in any order of the threads.
 
 #include <coldpress/backend/grid/launch.hpp>
 
@@ -9,7 +10,7 @@
 #include <vector>
 #endif
 
-/// Has nvcc unroll a loop whose arrays are to be registers.
+/// Makes nvcc unroll a loop whose arrays must be in registers.
 #if defined __CUDA_ARCH__
 #define COLDPRESS_UNROLL _Pragma("unroll")
 #else
@@ -18,20 +19,20 @@
 
 namespace coldpress::grid {
 
-inline constexpr int threads = 256;     // of a block
-inline constexpr Index lanes = 32;      // of a warp
-inline constexpr Index sum_parts = 64;  // of a sum, at most
-/// Of a block that is apart from the others: what its primitives share, with two sums, and what else there may be,
-/// since each GPU from sm_80 on has 99 KiB for a block at least.
+inline constexpr int threads = 256;     // per block
+inline constexpr Index lanes = 32;      // per warp
+inline constexpr Index sum_parts = 64;  // per sum, at most
+/// The shared memory of a block with samples of its own, in floats: what its primitives share, two sums included, and
+/// what remains for values. Each GPU from sm_80 on has at least 99 KiB per block.
 inline constexpr Index apart_shared = 4608 + 4 * sum_parts, apart_values = 99 * 256 - apart_shared;
 
-/// In which order a host plays threads and blocks. No result depends on it: between two barriers no thread reads what
-/// another writes.
+/// The order in which a host plays threads and blocks. No result depends on it, because between two barriers no thread
+/// reads what another writes.
 enum class Order { forward, backward, shuffled };
 #if !defined __CUDACC_RTC__
-/// What a host plays. `demand`: it has none of it done, but asks what it takes, and where `products` is given also for
-/// a list of the products. A player does a part of everything, as a block does, and waits for the others at barriers;
-/// by default there is one, which does all.
+/// What a host plays. With `demand`, nothing is computed, but the work is estimated, and the matrix products are listed
+/// in `products` unless it is null. A player does a part of the work, as a block does, and waits for the others at
+/// barriers; by default one player does everything.
 struct Host {
   Order order = Order::forward;
   Demand* demand = nullptr;
@@ -39,8 +40,8 @@ struct Host {
   Index player = 0, players = 1;
   void (*wait)(void* others) = nullptr;
   void* others = nullptr;
-  // A test may divide the threads of a player's blocks among several members, each a thread of the host. They share the
-  // memory of a block, block_values floats, and wait for each other where the threads of a block do.
+  // A test may divide the threads of a player's blocks among several members, each of which is a host thread. They
+  // share the memory of a block, block_values floats, and wait for each other where the threads of a block do.
   Index member = 0, members = 1;
   float* shared = nullptr;
   void (*wait_in_block)(void* others) = nullptr;
@@ -61,32 +62,32 @@ inline Index played(Index n, Index count) {
       return n;
   }
 }
-/// f(i) for what one of `all` does of a count.
+/// f(i) for the share that player number `one` of `all` has of `count` items.
 template <class F>
 void play_part(Index count, Index one, Index all, F const& f) {
   for (Index n = 0; n < count; ++n) {
     if (Index const i = played(n, count); all == 1 || i % all == one) f(i);
   }
 }
-/// f(i) for what the player, or this member of it, does of a count of things that are a thread's.
+/// f(i) for the items of this player, or of this member of it, where each item is done by a thread.
 template <class F>
 void play(Index count, F const& f) {
   Host const& own = host();
   play_part(count, own.player * own.members + own.member, own.players * own.members, f);
 }
-/// The same of things that are a block's.
+/// The same where each item is done by a block.
 template <class F>
 void play_blocks(Index count, F const& f) {
   play_part(count, host().player, host().players, f);
 }
-/// f(thread) for the threads of a block, or for those that are this member's, and a barrier of the members.
+/// f(thread) for the threads of a block, or for those of this member, followed by a barrier of the members.
 template <class F>
 void play_threads(F const& f) {
   Host const& own = host();
   play_part(threads, own.member, own.members, [&](Index t) { f(static_cast<int>(t)); });
   if (own.wait_in_block) own.wait_in_block(own.others);
 }
-/// f() where the player has all of a block to itself, or is asked what that takes.
+/// Calls f() with the player alone in a block, or with the estimate of what that takes.
 template <class F>
 void by_itself(Demand* asked, F const& f) {
   struct Back {
@@ -114,7 +115,7 @@ struct Block {
   float* shared;
   constexpr double* doubles() const { return static_cast<double*>(static_cast<void*>(shared)); }
 
-  /// f(thread) by each thread of the block, and a barrier: what one wrote, all may read.
+  /// f(thread) by each thread of the block, followed by a barrier: what one thread wrote, all may read.
   template <class F>
   constexpr void each(F const& f) const {
 #if defined __CUDA_ARCH__
@@ -124,7 +125,7 @@ struct Block {
     play_threads(f);
 #endif
   }
-  /// add(t, other) for pairs of threads' numbers, until `left` are left, the first of all: a tree of fixed order.
+  /// add(t, other) for pairs of thread numbers until the first `left` are left: a tree of fixed order.
   template <class F>
   constexpr void halve(int left, F const& add) const {
     for (int half = threads / 2; half >= left; half /= 2) {
@@ -135,11 +136,11 @@ struct Block {
   }
 };
 
-/// A block's threads for what needs many steps together: each(n, f) has f(i) called for all i below n before any goes
-/// on.
+/// The threads of a block, for work that has many steps in common: each(n, f) calls f(i) for all i below n before any
+/// thread goes on.
 struct Together {
   Block const& block;
-  double* spare;  // of as many numbers as are added up
+  double* spare;  // as many numbers as are summed
 
   template <class F>
   constexpr void each(Index n, F const& f) const {
@@ -147,7 +148,7 @@ struct Together {
       for (Index i = t; i < n; i += threads) f(i);
     });
   }
-  /// Σ f(i) over i below n, for every thread.
+  /// The sum of f(i) over i below n, for every thread.
   template <class F>
   constexpr double sum(Index n, F const& f) const {
     each(n, [&](Index i) { spare[i] = f(i); });
@@ -158,7 +159,7 @@ struct Together {
   }
 };
 
-/// Of numbers below 2^32, which a GPU divides much faster.
+/// Quotient and remainder of numbers below 2^32, which a GPU divides much faster.
 constexpr Index quotient(Index a, Index b) {
   return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
 }
@@ -166,23 +167,24 @@ constexpr Index remainder(Index a, Index b) {
   return static_cast<Index>(static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b));
 }
 
-/// What a primitive writes. Those of one kind, other than values, neither read nor write what others of that kind
-/// write: they need no barrier in between.
+/// What a primitive writes. Primitives of the same kind, except values, neither read nor write what the others write,
+/// so they need no barrier in between.
 enum class Kind { nothing, values, gradients, updates };
 
-/// All threads of all blocks, those of one block `apart` from the others, or one thread `alone`. A primitive waits for
-/// all threads before it begins, where that is needed after what they have done since they last met.
+/// All threads of all blocks, those of one block with samples of its own (`apart`), or one thread (`alone`). Before it
+/// begins, a primitive waits for all threads, if what they have done since the last barrier requires it.
 struct Team {
   float* shared = nullptr;           // of this block
-  double* sums = nullptr;            // that all blocks see: two times sum_parts of them
-  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two, 0 at first
+  double* sums = nullptr;            // seen by all blocks: two times sum_parts of them
+  std::uint32_t* tickets = nullptr;  // of the barrier of all blocks: two numbers, 0 at first
   bool alone = false, apart = false;
 
   static constexpr Index sum_parts = grid::sum_parts;
 
-  /// In a kernel, before anything else.
+  /// Called in a kernel before anything else.
   constexpr void start(float* memory) {
-    shared = memory, since_ = Kind::nothing, odd_ = alone = apart = false;  // constants to who sees all of a pass
+    shared = memory, since_ = Kind::nothing, odd_ = alone = apart = false;  // constants to a compiler that sees the
+                                                                            // whole pass
   }
 
   /// f(i) for each i below the count.
@@ -199,7 +201,7 @@ struct Team {
     play(count, f);
 #endif
   }
-  /// f() by one thread, beside what the others do: no primitive of this pass may read or write what it writes.
+  /// f() by one thread, concurrently with the others: no primitive of this pass may read or write what f writes.
   template <class F>
   constexpr void once(F const& f) const {
 #if defined __CUDA_ARCH__
@@ -208,7 +210,7 @@ struct Team {
     if (!host().demand && host().player == 0 && host().member == 0) f();
 #endif
   }
-  /// each(count, f) by `workers` threads and no more: f(i, worker).
+  /// each(count, f) by at most `workers` threads: f(i, worker).
   template <class F>
   constexpr void each_of(int workers, Index count, F const& f) const {
     if (!begin(Kind::values, parts(freestanding::smaller<Index>(count, workers), threads), waiting())) return;
@@ -224,8 +226,8 @@ struct Team {
     });
 #endif
   }
-  /// f(block, i) for each i below the count by a whole block, which takes about so many clocks for it, beside waiting
-  /// for memory once.
+  /// f(block, i) for each i below the count, by a whole block. `clocks` is the approximate time of one call beyond one
+  /// memory latency.
   template <class F>
   constexpr void each_block(Index count, F const& f, Kind kind = Kind::values, Index clocks = 0) const {
     if (alone) trap();  // the other threads of the block are elsewhere
@@ -236,13 +238,13 @@ struct Team {
     play_blocks(count, [&](Index i) {
       if (host().members > 1) return f(Block{host().shared}, i);
       alignas(16) float memory[shared_values];
-      __builtin_memset(memory, 0xff, sizeof memory);  // NaNs: nothing may be read unwritten
+      __builtin_memset(memory, 0xff, sizeof memory);  // NaNs, because nothing may be read before it is written
       f(Block{memory}, i);
     });
 #endif
   }
-  /// f(team, i, memory) for each i below the count by a whole block that is apart from the others: it meets none of
-  /// them before the end, and has so many floats of its shared memory for this.
+  /// f(team, i, memory) for each i below the count, by a block that does not wait for other blocks before the end.
+  /// `memory` is `size` floats of its shared memory.
   template <class F>
   constexpr void each_apart(Index count, Index size, F const& f) const {
     Team own = *this;
@@ -253,7 +255,7 @@ struct Team {
     own.sums = Block{memory - 4 * sum_parts}.doubles();
     for (Index i = own_block(); i < count; i += blocks()) {
       start(shared), f(own, i, memory);
-      __syncthreads();  // before the memory is the next one's
+      __syncthreads();  // before the memory belongs to the next call
     }
 #else
     Demand* const demand = host().demand;
@@ -275,22 +277,22 @@ struct Team {
         return host().wait_in_block(host().others);
       }
       alignas(16) float all[4 * sum_parts + apart_values + 2];
-      __builtin_memset(all, 0xff, sizeof all);  // NaNs: nothing may be read unwritten
+      __builtin_memset(all, 0xff, sizeof all);  // NaNs, because nothing may be read before it is written
       one(i, all);
       if (__builtin_memcmp(all + 4 * sum_parts + size, all + sizeof all / sizeof(float) - 1, sizeof(float)) != 0)
         trap();
     });
 #endif
   }
-  /// For memory: about so many clocks.
+  /// The approximate clocks of waiting for memory.
   constexpr Index waiting() const { return apart ? assumed::near : assumed::value; }
-  /// Of a product that is about to be computed: how many blocks it has, where that is asked for.
+  /// Records a matrix product that is about to be computed, if the host asks for a list.
   COLDPRESS_DEVICE static void tell([[maybe_unused]] ProductBlocks const& product) {
 #if !defined __CUDA_ARCH__
     if (auto* const products = host().products) products->push_back(product);
 #endif
   }
-  /// Whether nothing is done, and memory is nowhere: what it takes is asked for.
+  /// Whether the pass is only estimated: nothing is computed, and there is no memory.
   COLDPRESS_DEVICE static bool is_asked() {
 #if defined __CUDA_ARCH__
     return false;
@@ -298,11 +300,11 @@ struct Team {
     return host().demand != nullptr;
 #endif
   }
-  /// Waits for all, where anything was done since they last met.
+  /// Waits for all threads if anything was done since the last barrier.
   constexpr void wait() const {
     if (since_ != Kind::nothing) meet();
   }
-  /// Σ f(i) over i below the count, in an order that the count alone decides; every thread gets it.
+  /// The sum of f(i) over i below the count, in an order that the count alone decides. Every thread gets it.
   template <class F>
   constexpr double sum_of(Index count, F const& f) const {
     Index const blocks = freestanding::smaller(sum_parts, parts(count, threads));
@@ -317,7 +319,8 @@ struct Team {
       return own[0];
     });
   }
-  /// Σ f(block, part) over at most sum_parts parts, of which a block makes one; all of its threads get the same of f.
+  /// The sum of f(block, part) over at most sum_parts parts, each computed by one block. f gives all threads of the
+  /// block the same value.
   template <class F>
   constexpr double sum_of_parts(Index count, F const& f) const {
 #if defined __CUDA_ARCH__
@@ -333,7 +336,7 @@ struct Team {
       });
     });
     meet();
-    odd_ = !odd_;  // the next sum goes where nobody reads any more
+    odd_ = !odd_;  // the next sum goes where no thread reads any more
     if (is_asked()) return 0;
     double total = 0;
     for (Index part = 0; part < count; ++part) total += all[part];
@@ -341,16 +344,16 @@ struct Team {
   }
 
  private:
-  // Constants to a compiler that sees all of a pass.
-  mutable Kind since_ = Kind::nothing;  // all threads met
+  // These are constants to a compiler that sees the whole pass.
+  mutable Kind since_ = Kind::nothing;  // all threads have met
   mutable bool odd_ = false;
 
-  /// The number of this block among those of the team, and how many these are.
+  /// The number of this block among those of the team, and the number of blocks.
 #if defined __CUDA_ARCH__
   __device__ Index own_block() const { return apart ? 0 : static_cast<Index>(blockIdx.x); }
   __device__ Index blocks() const { return apart ? 1 : static_cast<Index>(gridDim.x); }
 #endif
-  /// Whether the primitive is to be done, once all are there whom it needs; else it was only asked for.
+  /// Waits for the threads that the primitive needs. Returns false if the pass is only estimated.
   COLDPRESS_DEVICE bool begin(Kind kind, [[maybe_unused]] Index blocks, [[maybe_unused]] Index clocks) const {
     if (since_ != Kind::nothing && (since_ != kind || kind == Kind::values)) meet();
     since_ = kind;
@@ -367,10 +370,10 @@ struct Team {
     __builtin_trap();
 #endif
   }
-  /// A barrier of all blocks: what was written before it, all may read. Blocks of one cluster are there at the same
-  /// time, and wait for each other in it: release and acquire are of the cluster's scope, in which all threads are that
-  /// there are, and hold for what is in global memory as well. Others, which have to be on the GPU at the same time,
-  /// take tickets: the last to come lets them go on.
+  /// A barrier of all blocks: what was written before it, all may read. The blocks of a cluster run at the same time
+  /// and use the cluster's barrier; its release and acquire have the cluster's scope, which contains all threads that
+  /// there are, and hold for global memory as well. Other blocks, which must be on the GPU at the same time, take
+  /// tickets, and the last block to arrive lets the others go on.
   COLDPRESS_DEVICE void meet() const {
     since_ = Kind::nothing;
 #if defined __CUDA_ARCH__
@@ -412,8 +415,8 @@ struct Team {
 };
 
 #if !defined __CUDACC_RTC__
-/// What a pass f() of this team asks for; none of it is done. `products`, unless it is null, takes its products in
-/// their order.
+/// The estimate for a pass f() of this team; nothing is computed. `products`, unless it is null, receives the matrix
+/// products in their order.
 template <class F>
 Demand demand_of(Team const&, F const& f, std::vector<ProductBlocks>* products = nullptr) {
   struct Asking {

@@ -1,4 +1,4 @@
-// What a block does for a tile of a product: panels of the operands on their way to shared memory, and the sums.
+// What a block does for a tile of a matrix product: it copies panels of the operands to shared memory, and sums.
 #pragma once
 
 #include <coldpress/backend/grid/mma.hpp>
@@ -7,11 +7,11 @@
 
 namespace coldpress::grid {
 
-/// Terms of a panel. Neighbouring terms are a tile and `gap` apart in shared memory: what a warp reads at once is then
-/// in 32 banks, and four values that follow each other can be read as one.
+/// The number of terms of a panel. Neighbouring terms are `gap` floats more than a tile apart in shared memory. The
+/// values that a warp reads at once are then in 32 different banks, and four adjacent values can be read as one.
 inline constexpr Index panel = 16, gap = 8;
 
-/// What numbers of rows, columns and terms are in kernels: 32 bits take fewer registers.
+/// Row, column and term numbers in kernels have 32 bits, which takes fewer registers.
 using Index32 = std::uint32_t;
 
 /// Four values at a multiple of 16 bytes.
@@ -24,21 +24,21 @@ COLDPRESS_DEVICE inline void read_four(float const* from, float* to) {
 #endif
 }
 
-/// An operand of which four values that follow each other can be read as one.
+/// An operand from which four adjacent values can be read as one.
 template <class Operand>
 concept ReadByFour = requires(Operand const& operand) {
   { operand.by_four() } -> std::same_as<bool>;
 };
 
-/// Of an operand what a thread brings of a panel: it reads the next one while it adds products of this one. The first
-/// operand is a struct with value(product, at, term), the second with value(product, term, at); `along_k`: whether
-/// neighbouring terms are neighbours in memory, or else what has neighbouring `at`.
+/// The part of a panel of an operand that one thread copies. The thread reads its part of the next panel while it adds
+/// products of this one. The first operand is a struct with value(product, at, term), the second with value(product,
+/// term, at). `along_k` says whether neighbouring terms are adjacent in memory; otherwise neighbouring `at` are.
 template <Index tile, class Operand, bool second>
 struct Portion {
   static constexpr Index32 count = tile * panel / threads;
   float values[count];
 
-  /// `at` from `first` and terms from `term`; zeros beyond `size` and `last`.
+  /// Reads `at` from `first` on and terms from `term` on, with zeros beyond `size` and `last`.
   constexpr void read(Operand const& operand, Index32 thread, Index32 product, Index32 first, Index32 size,
                       Index32 term, Index32 last) {
     COLDPRESS_UNROLL for (Index32 n = 0; n < count; n += wide) {
@@ -73,7 +73,7 @@ struct Portion {
   struct Place {
     Index32 at, term;
   };
-  /// Neighbouring threads read neighbours in memory: of terms 32 bytes, of which memory gives no less at once.
+  /// Neighbouring threads read adjacent memory: 32 bytes of terms, the smallest unit that memory delivers.
   static constexpr Place place_of(Index32 thread, Index32 n) {
     Index32 const e = thread + n / wide * threads;
     constexpr Index32 size = tile, across = size / wide, together = 8 / wide;
@@ -82,17 +82,17 @@ struct Portion {
   }
 };
 
-/// Rows of a tile that a quarter of the threads have.
+/// The number of rows of a tile for which a quarter of the threads suffices.
 inline constexpr Index few_rows = 16, few_threads = threads / 4;
 
-/// The sums of a thread in a tile.
+/// The sums that one thread computes in a tile.
 template <Index tile>
 struct Sums {
   static constexpr Index side = tile / 16;  // threads are 16 x 16
   float values[side * side];
 
-  /// Adds the products of two panels, in the order of their terms. `few`: a quarter of the threads has all rows that
-  /// there are, 16 at most, and each of the four a quarter of the terms.
+  /// Adds the products of two panels in the order of their terms. `few` says that there are at most 16 rows: then each
+  /// quarter of the threads has all rows and a quarter of the terms.
   constexpr void add(Precision precision, bool few, Index thread, float const* left, float const* right) {
     if (precision == Precision::fp32) {
       constexpr Index quarter = panel / 4;
@@ -121,7 +121,7 @@ struct Sums {
   }
 
  private:
-  /// A thread has squares of 4 x 4 sums, 64 apart: what neighbours read at once are neighbours.
+  /// A thread has squares of 4 x 4 sums, 64 apart, so that neighbouring threads read adjacent memory.
   static constexpr Index place(Index n) { return n / 4 * 64 + n % 4; }
   constexpr void add_each(float const* left, float const* right, Index first, Index last) {
     constexpr Index at_once = 64 / (side * side);  // terms: enough multiply-adds to hide the reading of the next
@@ -137,7 +137,7 @@ struct Sums {
       }
     }
   }
-  /// The eight warps are 2 x 4, and each has `fits` x `fits` products of tensor cores.
+  /// The eight warps are 2 x 4, and each computes `fits` x `fits` products of tensor cores.
   static constexpr Index fits = tile / 32;
   static constexpr Index first_row(Index thread) { return thread / lanes / 4 * (tile / 2); }
   static constexpr Index first_column(Index thread) { return thread / lanes % 4 * (tile / 4); }
