@@ -209,7 +209,7 @@ def main():
     (docs / "performance/peers.svg").write_text(bars_picture(results, floors, names))
     measured = "\n\n".join([BEGIN, where, table(results, floors, names),
                             "![Roofline](performance/roofline.svg)", "![Beside peers](performance/peers.svg)",
-                            "Single calls, a million each, timed one by one from the very first on:",
+                            "The latency of single calls: a million of each, timed one by one, beginning with the very first:",
                             latencies(arguments.bench, arguments), END])
     page = docs / "performance.md"
     before, _, rest = page.read_text().partition(BEGIN)
