@@ -1,5 +1,5 @@
-// Forecasts a chaotic series with a network that is a C++ type; saves it, loads it back with no type known, and
-// compares the two worlds: the same bits, and how fast each is. Needs no data: the series is integrated here.
+// Forecasts a chaotic series with a network that is a C++ type; saves it, loads it back as a dynamic network, and
+// compares the two: they compute the same bits, and both are timed. No data are needed: the series is integrated here.
 //
 //   forecast [--output DIR] [--epochs N] [--seed N]      writes DIR/forecast.svg and DIR/forecast.juice
 //
@@ -48,15 +48,15 @@ Scale scale_of(std::span<float const> values) {
   return {sum / count, std::sqrt(squares / count)};
 }
 
-/// Root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, 1 is no better than always
-/// saying the mean.
+/// Root mean square of forecast - truth, in standard deviations of the truth: 0 is perfect, and 1 is no better than
+/// always forecasting the mean.
 double normalised_error(std::span<float const> forecast, std::span<float const> truth) {
   double squares = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) squares += std::pow(double{forecast[i]} - double{truth[i]}, 2);
   return std::sqrt(squares / static_cast<double>(truth.size())) / scale_of(truth).deviation;
 }
 
-/// "Nothing changes": the last value that is known, as the forecast.
+/// The forecast that nothing changes: the last known value.
 std::vector<float> persistence(data::Dataset const& samples) {
   std::vector<float> forecast;
   for (Index i = 0; i < samples.size(); ++i) forecast.push_back(samples.sample(i).back());
@@ -78,7 +78,7 @@ std::vector<float> infer(data::Dataset const& dataset, Forward forward) {
   return outputs;
 }
 
-/// One epoch. Returns its mean loss; `after_batch` is told the samples done so far and their mean loss.
+/// Trains for one epoch and returns its mean loss; `after_batch` receives the samples so far and their mean loss.
 template <class AnySolver, class AfterBatch>
 double train_epoch(AnySolver& solver, data::Batches& batches, AfterBatch after_batch) {
   double sum = 0;
@@ -109,7 +109,7 @@ std::vector<float> weights_of(AnyNetwork const& net) {
   return all;
 }
 
-/// Seconds of the fastest of several runs: what the program costs, without what else the machine was doing.
+/// Seconds of the fastest of several runs, which other programs on the machine disturbed least.
 template <class Run>
 double seconds_of(int runs, Run run) {
   using Clock = std::chrono::steady_clock;
@@ -142,7 +142,7 @@ Series make_series() {
           data::windows(std::span{values}.subspan(known_length), window, ahead)};
 }
 
-/// Trains with a step size that falls to nothing; returns the mean loss of each epoch.
+/// Trains with a learning rate that falls to zero; returns the mean loss of each epoch.
 std::vector<double> train(Forecaster& net, data::Dataset const& known, Options const& options) {
   Trainer solver{net};
   data::Batches batches{known, training_batch, options.seed};
@@ -204,9 +204,8 @@ bool run(Options const& options) {
       normalised_error(persistence(series.unseen), series.unseen.targets));
   draw(picture, series, forecast, losses);
 
-  // The file, read twice: into the type, which must be the network of the file, and into a network of no known type.
-  // The dynamic one is to use the instructions that this program was compiled for: then the sums are the same, to the
-  // last bit.
+  // The file is read twice: into the type, which must match the network of the file, and into a dynamic network. The
+  // dynamic one uses the instructions that this program was compiled for, so its sums are the same to the last bit.
   save(net, model);
   auto typed = load<Forecaster>(model);
   auto layer = dynamic::Layer::load(dynamic::Backend::like_static(), model);
@@ -219,7 +218,7 @@ bool run(Options const& options) {
   auto const inference_layer =
       seconds_of(runs, [&] { infer(series.unseen, [&](auto x) { return layer.predict(x); }); });
 
-  // Both go on to train, on the same minibatches.
+  // Both continue training, on the same minibatches.
   int const epochs = 3;
   Trainer static_solver{typed};
   dynamic::Solver dynamic_solver{std::move(layer), dynamic::to_solver_config(static_solver)};

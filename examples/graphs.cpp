@@ -1,11 +1,11 @@
-// Four networks as functions, each learned twice: as a C++ type, and from a config at run time. Same bits.
+// Four networks as functions, each trained twice, to the same bits: as a C++ type, and from a config at run time.
 //
 //   graphs --data DIR [--network residual|autoencoder|variational|dropout] [--config FILE] [--write FILE] [--epochs N]
 //          [--samples N]
 //
-// DIR holds the IDX files of MNIST; scripts/get-mnist.sh fetches them. FILE of --config is a training config such as
-// examples/configs/residual.capnp.txt, of which network and solver are used; without one they are made from the
-// function, and --write writes that. Fails where weights differ, or where the loss does not fall.
+// DIR holds the IDX files of MNIST; scripts/get-mnist.sh downloads them. The FILE of --config is a training config such
+// as examples/configs/residual.capnp.txt, of which the network and the solver are used; without it, they are made from
+// the function, and --write writes them. Fails if weights differ, or if the loss does not fall.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/residual.capnp.txt
 // ctest autoencoder: --data @DATA@/mnist-8k --network autoencoder --config @SOURCE@/examples/configs/autoencoder.capnp.txt
 // ctest variational: --data @DATA@/mnist-8k --network variational
@@ -37,7 +37,7 @@ constexpr auto residual = graph([](auto picture, auto label) {
   return scores;
 });
 
-// Learns to undo noise; the decoder has the encoder's weights (Vincent et al. 2010, and Mocha's example).
+// Learns to remove noise; the decoder shares the encoder's weights (Vincent et al. 2010, and Mocha's example).
 constexpr auto autoencoder = graph([](auto picture) {
   auto clean = picture | Flatten{};
   auto hidden = clean | RandomMask{.probability = 0.3f} | Linear{100} | name("encoder");
@@ -47,7 +47,7 @@ constexpr auto autoencoder = graph([](auto picture) {
   return outputs(made, code);
 });
 
-// A code that is drawn, not computed: its mean and deviation are (Kingma and Welling 2014, and Mocha's example).
+// The code is drawn at random; its mean and deviation are computed (Kingma and Welling 2014, and Mocha's example).
 constexpr auto variational = graph([](auto picture) {
   auto clean = picture | Flatten{};
   auto hidden = clean | Linear{128} | ReLU{};
@@ -88,7 +88,7 @@ std::vector<float> weights_of(AnyNetwork const& net) {
   return all;
 }
 
-/// step(samples, targets) for every minibatch; the mean loss of the first and of the last ones.
+/// Calls step(samples, targets) for every minibatch; returns the mean loss of the first and of the last ones.
 template <class Step>
 bool train(char const* what, data::Dataset const& pictures, Options const& options, Step step) {
   data::Batches batches{pictures, 50, 1};

@@ -1,7 +1,7 @@
-// Juice's example of a recurrent network, with a test that means something: an LSTM reads the last values of a series,
-// one a step, and says the next one. Learns the series that is integrated here; with --csv also the table of Juice's
-// example, of which a fifth, drawn at random, is held out; with --juice it says what a network that Juice saved makes
-// of that table.
+// Juice's example of a recurrent network, with a meaningful test: an LSTM reads the last values of a series, one per
+// step, and forecasts the next one. It learns the series that is integrated here; with --csv also the table of Juice's
+// example, of which a fifth, drawn at random, is held out; with --juice it prints the error on that table of a network
+// that Juice saved.
 //
 //   mackey_glass_rnn [--csv FILE] [--juice FILE] [--output DIR] [--epochs N] [--seed N]
 //
@@ -48,7 +48,7 @@ double mean_squared_error(std::span<float const> forecasts, data::Dataset const&
   return evaluator.value();
 }
 
-/// Trains with a rate that falls to nothing, and returns the error on the held-out samples after each epoch.
+/// Trains with a learning rate that falls to zero, and returns the error on the held-out samples after each epoch.
 template <class Net>
 data::Curve train(std::string const& what, Net& net, data::Split const& samples, Options const& options) {
   Index const steps = options.epochs * ((samples.training.size() + batch_size - 1) / batch_size);
@@ -77,7 +77,7 @@ data::Curve train(std::string const& what, Net& net, data::Split const& samples,
   return curve;
 }
 
-/// From the last values of the series to the one 6 places after them; what is held out comes later than what is known.
+/// From the last values of the series to the one 6 places after them; the held-out part comes after the known part.
 template <Index steps>
 data::Split series_samples() {
   constexpr Index known = 8000, unseen = 2000, ahead = 6;

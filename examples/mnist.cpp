@@ -1,13 +1,13 @@
-// Learns pictures of ten classes twice: as a C++ type, and from a config at run time. Same seed, same minibatches, same
-// bits.
+// Learns to classify images of ten classes twice: as a C++ type, and from a config at run time. With the same seed and
+// the same minibatches, both compute the same bits.
 //
 //   mnist --data DIR [--network linear|mlp|conv|lenet] [--config FILE] [--epochs N] [--seed N] [--report FILE]
 //         [--at-least ACCURACY]
 //
-// DIR holds the four IDX files of MNIST or of Fashion-MNIST, plain or .gz; scripts/get-mnist.sh fetches them. FILE of
-// --config is a training config such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss and the
-// solver are used; without one they are made from the type. --report draws the curves as SVG. Fails where weights
-// differ, or the accuracy on the test set is below the one asked for.
+// DIR holds the four IDX files of MNIST or of Fashion-MNIST, plain or .gz; scripts/get-mnist.sh downloads them. The
+// FILE of --config is a training config such as examples/configs/mnist-mlp.capnp.txt, of which the network, the loss
+// and the solver are used; without it, they are made from the type. --report draws the learning curves as SVG. Fails
+// if weights differ, or if the accuracy on the test set is below the one given.
 // ctest: --data @DATA@/mnist-8k --config @SOURCE@/examples/configs/mnist-mlp.capnp.txt --at-least 0.93
 // ctest lenet: --data @DATA@/mnist-8k --network lenet --config @SOURCE@/examples/configs/lenet.capnp.txt --at-least 0.97
 // ctest conv: --data @DATA@/mnist-8k --network conv --config @SOURCE@/examples/configs/mnist-conv.capnp.txt --epochs 1
@@ -55,12 +55,12 @@ double accuracy(data::Dataset const& dataset, Forward forward) {
   return static_cast<double>(right) / static_cast<double>(dataset.size());
 }
 
-/// What became of each epoch.
+/// The results of each epoch.
 struct Curves {
   data::Curve loss, accuracy;
 };
 
-/// Any solver: static and dynamic ones take the same minibatches. `test` gives the accuracy on the test set.
+/// Works with any solver: static and dynamic ones take the same minibatches. `test` returns the test accuracy.
 template <class AnySolver, class Test>
 Curves train(std::string const& what, AnySolver& solver, data::Dataset const& pictures, Options const& options,
              Test test) {
@@ -118,7 +118,7 @@ bool run(Options const& options) {
   Curves const typed = train("A network that is a C++ type", solver, pictures, options,
                              [&] { return accuracy(unseen, [&](auto x) { return net.forward(x); }); });
 
-  // The kernels for the instructions that this program was compiled for: then the sums are the same, to the last bit.
+  // Use the kernels for the instructions that this program was compiled for, so that sums are the same to the last bit.
   auto const backend = dynamic::Backend::like_static();
   auto again = dynamic::Solver::from_config(backend, std::move(config), Net::input_shape, options.seed);
   std::string const what = "A network from the config of " + (options.config.empty() ? "the type" : options.config);
@@ -144,7 +144,7 @@ bool run(Options const& options) {
   return equal == weights.size() && reached >= options.at_least;
 }
 
-// ---- The networks: those of Juice's example, and Caffe's LeNet
+// ---- The networks of Juice's example, and Caffe's LeNet
 
 template <auto... layers>
 using Classifier = Network<Sequential<layers..., Linear{10}, LogSoftmax{}>, Shape{28, 28}>;

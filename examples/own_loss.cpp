@@ -1,4 +1,4 @@
-// A loss of one's own, log-cosh: like a square near its target, like an absolute value far from it. All that a loss
+// A loss of your own, log-cosh: like a square near its target, like an absolute value far from it. All that a loss
 // needs is this struct; coldpress/testing.hpp checks it on the CPU and against the reference.
 // ctest:
 #include <coldpress/coldpress.hpp>

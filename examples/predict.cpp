@@ -1,5 +1,6 @@
-// A network that this program knows nothing of, from its file: what it says of one sample. A program that loads and
-// predicts links no code that trains, and is half as large without it (docs/guide.md, "What a program weighs").
+// Loads a network that this program knows nothing about from its file, and prints its output for one sample. A program
+// that loads and predicts links no code for training, and is half as large without it
+// (docs/guide.md, "What a program weighs").
 //
 //   predict FILE [VALUE ...]     values that are not given are zero
 //

@@ -1,4 +1,4 @@
-// The smallest whole program: a training and its data from files, a network into a file, and what that one says.
+// The smallest whole program: reads a training and its data from files, saves the network, and prints its outputs.
 //
 //   xor [CONFIG [DATA]]
 //
