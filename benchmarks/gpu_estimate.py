@@ -36,7 +36,7 @@ CONSTANTS = {
     "special": (8, "clocks of a scheduler for a special function of a warp", "data sheet: 16 units"),
     "double": (2, "clocks of a scheduler for a double-precision operation of a warp", "data sheet: 64 units"),
     "shared": (1, "clocks of a multiprocessor for 128 bytes from shared memory", "data sheet"),
-    "shared_128": (2, "the same where a warp reads 16 bytes a thread, half of which others read too", "assumed"),
+    "shared_128": (2, "the same if a warp reads 16 bytes per thread, half of which other threads read, too", "assumed"),
     "l2": (24, "bytes per clock from the L2 cache to a multiprocessor", "assumed: 5.5 TB/s, shared by all"),
     "latency_global": (280, "clocks until a value from the L2 cache is there", "assumed, as published for other GPUs"),
     "latency_shared": (30, "clocks until a value from shared memory is there", "assumed, as published"),

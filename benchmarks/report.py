@@ -90,14 +90,14 @@ def line(x1, y1, x2, y2, colour="#bbbbbb", width=1):
 
 
 def roofline_picture(results, peak, levels):
-    """GFLOP/s over FLOP a byte, both logarithmic, under the lines of the machine."""
+    """GFLOP/s over FLOP per byte, both logarithmic, under the lines of the machine."""
     width, height, left, top, right, bottom = 880, 520, 70, 30, 860, 460
     intensity = {w: WORKLOADS[w][1] * 1e6 / (WORKLOADS[w][2] * 1024) for w in results}
     lowest, highest = math.log10(0.2), math.log10(100)
     bottom_rate, top_rate = 0, math.log10(peak / 1e9) + 0.15
     x = lambda v: left + (math.log10(v) - lowest) / (highest - lowest) * (right - left)
     y = lambda v: bottom - (math.log10(v) - bottom_rate) / (top_rate - bottom_rate) * (bottom - top)
-    body = [text(left, 18, f"One core: GFLOP/s over FLOP a byte moved; filled: static, hollow: dynamic")]
+    body = [text(left, 18, f"One core: GFLOP/s over FLOP per byte moved; filled: static, hollow: dynamic")]
     for v in (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100):
         body += [line(x(v), top, x(v), bottom, "#eeeeee"), text(x(v), bottom + 16, f"{v:g}", "middle")]
     for v in (1, 2, 5, 10, 20, 50, 100, 200):
@@ -124,7 +124,7 @@ def roofline_picture(results, peak, levels):
 
 
 def bars_picture(results, floors, names):
-    """Median over floor, a group of bars a workload; bars that leave the picture say how far."""
+    """Median over floor, one group of bars per workload; a bar that leaves the picture has its value written on it."""
     most, bar, gap, left, top, plot = 6.0, 9, 14, 50, 50, 300
     colours = dict(COLOURS) | dict(zip((n for n in names if n not in COLOURS), OTHER_COLOURS))
     body, at = [], left
@@ -209,7 +209,7 @@ def main():
     (docs / "performance/peers.svg").write_text(bars_picture(results, floors, names))
     measured = "\n\n".join([BEGIN, where, table(results, floors, names),
                             "![Roofline](performance/roofline.svg)", "![Beside peers](performance/peers.svg)",
-                            "Single calls, a million each, timed one by one from the very first on:",
+                            "The latency of single calls: a million of each, timed one by one, beginning with the very first:",
                             latencies(arguments.bench, arguments), END])
     page = docs / "performance.md"
     before, _, rest = page.read_text().partition(BEGIN)

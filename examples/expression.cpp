@@ -1,4 +1,4 @@
-// A network with branches is an ordinary function of its inputs: the compiler runs it, and fuses what it leaves.
+// A network with branches is an ordinary function of its inputs: the compiler runs it and fuses its layers.
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic.hpp>
 
@@ -8,7 +8,7 @@
 
 using namespace coldpress;
 
-// x is read twice and computed once. The sum, its TanH and the bias end the second Linear's pass.
+// x is read twice and computed once. Bias, sum and TanH are computed at the end of the second Linear's pass.
 constexpr auto block(auto x) {
   auto y = x | Linear{16} | TanH{} | Linear{16};
   return (y + x) | TanH{};
@@ -32,7 +32,7 @@ int main() {
   for (int step = 0; step < 200; ++step) loss = solver.train_minibatch(std::tie(points, labels));
   auto const scores = net.forward(points);  // no labels: only the loss reads them
 
-  dynamic::Network again{function, Shape{2}, Shape{1}};  // the same function, run now
+  dynamic::Network again{function, Shape{2}, Shape{1}};  // the same function, planned at run time
   std::printf("loss %.4f; log p(1) of 01: %.4f; %zu weights as a type, %zu at run time\n", loss, scores.sample(1)[1],
               static_cast<std::size_t>(Net::weight_count), again.learnable_weights_names().size());
   return loss < 0.01f ? 0 : 1;

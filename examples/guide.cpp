@@ -24,7 +24,7 @@ int main() {
 
   // Load data.
   data::Dataset const all = data::open("csv:points.csv");
-  auto const [training, held_out] = data::split(all, 0.2, 1);  // a fifth is held out, the same with the same seed
+  auto const [training, held_out] = data::split(all, 0.2, 1);  // holds out a fifth, chosen by the seed 1
 
   // Describe the network and how it is trained.
   dynamic::SequentialConfig layers;
@@ -39,7 +39,7 @@ int main() {
   // Train, and keep the weights that did best on what was held out.
   dynamic::Backend const cpu{"cpu"};
   auto solver = dynamic::Solver::from_config(cpu, config, {}, 42);
-  data::Batches batches{training, 32, 1};  // shuffled anew in each epoch
+  data::Batches batches{training, 32, 1};  // reshuffled in each epoch
   Index best = 0;
   for (int epoch = 0; epoch < 100; ++epoch) {
     for (auto const& batch : batches.epoch()) solver.train_minibatch(batch.samples, batch.targets);

@@ -1,4 +1,4 @@
-// A loss of one's own, log-cosh: like a square near its target, like an absolute value far from it. All that a loss
+// A loss of your own, log-cosh: like a square near its target, like an absolute value far from it. All that a loss
 // needs is this struct; coldpress/testing.hpp checks it on the CPU and against the reference.
 // ctest:
 #include <coldpress/coldpress.hpp>
@@ -17,7 +17,7 @@ struct LogCosh {
   static constexpr Target target = Target::value;  // targets are values of any kind, neither labels nor probabilities
   float loss_weight = 1;                           // a factor of the value and of the gradient
 
-  /// The shape of the target of one sample, where the network makes samples of shape `in`.
+  /// The shape of one sample's target, for a network whose output has the shape `in`.
   constexpr Shape target_shape(Shape const& in) const { return in; }
 
   /// T is float, double or a SIMD vector of floats: use operators, Math<T> and Math<T>::number, and neither `if` nor

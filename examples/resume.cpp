@@ -1,4 +1,4 @@
-// Training that stops half-way and goes on later, in this process or another: bit for bit as if it had never stopped.
+// Training that stops half-way and continues later, in this process or another, bit for bit as if it had never stopped.
 // ctest:
 #include <coldpress/data/batches.hpp>
 #include <coldpress/dynamic.hpp>

@@ -48,15 +48,15 @@ std::vector<std::string> names(TypeList<Losses...>) {
 
 void add_eval(CLI::App& app) {
   auto const options = std::make_shared<Options>();
-  auto* const command =
-      app.add_subcommand("eval", "Measures a network on data: loss, accuracy where targets are labels, speed");
+  auto* const command = app.add_subcommand(
+      "eval", "Measures a network on data: its loss, its accuracy if the targets are labels, and its speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command->add_option("--data", options->data, data_help)->type_name(spec)->required();
   auto const losses = names(BuiltinLosses{});
   command
       ->add_option("--loss", options->loss,
-                   "Instead of the one that fits the last layer and the targets: " + listed(losses))
+                   "Loss to use instead of the one that fits the last layer and the targets: " + listed(losses))
       ->type_name(name)
       ->check(one_of(losses));
   command->add_option("--batch", options->batch, "Samples computed at once")

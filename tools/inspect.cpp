@@ -87,7 +87,7 @@ std::string run(auto const& file) {
     bool const l1 = solver.regularization_method == Regularization::l1;
     text += std::string{", weight decay "} + (l1 ? "(l1) " : "(l2) ") + to_string(*solver.weight_decay);
   }
-  if (solver.accumulate > 1) text += ", an update for " + std::to_string(solver.accumulate) + " minibatches";
+  if (solver.accumulate > 1) text += ", one update per " + std::to_string(solver.accumulate) + " minibatches";
   if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
   text +=
       solver.minibatch_size ? ", minibatch size " + std::to_string(*solver.minibatch_size) + "\n" : std::string{"\n"};
@@ -131,8 +131,7 @@ void inspect(std::string const& path, bool dot) {
 void add_inspect(CLI::App& app) {
   auto const path = std::make_shared<std::string>();
   auto* const command = app.add_subcommand(
-      "inspect",
-      "Shows what a file holds: a network, also with layers that cannot run here, a training or a checkpoint");
+      "inspect", "Shows what a file holds: a network (even if its layers cannot run here), a training or a checkpoint");
   command->add_option("FILE", *path, "The file")->type_name("")->required();
   auto const dot = std::make_shared<bool>();
   command->add_flag("--dot", *dot, "Prints the network's plan as a graph for GraphViz, and nothing else");

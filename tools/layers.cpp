@@ -1,4 +1,4 @@
-// coldpress layers: the list of layers as Markdown; docs/layers.md is what it prints.
+// coldpress layers: prints the list of layers as Markdown, which is docs/layers.md.
 
 #include "commands.hpp"
 #include "options.hpp"
@@ -15,7 +15,7 @@
 namespace coldpress::command {
 namespace {
 
-// A layer, and a sample to show it with.
+// A layer and a shape of its samples, as an example.
 std::pair<Linear, Shape> example(Linear) { return {{.output_size = 128}, {784}}; }
 std::pair<Convolution, Shape> example(Convolution) { return {{.num_output = 20, .filter_shape = 5}, {1, 28, 28}}; }
 std::pair<Pooling, Shape> example(Pooling) { return {{.filter_shape = 2, .stride = 2}, {20, 24, 24}}; }
@@ -55,7 +55,7 @@ std::vector<Shape> inputs(Product const&, Shape in) { return {in, {in[0], in[2],
 std::vector<Shape> inputs(Concat const&, Shape in) { return {in, {32, in[1], in[2]}}; }
 
 std::string kind(Index) { return "integer"; }
-std::string kind(int) { return "integer, also negative"; }
+std::string kind(int) { return "integer, may be negative"; }
 std::string kind(std::uint64_t) { return "integer"; }
 std::string kind(float) { return "number"; }
 std::string kind(bool) { return "true, false"; }
@@ -109,7 +109,7 @@ std::string chosen(Layer const& layer) {
   return join(fields);
 }
 
-/// What the layer makes of its example, in one line.
+/// The layer's example and its output, as a row of a table.
 template <class Layer>
 std::string line() {
   auto const [layer, in] = example(Layer{});
@@ -133,7 +133,7 @@ std::string part() {
   std::string const name{Layer::name};
   std::string const header = JoinLayer<Layer> ? "element_wise" : name;
   std::string text = "\n## " + name + "\n\n[layers/" + header + ".hpp](../include/coldpress/layers/" + header +
-                     ".hpp), in a file `" + persist::camel_case(name);
+                     ".hpp), in a file: `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});
   auto const left_out = persist::defaults_in_file(Layer{});
   Fields const in_file = fields_of(left_out.layer);
@@ -142,40 +142,39 @@ std::string part() {
   bool is_void = true;
   for_each_field(Layer{}, [&](std::string_view field, auto const& value) {
     is_void = is_void && persist::stands_beside(field);
-    beside.append(beside.empty() ? "`" : ", `").append(persist::camel_case(field)).append("`");
+    beside.append(beside.empty() ? "`" : " and `").append(persist::camel_case(field)).append("`");
     auto const found = std::ranges::find(defaults, field, &Fields::value_type::first);
     auto const there = std::ranges::find(in_file, field, &Fields::value_type::first);
     bool const required = std::ranges::find(left_out.required, field) != left_out.required.end();
     bool const differs = found != defaults.end() && there != in_file.end() && *there != *found;
     bool const shape = std::is_same_v<decltype(value), Shape const&>;
     table += row({std::string{field}, kind(value), found == defaults.end() ? "the layer's own" : found->second,
-                  shape ? "sampleShape; or shape, with the batch first" : persist::camel_case(field),
+                  shape ? "sampleShape, or shape with the batch first" : persist::camel_case(field),
                   required  ? "must be given"
                   : differs ? there->second + ", as in Juice"
                             : "the same"});
   });
-  if (table.empty()) return text + " = void`. No fields.\n";
-  return text + (is_void ? " = void`, " + beside + " beside it\n\n" : " = (...)`\n\n") +
-         head({"Field", "Takes", "Default in C++", "In a file", "Default there"}) + table;
+  if (table.empty()) return text + " = void`, without fields\n";
+  return text + (is_void ? " = void`, with " + beside + " as fields of the layer\n\n" : " = (...)`\n\n") +
+         head({"Field", "Values", "Default in C++", "Name in a file", "Default in a file"}) + table;
 }
 
 std::string layers() {
   std::string text =
       "# Layers\n\n"
-      "Written by `coldpress layers`, from the structs themselves.\n\n"
-      "A field that a file leaves out has the same default as in C++, but for a few that Juice has, too: its files "
-      "mean\n"
-      "something else there, and the column \"Default there\" says what. [config.md](config.md) is about files as a\n"
-      "whole. How a weight starts and its factors are `weight = (glorot = void)`, `weightLrMult` and "
-      "`weightDecayMult`\n"
-      "in a file, and the same for `bias`; the layer's own is Glorot, and 0 for a bias, where its header says no "
-      "other.\n"
-      "Shapes are those of one sample, without the batch; in a file such a shape is a `sampleShape`.\n\n" +
-      head({"Layer", "For instance", "Sample", "Output", "Weights"});
+      "`coldpress layers` writes this page from the layers' structs themselves.\n\n"
+      "A field that a file leaves out has the same default as in C++, except for a few fields that Juice has,\n"
+      "too. These have the default of Juice's files, which the column \"Default in a file\" shows.\n"
+      "[config.md](config.md) describes files as a whole. In a file, `weight = (glorot = void)`, `weightLrMult`\n"
+      "and `weightDecayMult` set a weight's initial values and its factors, and `bias`, `biasLrMult` and\n"
+      "`biasDecayMult` do the same for a bias. \"The layer's own\" initial values are Glorot's for a weight and 0\n"
+      "for a bias, unless the layer's header says otherwise. Shapes are those of one sample, without the batch;\n"
+      "in a file, such a shape is a `sampleShape`.\n\n" +
+      head({"Layer", "Example", "Sample", "Output", "Weights"});
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += line<Layer>(); });
-  text += "\n" + head({"Loss", "For instance", "Prediction", "Target", "Is the mean over"});
+  text += "\n" + head({"Loss", "Example", "Prediction", "Target", "Mean over"});
   for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += line<Loss>(); });
-  text += "\n" + head({"Statistic", "For instance", "Prediction", "Target"});
+  text += "\n" + head({"Statistic", "Example", "Prediction", "Target"});
   for_each_type(BuiltinStatistics{}, [&]<class Statistic>() { text += line<Statistic>(); });
   for_each_type(BuiltinLayers{}, [&]<class Layer>() { text += part<Layer>(); });
   for_each_type(BuiltinLosses{}, [&]<class Loss>() { text += part<Loss>(); });

@@ -35,10 +35,10 @@ inline std::string listed(std::vector<std::string> const& names) {
 }
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
-constexpr char const* cuda_filters_help = "The file is from Juice on CUDA: turn the filters of convolutions";
-constexpr char const* threads_help = "Threads that compute, with the same results; 0: one for each core";
+constexpr char const* cuda_filters_help = "The file was trained by Juice on CUDA: flip the filters of its convolutions";
+constexpr char const* threads_help = "Number of threads, which does not change results; 0: one per core";
 constexpr char const* bfloat16_help =
-    "Keep the matrices of dense layers in half the bytes, rounded to 8 bits of precision";
+    "Store the weight matrices of dense layers in half the bytes, rounded to 8 bits of precision";
 constexpr char const* backend_help =
     "cpu; cpu:v2, cpu:v3 or cpu:v4 for an instruction set level; cpu:reference; cuda:0, cuda:1, ... for a GPU";
 
@@ -58,12 +58,14 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
   auto const choose = [names, &options](std::string const& chosen) {
     options.precision = static_cast<Precision>(std::ranges::find(names, chosen) - names.begin());
   };
-  command.add_option_function<std::string>("--precision", choose, "Of products on a GPU: " + listed(names))
+  command
+      .add_option_function<std::string>("--precision", choose,
+                                        "Precision of matrix products on a GPU: " + listed(names))
       ->type_name(name)
       ->check(one_of(names))
       ->default_str(names[0]);
-  command.add_flag("--libraries", options.libraries, "Products on a GPU by cuDNN and cuBLASLt");
-  command.add_flag("--fused", options.fused, "A pass on a GPU is one kernel, which NVRTC compiles");
+  command.add_flag("--libraries", options.libraries, "Use cuDNN and cuBLASLt on a GPU");
+  command.add_flag("--fused", options.fused, "Run each pass on a GPU as one kernel, compiled by NVRTC");
   command.add_option("--threads", options.threads, threads_help)
       ->type_name(number)
       ->check(some_threads())
@@ -73,7 +75,7 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
 inline void add_reading(CLI::App& command, data::ReadOptions& options) {
   command
       .add_option("--max-expansion", options.max_expansion,
-                  "A gzip-compressed file of data may unpack to this many times its size, plus 1 MiB")
+                  "A gzip-compressed data file may unpack to this many times its size, plus 1 MiB")
       ->type_name(number)
       ->check(at_least_1())
       ->capture_default_str();

@@ -23,9 +23,9 @@ struct Options {
 /// The shape of one sample of an array whose first extent is the number of samples.
 Shape sample_shape(std::vector<Index> const& extents) {
   if (extents.empty() || extents.size() > Shape::max_rank + 1) {
-    throw FormatError{"has " + std::to_string(extents.size()) + " extents, wanted 1 to 9, samples first"};
+    throw FormatError{"has " + std::to_string(extents.size()) + " extents, expected 1 to 9, samples first"};
   }
-  if (std::ranges::count(extents, 0) > 0) throw FormatError{"holds no value"};
+  if (std::ranges::count(extents, 0) > 0) throw FormatError{"contains no values"};
   Shape shape{};
   if (extents.size() == 1) shape.extents[0] = 1;
   std::copy(extents.begin() + 1, extents.end(), shape.extents);

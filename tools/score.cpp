@@ -38,25 +38,25 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Dataset c
   auto const inputs = network.input_shapes();
   if (inputs.size() > 2 || (inputs.size() == 2 && loss))
     throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
-                           " inputs; the data have samples, and targets for a loss of the network's own"};
+                           " inputs, but data have only samples, and targets for a loss inside the network"};
   if (inputs.size() == 2 && inputs[1].size() != dataset.target_shape.size()) {
-    throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", the network's second input " +
-                     to_string(inputs[1])};
+    throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) +
+                     ", but the network's second input has shape " + to_string(inputs[1])};
   }
   if (dataset.sample_shape.size() != input.size()) {
-    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", the network takes " +
+    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", but the network expects " +
                      to_string(input)};
   }
   auto const check_loss = [&](auto const& type) {
     if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
       Shape const wanted = type.target_shape(output);
       if (dataset.target_shape.size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", " + std::string{type.name} +
-                         " wants " + to_string(wanted)};
+        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", but " +
+                         std::string{type.name} + " expects " + to_string(wanted)};
       }
       check_targets(type, output, std::span{dataset.targets});
     } else {
-      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is no loss"};
+      throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is not a loss"};
     }
   };
   if (loss) std::visit(check_loss, loss->layer_type);
@@ -87,7 +87,7 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
   if (normalized && targets.size() == 1) return loss_called(std::string{NegativeLogLikelihood::name}, output);
   if (targets.size() == output.size()) return loss_called(std::string{MeanSquaredError::name}, output);
   if (targets.size() == 1) return {};
-  throw ShapeError{"the network makes values of shape " + to_string(output) + ", the targets have shape " +
+  throw ShapeError{"the network computes values of shape " + to_string(output) + ", but the targets have shape " +
                    to_string(targets)};
 }
 

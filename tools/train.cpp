@@ -57,7 +57,7 @@ std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverC
   compare("momentum", to_string(checkpoint.momentum), to_string(config.momentum));
   compare("minibatch size", count(checkpoint.minibatch_size), count(config.minibatch_size));
   compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
-  compare("bound of gradients", value(checkpoint.clip_gradients), value(config.clip_gradients));
+  compare("gradient norm limit", value(checkpoint.clip_gradients), value(config.clip_gradients));
   compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
   if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
     Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
@@ -179,14 +179,15 @@ void train(Options const& options) {
 
 void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
-  auto* const command = app.add_subcommand("train", "Trains the network of a config, or goes on from a checkpoint");
+  auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
   auto* const config =
       command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")
           ->type_name(file);
   auto* const resume =
-      command->add_option("--resume", options->resume, "Checkpoint to go on from, as if nothing had happened")
+      command->add_option("--resume", options->resume, "Checkpoint to continue from, as if nothing had happened")
           ->type_name(file);
-  command->add_option("--data", options->data, std::string{data_help} + "; default: the config's, from its folder")
+  command
+      ->add_option("--data", options->data, std::string{data_help} + "; default: the config's, relative to its folder")
       ->type_name(spec);
   command
       ->add_flag("--trust-paths", options->trust_paths,
@@ -196,10 +197,10 @@ void add_train(CLI::App& app) {
   command->add_option("--save", options->outputs.save, "File for the trained network")->type_name(file)->required();
   command
       ->add_option("--epochs", options->epochs,
-                   "Times through the data, those before a checkpoint included; default: the config's")
+                   "Passes over the data, including those before a checkpoint; default: the config's")
       ->type_name(number)
       ->check(at_least_1());
-  command->add_option("--steps", options->steps, "Stop after this many steps, those before a checkpoint included")
+  command->add_option("--steps", options->steps, "Stop after this many steps, including those before a checkpoint")
       ->type_name(number)
       ->check(at_least_1());
   command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")
@@ -214,9 +215,11 @@ void add_train(CLI::App& app) {
       command
           ->add_option("--checkpoint", options->outputs.checkpoint,
                        "File for a checkpoint after each epoch, and when the run is interrupted: Ctrl-C, SIGTERM, "
-                       "SIGHUP, output that nobody reads")
+                       "SIGHUP, or output that nobody reads")
           ->type_name(file);
-  command->add_option("--checkpoint-every", options->outputs.checkpoint_every, "And after each so many steps")
+  command
+      ->add_option("--checkpoint-every", options->outputs.checkpoint_every,
+                   "Also write the checkpoint after every N steps")
       ->type_name(number)
       ->check(at_least_1())
       ->needs(checkpoint);

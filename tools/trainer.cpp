@@ -62,7 +62,7 @@ void Trainer::train(std::uint64_t steps) {
       throw Error{"interrupted after step " + std::to_string(solver_.iteration()) +
                   (unread ? ", since nobody reads the output" : "") +
                   (outputs_.checkpoint.empty() ? "; nothing is saved, since there is no --checkpoint"
-                                               : "; go on with --resume " + outputs_.checkpoint)};
+                                               : "; continue with --resume " + outputs_.checkpoint)};
     }
     step();
   }

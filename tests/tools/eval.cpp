@@ -67,7 +67,7 @@ TEST_CASE("eval refuses data that do not fit") {
   CHECK(contains(refused("3,1,2,3\n"), "of sample 0 is 3"));
   CHECK(contains(refused("1,1,2,3\n0.5,1,2,3\n"), "of sample 1 is 0.5"));
   CHECK(contains(refused("1,1,2,3\n", {"--loss", "mean_squared_error"}),
-                 "the targets have shape {1}, mean_squared_error wants {3}"));
+                 "the targets have shape {1}, but mean_squared_error expects {3}"));
   CHECK(contains(refused("1,1,2,3\n", {"--backend", "cpu:v9"}), "v9"));
 }
 

@@ -69,9 +69,9 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   put({17});
   CHECK(contains(failure(c.predict()), "the network takes samples of shape {6}, not {1}"));
   put({0, 6});
-  CHECK(failure(c.predict()) == c.input + ": holds no value");
+  CHECK(failure(c.predict()) == c.input + ": contains no values");
   put({});
-  CHECK(failure(c.predict()) == c.input + ": has 0 extents, wanted 1 to 9, samples first");
+  CHECK(failure(c.predict()) == c.input + ": has 0 extents, expected 1 to 9, samples first");
   c.folder.put("x.npy", "no array");
   CHECK(contains(failure(c.predict()), c.input + ": is not a .npy file"));
   CHECK(contains(failure(c.predict({"--backend", "abacus"})), "no backend 'abacus'"));

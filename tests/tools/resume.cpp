@@ -79,7 +79,7 @@ TEST_CASE("a training that is asked to end, or is killed, goes on from its check
       CHECK(result.code == 1);
       std::string const why = number == SIGPIPE ? ", since nobody reads the output" : "";
       CHECK(result.err == "coldpress: interrupted after step " + std::to_string(steps) + why +
-                              "; go on with --resume " + c.checkpoint + "\n");
+                              "; continue with --resume " + c.checkpoint + "\n");
     }
     CHECK_FALSE(std::filesystem::exists(c.folder / "net"));
     std::string const more = std::to_string(steps + 15);
@@ -111,7 +111,7 @@ TEST_CASE("a training whose output nobody reads saves and ends where it can be r
   std::filesystem::remove(c.folder / "net");
   auto result = unread({"--epochs", "1000000000", "--checkpoint", c.checkpoint});
   CHECK(result.code == 1);
-  CHECK(contains(result.err, ", since nobody reads the output; go on with --resume " + c.checkpoint + "\n"));
+  CHECK(contains(result.err, ", since nobody reads the output; continue with --resume " + c.checkpoint + "\n"));
   CHECK_FALSE(std::filesystem::exists(c.folder / "net"));
   CHECK(c.network({"train", "--resume", c.checkpoint, "--data", c.data, "--epochs", "4"}) == whole);
 

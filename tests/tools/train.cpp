@@ -181,7 +181,7 @@ TEST_CASE("what cannot work fails with file and place, and leaves nothing") {
   std::string const labels = "csv:" + folder.put("labels", "2,0,0\n1,0,0\n");
   CHECK(contains(fails(config, labels), labels + ": the label of sample 0 is 2; expected a whole number from 0 to 1"));
   CHECK(contains(fails(config, csv, {"--test", "csv:" + folder.put("wide", "1,0,0,0\n")}),
-                 "wide: the samples have shape {3}, the network takes {2}"));
+                 "wide: the samples have shape {3}, but the network expects {2}"));
   // Asked before the training, which would take days.
   for (std::string const& path :
        {folder / "nowhere/net", folder / "data/net", std::string{"/"}, std::string{"/dev/null"}, std::string{}}) {
