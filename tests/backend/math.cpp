@@ -5,6 +5,7 @@
 #include "support/random.hpp"
 
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <limits>
 
@@ -154,6 +155,47 @@ TEST_CASE("pow of zeros, infinities and negative bases is that of the standard")
     }
     CHECK(std::isnan(at([&](Vector x) { return cpu::pow(x, exponent); }, not_a_number)));
   }
+}
+
+/// f(x), and whether a result on the way was denormal and not exact.
+template <class F>
+float watched(F f, float x, bool& underflows) {
+  float y[cpu::lanes];
+  asm volatile("" : "+m"(x));
+  std::feclearexcept(FE_ALL_EXCEPT);
+  cpu::store(y, f(cpu::splat(x)));
+  asm volatile("" : "+m"(y));
+  underflows = underflows || std::fetestexcept(FE_UNDERFLOW);
+  return y[0];
+}
+
+TEST_CASE("activations are exact near zero, and without fused multiply-add make no denormal number there") {
+  using M = Math<Vector>;
+  auto const tanh = [](Vector v) { return M::tanh(v); };
+  auto const expm1 = [](Vector v) { return M::expm1(v); };
+  auto const exp = [](Vector v) { return M::exp(v); };
+  auto const sigmoid = [](Vector v) { return M::sigmoid(v); };
+  auto const softplus = [](Vector v) { return M::softplus(v); };
+  auto const normal_cdf = [](Vector v) { return M::normal_cdf(v); };
+  for (float magnitude = 0x1p-25f; magnitude > 1e-36f; magnitude *= 0.7f) {
+    for (float const x : {magnitude, -magnitude}) {
+      CAPTURE(x);
+      long double const exact = x;
+      bool underflows = false;
+      CHECK(ulps(watched(tanh, x, underflows), std::tanh(exact)) <= 2);
+      CHECK(ulps(watched(expm1, x, underflows), std::expm1(exact)) <= 2);
+      CHECK(ulps(watched(exp, x, underflows), std::exp(exact)) <= 1.7);
+      CHECK(ulps(watched(sigmoid, x, underflows), 1 / (1 + std::exp(-exact))) <= 1.8);
+      CHECK(ulps(watched(softplus, x, underflows), std::log1p(std::exp(exact))) <= 3);
+      CHECK(ulps(watched(normal_cdf, x, underflows), std::erfc(-exact / std::sqrt(2.0L)) / 2) <= 5);
+      if (!cpu::has_fma) CHECK_FALSE(underflows);
+    }
+  }
+  CHECK(std::signbit(at(tanh, -0.f)));
+  CHECK(at(tanh, 1e-39f) == 1e-39f);
+  CHECK(at(expm1, -1e-39f) == -1e-39f);
+  CHECK(std::isnan(at(tanh, not_a_number)));
+  CHECK(std::isnan(at(sigmoid, not_a_number)));
 }
 
 TEST_CASE("ends, zeros and NaN") {

@@ -190,10 +190,10 @@ COLDPRESS_INLINE Vector pow(Vector base, float exponent) {
 }
 
 namespace detail {
-/// f(x) for values that may be of any size, as those of activations are: f(0) or x where |x| is below 2^-40, which is
+/// f(x) for values that may be of any size, as those of activations are: f(0) or x where |x| is below 2^-26, which is
 /// f(x) to the last bit. A polynomial would square it, which without fused multiply-add takes several times as long
 /// where the square or its product is a denormal number.
-inline constexpr float smallest_argument = 0x1p-40f;
+inline constexpr float smallest_argument = 0x1p-26f;
 template <class F>
 COLDPRESS_INLINE Vector constant_near_zero(Vector x, F f) {
   if constexpr (has_fma) return f(x);
