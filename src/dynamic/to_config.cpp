@@ -5,20 +5,14 @@
 namespace coldpress::dynamic {
 namespace detail {
 
-LayerConfig config_of(std::string name, LayerGraph graph) {
-  SequentialConfig config;
+void name_layers(LayerGraph& graph) {
   std::size_t const inputs = graph.nodes.size() - graph.layers.size();
   for (std::size_t i = 0; i < inputs; ++i) {
     if (graph.names[i].empty()) graph.names[i] = i == 0 ? "data" : "data" + std::to_string(i + 1);
-    config.add_input(graph.names[i], graph.nodes[i].shape);
   }
   for (std::size_t i = inputs; i < graph.nodes.size(); ++i) {
-    Node const& node = graph.nodes[i];
     LayerConfig& layer = graph.layers[i - inputs];
     layer.name = graph.names[i];
-    for (int k = 0; k < node.input_count(); ++k)
-      layer.inputs.push_back(graph.names[static_cast<std::size_t>(node.inputs[k])]);
-    if (node.kind != Node::Kind::loss && node.kind != Node::Kind::statistic) layer.outputs.push_back(layer.name);
     // What shares a weight has its name: that of the key, or of the first layer.
     int const first = graph.first_parameter[i], count = graph.first_parameter[i + 1] - first;
     if (count == 0) continue;
@@ -35,7 +29,22 @@ LayerConfig config_of(std::string name, LayerGraph graph) {
     for (int k = 1; graph.sharing[i - inputs].parameters > 0 && k < count; ++k)
       layer.params.push_back({.name = layer.name + "/own" + std::to_string(k)});
   }
-  LayerConfig network{std::move(name), SequentialConfig{std::move(graph.layers), std::move(config.inputs)}};
+}
+
+LayerConfig config_of(std::string name, LayerGraph graph) {
+  name_layers(graph);
+  SequentialConfig config;
+  std::size_t const inputs = graph.nodes.size() - graph.layers.size();
+  for (std::size_t i = 0; i < inputs; ++i) config.add_input(graph.names[i], graph.nodes[i].shape);
+  for (std::size_t i = inputs; i < graph.nodes.size(); ++i) {
+    Node const& node = graph.nodes[i];
+    LayerConfig& layer = graph.layers[i - inputs];
+    for (int k = 0; k < node.input_count(); ++k)
+      layer.inputs.push_back(graph.names[static_cast<std::size_t>(node.inputs[k])]);
+    if (node.kind != Node::Kind::loss && node.kind != Node::Kind::statistic) layer.outputs.push_back(layer.name);
+  }
+  config.layers = std::move(graph.layers);
+  LayerConfig network{std::move(name), std::move(config)};
   for (int const output : graph.outputs) network.outputs.push_back(graph.names[static_cast<std::size_t>(output)]);
   return network;
 }

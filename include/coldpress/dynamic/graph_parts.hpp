@@ -12,7 +12,7 @@ namespace coldpress::dynamic {
 /// Numbers by name.
 class NameTable {
  public:
-  int find_or_add(std::string_view name, int number) {
+  int& find_or_add(std::string_view name, int number) {
     return numbers_.try_emplace(std::string{name}, number).first->second;
   }
   bool contains(std::string_view name) const { return numbers_.contains(name); }
@@ -35,6 +35,7 @@ struct GraphParts {
   std::vector<int> first_parameter;  // of each node, and one beyond
   std::vector<int> outputs;          // nodes
   int sums = 0;                      // of losses and statistics
+  int weight_count = 0;              // parameters, each once
 
   /// Throws ConfigError; `node`: in which layer, or -1.
   [[noreturn]] void refuse(char const* sentence, int node) const;

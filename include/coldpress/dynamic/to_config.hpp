@@ -28,6 +28,8 @@ struct FunctionGraph : LayerGraph {
   using Types = Layers;
 };
 
+/// Gives inputs a name that have none, and layers and shared weights theirs.
+void name_layers(LayerGraph& graph);
 /// The config of a finished graph.
 LayerConfig config_of(std::string name, LayerGraph graph);
 
@@ -56,38 +58,20 @@ constexpr bool is_chain<coldpress::Graph<expression>> = false;
 template <auto... layers>
 constexpr bool is_chain<Sequential<layers...>> = (is_chain<std::remove_cvref_t<decltype(layers)>> && ...);
 
-template <class StaticGraph, auto... layers>
-void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int& containers);
-
-/// A layer without its Named and Shared.
-template <class L>
-constexpr auto bare(L const& layer) {
-  if constexpr (requires { L::inner; }) {
-    return bare(L::inner);
-  } else {
-    return layer;
-  }
-}
-
-template <class StaticGraph, auto layer, class L>
-void add_layer(L const&, SequentialConfig& config, int& node, int& containers) {
-  if constexpr (requires { L::is_container; }) {
-    SequentialConfig inner;
-    std::string name = "sequential";
-    name.append(std::to_string(++containers));
-    add_layers<StaticGraph>(layer, inner, node, containers);
-    config.add_layer({std::move(name), inner});
-  } else {
-    auto const i = static_cast<std::size_t>(++node);
-    LayerConfig single{std::string{StaticGraph::names[i].view()}, bare(layer)};
-    std::string_view const key = StaticGraph::recorded.sharing[i].key;
-    if (!key.empty()) single.params.push_back({.name = std::string{key}});
-    config.add_layer(std::move(single));
-  }
-}
-template <class StaticGraph, auto... layers>
-void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int& containers) {
-  (add_layer<StaticGraph, layers>(layers, config, node, containers), ...);
+/// Adds the next layers, in the containers of the type. `containers`: so many there were before.
+template <auto... layers>
+void nest(Sequential<layers...>, std::vector<LayerConfig>::iterator& next, int& containers, SequentialConfig& config) {
+  auto const add = [&](auto const& layer) {
+    if constexpr (requires { layer.is_container; }) {
+      SequentialConfig inner;
+      std::string const name = "sequential" + std::to_string(++containers);
+      nest(layer, next, containers, inner);
+      config.add_layer({name, std::move(inner)});
+    } else {
+      config.add_layer(std::move(*next++));
+    }
+  };
+  (add(layers), ...);
 }
 
 }  // namespace detail
@@ -95,14 +79,17 @@ void add_layers(Sequential<layers...>, SequentialConfig& config, int& node, int&
 /// The config of a network type: `Net` for samples of shapes `in`.
 template <class Net, Inputs in>
 LayerConfig to_config(std::string name = "network") {
+  auto graph = detail::graph_of<StaticGraph<Net, in>>();
   if constexpr (detail::is_chain<Net>) {
+    detail::name_layers(graph);
     SequentialConfig config;
     config.add_input("data", in[0]);
-    int node = 0, containers = 0;
-    detail::add_layers<StaticGraph<Net, in>>(Net{}, config, node, containers);
+    int containers = 0;
+    auto next = graph.layers.begin();
+    detail::nest(Net{}, next, containers, config);
     return {std::move(name), std::move(config)};
   } else {
-    return detail::config_of(std::move(name), detail::graph_of<StaticGraph<Net, in>>());
+    return detail::config_of(std::move(name), std::move(graph));
   }
 }
 /// The config of a network's function, run now, for inputs of these shapes. Throws ShapeError where they do not fit,

@@ -43,18 +43,16 @@ struct FixedTable {
   FixedList<Entry, n> entries{};
 
   /// The number that stands under this name already, or else this one, which then does.
-  constexpr int find_or_add(std::string_view name, int number) {
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].name == name) return entries[i].number;
-    }
-    entries.push_back({name, number});
-    return number;
+  constexpr int& find_or_add(std::string_view name, int number) {
+    std::size_t const i = place(name);
+    if (i == entries.size()) entries.push_back({name, number});
+    return entries[i].number;
   }
-  constexpr bool contains(std::string_view name) const {
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].name == name) return true;
-    }
-    return false;
+  constexpr bool contains(std::string_view name) const { return place(name) < entries.size(); }
+  constexpr std::size_t place(std::string_view name) const {
+    std::size_t i = 0;
+    while (i < entries.size() && entries[i].name != name) ++i;
+    return i;
   }
 };
 
@@ -74,9 +72,13 @@ struct FixedParts {
       owner{};                                       // owner: the first parameter that it is the same as, or itself
   FixedList<int, node_count + 1> first_parameter{};  // of each node, and one beyond
   FixedList<int, output_count> outputs{};
-  int sums = 0;       // of losses and statistics
-  int clash[2] = {};  // the first nodes that are joined and have different shapes; twice the same: there are none
+  int sums = 0;          // of losses and statistics
+  int weight_count = 0;  // parameters, each once
+  int clash[2] = {};     // the first nodes that are joined and have different shapes; twice the same: there are none
 
+  /// What else a graph keeps of a layer.
+  template <class L>
+  constexpr void keep(int, L const&, Sharing const&) {}
   /// No constant expression: stops the compiler, which prints the sentence.
   [[noreturn]] static void refuse(char const* sentence, int) { coldpress::refuse(sentence); }
   constexpr void refuse_join(int first, int second) {
@@ -137,6 +139,7 @@ class GraphBuilder {
     graph_.owner.push_back(same == number ? number : at(graph_.owner, same));
     graph_.parameter_node.push_back(size() - 1);
     graph_.parameters.push_back(parameter);
+    graph_.weight_count += same == number;
   }
   /// The number that was first said under a key that is for sharing.
   constexpr int first_under(std::string_view key, int number) { return keys_.find_or_add(key, number); }
@@ -154,9 +157,6 @@ class GraphBuilder {
     at(about_, node).used = true;
     graph_.outputs.push_back(node);
   }
-  /// The node whose values a node has, where it is a view.
-  constexpr int source(int node) const { return at(about_, node).source; }
-
   /// The end: gives a name to each layer that has none, and looks for labels that are no input and parameters that
   /// nothing needs.
   constexpr void finish() {
@@ -169,22 +169,16 @@ class GraphBuilder {
   using NodeName = std::remove_cvref_t<decltype(std::declval<Graph&>().names[0])>;
   struct About {
     std::string_view type = {};  // its layer's; an input has none
-    int source = 0;
-    bool reads_labels = false;  // as its second input
-    bool is_output = false;     // it, or a view of it
-    bool used = false;          // an output or a loss depends on it
+    int source = 0;              // itself, or where it is a view the node whose values it has
+    bool reads_labels = false;   // as its second input
+    bool is_output = false;      // it, or a view of it
+    bool used = false;           // an output or a loss depends on it
   };
-  struct Numbered {
-    std::string_view type = {};
-    int count = 0;
-  };
-  template <class T>
-  using List = typename Graph::template List<T>;
-
   template <class Any>
   static constexpr auto& at(Any& list, int i) {
     return list[static_cast<std::size_t>(i)];
   }
+  constexpr int source(int node) const { return at(about_, node).source; }
   constexpr int size() const { return static_cast<int>(graph_.nodes.size()); }
   constexpr int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
   constexpr void check(bool holds, char const* sentence, int node = -1) const {
@@ -218,16 +212,13 @@ class GraphBuilder {
     }
   }
   constexpr void name_the_others() {
-    List<Numbered> numbers{};
+    typename Graph::Table numbers{};  // by type
     for (int i = 0; i < size(); ++i) {
       std::string_view const type = at(about_, i).type;
       NodeName& name = at(graph_.names, i);
       if (type.empty() || !std::string_view{name}.empty()) continue;
-      std::size_t k = 0;
-      while (k < numbers.size() && numbers[k].type != type) ++k;
-      if (k == numbers.size()) numbers.push_back({type});
       name = NodeName{type};
-      name.append(Digits{++numbers[k].count}.view());
+      name.append(Digits{++numbers.find_or_add(type, 0)}.view());
       check(!names_.contains(name), "two layers have this name", i);
     }
   }
@@ -244,9 +235,9 @@ class GraphBuilder {
   }
 
   Graph& graph_;
-  List<About> about_{};            // of each node
-  typename Graph::Table names_{};  // those given, and the nodes
-  typename Graph::Table keys_{};   // of what may be shared
+  typename Graph::template List<About> about_{};  // of each node
+  typename Graph::Table names_{};                 // those given, and the nodes
+  typename Graph::Table keys_{};                  // of what may be shared
 };
 
 }  // namespace coldpress::detail

@@ -42,32 +42,26 @@ struct ListedGraph {
   };
 
   using Recorded = detail::FixedParts<std::string_view, size, parameter_count, static_cast<int>(outputs.size())>;
-  template <int i>
-  static constexpr void add(Recorded& all, detail::GraphBuilder<Recorded>& builder) {
-    if constexpr (is_input<i>) {
-      builder.add_input(listed<i>.shape);
-    } else {
-      constexpr std::size_t n = listed<i>.inputs.size();
-      Shape in[n > 0 ? n : 1] = {};
-      for (std::size_t k = 0; k < n; ++k) in[k] = builder.shape(listed<i>.inputs[k]);
-      builder.add_node(listed<i>.layer, {listed<i>.inputs.data(), n}, {in, n});
-      all.names[i] = listed<i>.name;
-      all.nodes[i].closed = listed<i>.closed, all.nodes[i].sums = listed<i>.sums;
-      if constexpr (Layer<decltype(listed<i>.layer)>) {
-        for (Parameter parameter : parameters_of(listed<i>.layer, Shapes{in, n})) {
-          ListedParameter const& said = List::parameters[all.parameters.size()];
-          parameter.lr_mult = said.lr_mult, parameter.decay_mult = said.decay_mult;
-          parameter.regularizer = said.regularizer, parameter.max_norm = said.max_norm;
-          builder.add_parameter(parameter, said.owner);
-        }
-      }
-    }
-  }
   static constexpr Recorded recorded = [] {
     Recorded all{};
     detail::GraphBuilder<Recorded> builder{all};
-    [&]<int... i>(std::integer_sequence<int, i...>) { (add<i>(all, builder), ...); }
+    auto const add = [&](auto i) {
+      if constexpr (is_input<i>) {
+        builder.add_input(listed<i>.shape);
+      } else {
+        builder.add(listed<i>.layer, {listed<i>.inputs.data(), listed<i>.inputs.size()});
+        all.names[i] = listed<i>.name;
+        all.nodes[i].closed = listed<i>.closed, all.nodes[i].sums = listed<i>.sums;
+      }
+    };
+    [&]<int... i>(std::integer_sequence<int, i...>) { (add(std::integral_constant<int, i>{}), ...); }
     (std::make_integer_sequence<int, size>{});
+    for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+      ListedParameter const& said = List::parameters[i];
+      all.owner[i] = said.owner;
+      all.parameters[i].lr_mult = said.lr_mult, all.parameters[i].decay_mult = said.decay_mult;
+      all.parameters[i].regularizer = said.regularizer, all.parameters[i].max_norm = said.max_norm;
+    }
     return all;
   }();
   static constexpr auto const& nodes = recorded.nodes.items;

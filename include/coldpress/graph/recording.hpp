@@ -86,10 +86,6 @@ template <int... kinds, class... Layers, auto counts>
 struct Stores<std::integer_sequence<int, kinds...>, TypeList<Layers...>, counts>
     : Stored<kinds, Layers, counts.layers[kinds]>... {};
 template <int kind, class L, int n>
-constexpr Stored<kind, L, n>& stored(Stored<kind, L, n>& all) {
-  return all;
-}
-template <int kind, class L, int n>
 constexpr Stored<kind, L, n> const& stored(Stored<kind, L, n> const& all) {
   return all;
 }
@@ -106,7 +102,7 @@ struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outpu
   template <class L>
   constexpr void keep(int node, L const& layer, Sharing const& shared) {
     constexpr int k = index_in<L>(List{});
-    auto& store = stored<k>(*this);
+    Stored<k, L, counts.layers[k]>& store = *this;
     auto const i = static_cast<std::size_t>(node);
     kind[i] = k, slot[i] = store.count, sharing[i] = shared, labels[i] = !Layer<L> && Labelled<L>;
     store.list[store.count++] = layer;

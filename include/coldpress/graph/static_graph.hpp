@@ -48,11 +48,7 @@ struct StaticGraph {
     static constexpr auto const& node = recorded.parameter_node.items;
     static constexpr auto const& owner = recorded.owner.items;
     static constexpr auto const& first = recorded.first_parameter.items;
-    static constexpr int owners = [] {
-      int count = 0;
-      for (int i = 0; i < parameter_count; ++i) count += owner[static_cast<std::size_t>(i)] == i;
-      return count;
-    }();
+    static constexpr int owners = recorded.weight_count;
   };
   static constexpr Parameters parameters{};
 
