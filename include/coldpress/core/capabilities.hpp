@@ -97,5 +97,9 @@ constexpr Capabilities capabilities_of = [] {
     return Capabilities{};
   }
 }();
+/// Always true, or an error that says what is wrong with the declarations. A part of the concept Layer, so that the
+/// error stands where the layer is used.
+template <class L>
+constexpr bool declares_well = capabilities_of<L>.is_view || true;
 
 }  // namespace coldpress

@@ -38,7 +38,8 @@ template <class L>
 concept Layer = (OneInput<L> || ManyInputs<L> || Source<L>)&&requires(L const& layer) {
   { L::name } -> std::convertible_to<std::string_view>;
   { layer == layer } -> std::same_as<bool>;
-};
+}
+&&declares_well<L>;
 
 /// Acts on every value alone: op(seed) makes its operation; forward, backward and fusion follow from that.
 template <class L>

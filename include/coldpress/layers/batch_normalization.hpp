@@ -1,9 +1,9 @@
 // The layer BatchNormalization: normalises each channel by its mean and variance over the minibatch.
 #pragma once
 
-#include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/sums.hpp>
 
 #include <array>
 #include <utility>
@@ -149,84 +149,14 @@ struct BatchNormalization {
           y.row(i)[j] = (x.row(i)[j] - mean) * scale + shift;
         });
   }
-  /// f(i, j, numbers...) for value j of sample i, where the numbers are the array of_channel(c), called once per
-  /// channel.
+  /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`.
   static constexpr void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
-    using Numbers = decltype(of_channel(0));
-    constexpr int count = std::tuple_size_v<Numbers>;
-    constexpr Index block = 64;  // channels at once
-    Index const channels = pass.in[0], positions = pass.in.size() / channels;
-    [&]<int... n>(std::integer_sequence<int, n...>) {
-      if constexpr (many_threads<decltype(backend)>) {
-        each_part(backend, pass.x, channels * positions, [&](Index i, Index j, Index) {
-          Numbers const own = of_channel(j / positions);
-          f(i, j, own[n]...);
-        });
-      } else {
-        typename Numbers::value_type numbers[count][block];
-        for (Index first = 0; first < channels; first += block) {
-          Index const width = freestanding::smaller(block, channels - first);
-          for (Index k = 0; k < width; ++k) {
-            Numbers const own = of_channel(first + k);
-            ((numbers[n][k] = own[n]), ...);
-          }
-          each_sample(backend, pass.x, Context::value_cost * width * positions, [&](Index i) {
-            if (positions == 1) {
-              for (Index k = 0; k < width; ++k) f(i, first + k, numbers[n][k]...);
-              return;
-            }
-            for (Index k = 0; k < width; ++k) {
-              Index const end = (first + k + 1) * positions;
-              for (Index j = end - positions; j < end; ++j) f(i, j, numbers[n][k]...);
-            }
-          });
-        }
-      }
-    }
-    (std::make_integer_sequence<int, count>{});
+    each_channel_value(backend, pass.x, pass.in[0], pass.in.size() / pass.in[0], of_channel, f);
   }
-  /// sums[c] = Σ of_channel(c)(i, j), summed sample by sample or in sixteen parts; then finish(c).
+  /// sums[c] = Σ of_channel(c)(i, j); then finish(c).
   template <class T>
   static constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) {
-    Index const channels = pass.in[0], positions = pass.in.size() / channels;
-    if constexpr (many_threads<decltype(backend)>) {
-      backend.each_sum(
-          channels, pass.x.rows * positions, positions == 1 ? 32 : 1,
-          [&](Index c, Index n) { return of_channel(c)(n / positions, c * positions + n % positions); },
-          [&](Index c, T total) {
-            sums[c] = total;
-            finish(c);
-          });
-    } else {
-      Index const at_once = positions == 1 ? 16 : 1;  // channels that fill whole cache lines
-      each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * pass.x.rows,
-                 [&](Index first, Index last, auto const&) {
-                   Index const begin = first * at_once, stop = freestanding::smaller(last * at_once, channels);
-                   if (positions == 1) {
-                     for (Index c = begin; c < stop; ++c) sums[c] = 0;
-                     for (Index i = 0; i < pass.x.rows; ++i) {
-                       for (Index c = begin; c < stop; ++c) sums[c] += of_channel(c)(i, c);
-                     }
-                     for (Index c = begin; c < stop; ++c) finish(c);
-                     return;
-                   }
-                   for (Index c = begin; c < stop; ++c) {
-                     auto const f = of_channel(c);
-                     T parts[16] = {}, total{};
-                     for (Index i = 0; i < pass.x.rows; ++i) {
-                       Index j = c * positions;
-                       Index const end = j + positions;
-                       for (; j + 16 <= end; j += 16) {
-                         for (Index k = 0; k < 16; ++k) parts[k] += f(i, j + k);
-                       }
-                       for (Index k = 0; j < end; ++j, ++k) parts[k] += f(i, j);
-                     }
-                     for (T const part : parts) total += part;
-                     sums[c] = total;
-                     finish(c);
-                   }
-                 });
-    }
+    sum_channels(backend, pass.x.rows, pass.in[0], pass.in.size() / pass.in[0], sums, of_channel, finish);
   }
 };
 

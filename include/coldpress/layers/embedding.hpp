@@ -5,6 +5,7 @@
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/sums.hpp>
 
 #include <limits>
 
@@ -54,44 +55,8 @@ struct Embedding {
     });
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
-    using T = typename decltype(pass.dy)::Scalar;
-    T* const gradient = backend.scratch;
-    Index const numbers = pass.x.rows * pass.x.columns;
-    if constexpr (many_threads<decltype(backend)>) {
-      // Of the places with the same number, the first one sums the gradients of all.
-      auto const at = [&](Index place) { return pass.x.row(place / pass.x.columns)[place % pass.x.columns]; };
-      backend.each(vocabulary * features, [&](Index e) { gradient[e] = 0; });
-      each_part(backend, pass.dy, pass.x.columns * features, [&](Index n, Index e, Index) {
-        Index const own = n * pass.x.columns + e / features, f = e % features;
-        T const number = at(own);
-        if (!is_label(number, vocabulary)) return;
-        for (Index place = 0; place < own; ++place) {
-          if (at(place) == number) return;
-        }
-        T sum{};
-        for (Index place = own; place < numbers; ++place) {
-          if (at(place) == number) sum += pass.dy.row(place / pass.x.columns)[place % pass.x.columns * features + f];
-        }
-        gradient[static_cast<Index>(number) * features + f] = sum;
-      });
-    } else {
-      constexpr Index at_once = 16;  // features that fill whole cache lines
-      Index const cost = Context::value_cost * at_once * (numbers + vocabulary);
-      each_range(backend, (features + at_once - 1) / at_once, cost, [&](Index begin, Index end, auto const&) {
-        Index const first = begin * at_once, last = freestanding::smaller(end * at_once, features);
-        for (Index word = 0; word < vocabulary; ++word)
-          for (Index f = first; f < last; ++f) gradient[word * features + f] = T{};
-        for (Index n = 0; n < pass.x.rows; ++n) {
-          for (Index t = 0; t < pass.x.columns; ++t) {
-            T const number = pass.x.row(n)[t];
-            if (!is_label(number, vocabulary)) continue;
-            T const* const dy = pass.dy.row(n) + t * features;
-            T* const row = gradient + static_cast<Index>(number) * features;
-            for (Index f = first; f < last; ++f) row[f] += dy[f];
-          }
-        }
-      });
-    }
+    auto* const gradient = backend.scratch;
+    sum_numbered_rows(backend, pass.x, pass.dy, vocabulary, features, gradient);
     backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
   }
   static constexpr Capabilities capabilities{

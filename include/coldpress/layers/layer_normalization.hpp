@@ -5,6 +5,7 @@
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/layer.hpp>
+#include <coldpress/core/sums.hpp>
 
 namespace coldpress {
 
@@ -64,37 +65,13 @@ struct LayerNormalization {
     Index const size = last(pass.in);
     T *const dw = backend.scratch, *const db = dw + size;
     Index const lines = pass.in.size() / size;
-    if constexpr (many_threads<decltype(backend)>) {
-      auto const sum = [&](T* to, auto const& value) {
-        backend.each_sum(
-            size, lines * pass.dy.rows, 32,
-            [&](Index i, Index line) {
-              Index const at = line % lines * size + i;
-              return pass.dy.row(line / lines)[at] * value(pass.x.row(line / lines)[at], line);
-            },
-            [&](Index i, T all) { to[i] = all; });
+    sum_columns(backend, size, lines * pass.dy.rows, std::array{dw, db}, [&](Index line) {
+      Index const start = line % lines * size;
+      return [x = pass.x.row(line / lines) + start, dy = pass.dy.row(line / lines) + start,
+              mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1]](Index i) {
+        return std::array<T, 2>{(x[i] - mean) * scale * dy[i], dy[i]};
       };
-      sum(dw, [&](T x, Index line) { return (x - pass.memory[2 * line]) * pass.memory[2 * line + 1]; });
-      sum(db, [](T, Index) { return T{1}; });
-    } else {
-      constexpr Index at_once = 16;  // values per piece of a line: the sums run over all lines, so the work is divided
-                                     // across them
-      each_range(backend, (size + at_once - 1) / at_once, Context::value_cost * at_once * lines * pass.dy.rows,
-                 [&](Index first, Index last, auto const&) {
-                   Index const end = freestanding::smaller(last * at_once, size);
-                   for (Index i = first * at_once; i < end; ++i) dw[i] = db[i] = T{};
-                   for (Index line = 0; line < lines * pass.dy.rows; ++line) {
-                     T const *const x = pass.x.row(line / lines) + line % lines * size, *const dy =
-                                                                                            pass.dy.row(line / lines) +
-                                                                                            line % lines * size;
-                     T const mean = pass.memory[2 * line], scale = pass.memory[2 * line + 1];
-                     for (Index i = first * at_once; i < end; ++i) {
-                       dw[i] += (x[i] - mean) * scale * dy[i];
-                       db[i] += dy[i];
-                     }
-                   }
-                 });
-    }
+    });
     backend.hand_over(dw, size, pass.sinks[0]);
     backend.hand_over(db, size, pass.sinks[1]);
   }

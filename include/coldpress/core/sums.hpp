@@ -1,0 +1,168 @@
+// Loops over a minibatch that a backend with a thread for every value does otherwise than one whose threads have
+// ranges: each is here in both forms, and layers call it as one. No sum depends on how many threads there are.
+#pragma once
+
+#include <coldpress/core/each.hpp>
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/layer.hpp>
+
+#include <array>
+#include <utility>
+
+namespace coldpress {
+
+/// Values that neighbouring ranges may not share: a cache line.
+inline constexpr Index line_values = 16;
+
+/// to[q][j] = Σ of(n)(j)[q] over n below `terms`, in their order, for j below `count`: sums down the columns of
+/// matrices, whose rows n are read together. of(n) is asked once for each range of columns.
+template <class Backend, class T, std::size_t size, class Of>
+constexpr void sum_columns(Backend const& backend, Index count, Index terms, std::array<T*, size> to, Of of) {
+  if constexpr (many_threads<Backend>) {
+    for (std::size_t q = 0; q < size; ++q) {
+      backend.each_sum(
+          count, terms, 32, [&](Index j, Index n) { return of(n)(j)[q]; }, [&](Index j, T sum) { to[q][j] = sum; });
+    }
+  } else {
+    each_range(backend, (count + line_values - 1) / line_values, Context::value_cost * line_values * terms,
+               [&](Index first, Index last, auto const&) {
+                 Index const begin = first * line_values, end = freestanding::smaller(last * line_values, count);
+                 for (T* const sums : to) {
+                   for (Index j = begin; j < end; ++j) sums[j] = T{};
+                 }
+                 for (Index n = 0; n < terms; ++n) {
+                   auto const row = of(n);
+                   for (Index j = begin; j < end; ++j) {
+                     std::array<T, size> const values = row(j);
+                     for (std::size_t q = 0; q < size; ++q) to[q][j] += values[q];
+                   }
+                 }
+               });
+  }
+}
+
+/// Σ of(c)(i, j) over the samples i, below `rows`, and those values j of a sample that are of channel c, `positions`
+/// for each: to[c] takes it, and then finish(c) is called. Of several positions in sixteen parts.
+template <class Backend, class T, class Of, class Finish>
+constexpr void sum_channels(Backend const& backend, Index rows, Index channels, Index positions, T* to, Of of,
+                            Finish finish) {
+  if constexpr (many_threads<Backend>) {
+    backend.each_sum(
+        channels, rows * positions, positions == 1 ? 32 : 1,
+        [&](Index c, Index n) { return of(c)(n / positions, c * positions + n % positions); },
+        [&](Index c, T total) {
+          to[c] = total;
+          finish(c);
+        });
+  } else {
+    Index const at_once = positions == 1 ? line_values : 1;
+    each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * rows,
+               [&](Index first, Index last, auto const&) {
+                 Index const begin = first * at_once, stop = freestanding::smaller(last * at_once, channels);
+                 if (positions == 1) {
+                   for (Index c = begin; c < stop; ++c) to[c] = 0;
+                   for (Index i = 0; i < rows; ++i) {
+                     for (Index c = begin; c < stop; ++c) to[c] += of(c)(i, c);
+                   }
+                   for (Index c = begin; c < stop; ++c) finish(c);
+                   return;
+                 }
+                 for (Index c = begin; c < stop; ++c) {
+                   auto const f = of(c);
+                   T parts[16] = {}, total{};
+                   for (Index i = 0; i < rows; ++i) {
+                     Index j = c * positions;
+                     Index const end = j + positions;
+                     for (; j + 16 <= end; j += 16) {
+                       for (Index k = 0; k < 16; ++k) parts[k] += f(i, j + k);
+                     }
+                     for (Index k = 0; j < end; ++j, ++k) parts[k] += f(i, j);
+                   }
+                   for (T const part : parts) total += part;
+                   to[c] = total;
+                   finish(c);
+                 }
+               });
+  }
+}
+
+/// f(i, j, numbers...) for value j of each sample i of x, with the numbers of its channel: an array `of_channel(c)`.
+template <class Backend, class X, class Of, class F>
+constexpr void each_channel_value(Backend const& backend, X const& x, Index channels, Index positions, Of of_channel,
+                                  F f) {
+  using Numbers = decltype(of_channel(0));
+  constexpr int count = std::tuple_size_v<Numbers>;
+  constexpr Index block = 64;  // channels at once
+  [&]<int... n>(std::integer_sequence<int, n...>) {
+    if constexpr (many_threads<Backend>) {
+      each_part(backend, x, channels * positions, [&](Index i, Index j, Index) {
+        Numbers const own = of_channel(j / positions);
+        f(i, j, own[n]...);
+      });
+    } else {
+      typename Numbers::value_type numbers[count][block];
+      for (Index first = 0; first < channels; first += block) {
+        Index const width = freestanding::smaller(block, channels - first);
+        for (Index k = 0; k < width; ++k) {
+          Numbers const own = of_channel(first + k);
+          ((numbers[n][k] = own[n]), ...);
+        }
+        each_sample(backend, x, Context::value_cost * width * positions, [&](Index i) {
+          if (positions == 1) {
+            for (Index k = 0; k < width; ++k) f(i, first + k, numbers[n][k]...);
+            return;
+          }
+          for (Index k = 0; k < width; ++k) {
+            Index const end = (first + k + 1) * positions;
+            for (Index j = end - positions; j < end; ++j) f(i, j, numbers[n][k]...);
+          }
+        });
+      }
+    }
+  }
+  (std::make_integer_sequence<int, count>{});
+}
+
+/// to = a table of {table_rows, width} whose row r is the sum of those rows of dy that x numbers r, in their order: in
+/// each sample of x a number for each `width` values of dy. What is no number of a row adds nothing.
+template <class Backend, class X, class DY, class T>
+constexpr void sum_numbered_rows(Backend const& backend, X const& x, DY const& dy, Index table_rows, Index width,
+                                 T* to) {
+  Index const numbers = x.rows * x.columns;
+  if constexpr (many_threads<Backend>) {
+    // Of the places that have the same number the first adds up the rows of all.
+    auto const at = [&](Index place) { return x.row(place / x.columns)[place % x.columns]; };
+    backend.each(table_rows * width, [&](Index e) { to[e] = 0; });
+    each_part(backend, dy, x.columns * width, [&](Index n, Index e, Index) {
+      Index const own = n * x.columns + e / width, f = e % width;
+      T const number = at(own);
+      if (!is_label(number, table_rows)) return;
+      for (Index place = 0; place < own; ++place) {
+        if (at(place) == number) return;
+      }
+      T sum{};
+      for (Index place = own; place < numbers; ++place) {
+        if (at(place) == number) sum += dy.row(place / x.columns)[place % x.columns * width + f];
+      }
+      to[static_cast<Index>(number) * width + f] = sum;
+    });
+  } else {
+    Index const cost = Context::value_cost * line_values * (numbers + table_rows);
+    each_range(backend, (width + line_values - 1) / line_values, cost, [&](Index begin, Index end, auto const&) {
+      Index const first = begin * line_values, last = freestanding::smaller(end * line_values, width);
+      for (Index r = 0; r < table_rows; ++r)
+        for (Index f = first; f < last; ++f) to[r * width + f] = T{};
+      for (Index n = 0; n < x.rows; ++n) {
+        for (Index t = 0; t < x.columns; ++t) {
+          T const number = x.row(n)[t];
+          if (!is_label(number, table_rows)) continue;
+          T const* const from = dy.row(n) + t * width;
+          T* const row = to + static_cast<Index>(number) * width;
+          for (Index f = first; f < last; ++f) row[f] += from[f];
+        }
+      }
+    });
+  }
+}
+
+}  // namespace coldpress
