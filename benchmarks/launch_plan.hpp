@@ -1,6 +1,7 @@
 // Plans how the kernels of the workloads are started on a GPU, without having one.
 #pragma once
 
+#include "idle_device.hpp"
 #include "workloads.hpp"
 
 #include <coldpress/backend/cuda/host_transfer.hpp>
@@ -11,16 +12,18 @@
 
 namespace bench {
 
+<<<<<<< HEAD
 /// A device that records passes and does nothing. Its memory does not exist but has addresses such as a GPU's.
 class Planner final : public cuda::Device {
+=======
+/// Takes passes down and does nothing. Its memory is nowhere, but has addresses as a GPU gives them.
+class Planner final : public IdleDevice {
+>>>>>>> refs/heads/transfer
  public:
-  Planner() {
+  Planner() : IdleDevice("a GPU that is not there") {
     sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double)));
     tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
   }
-  std::string const& name() const override { return name_; }
-  bool emulated() const override { return true; }
-  cuda::Compiled compile(std::string const&) override { return {}; }
   void release_pinned(void* memory) noexcept override { std::free(memory); }
   cuda::Pass last = {};
 
@@ -37,21 +40,12 @@ class Planner final : public cuda::Device {
     return reinterpret_cast<void*>(at);
   }
   void* make_pinned(std::size_t bytes) override { return std::malloc(bytes); }
-  void destroy(void*) noexcept override {}
-  void copy_up(void*, void const*, std::size_t) override {}
-  void copy_down(void*, void const*, std::size_t) override {}
-  void copy_ahead(void*, void const*, std::size_t) override {}
-  void copy_over(void*, Device&, void const*, std::size_t) override {}
-  void set_zero(void*, std::size_t) override {}
   int most_blocks(cuda::Call const&) override { return 1 << 30; }
   bool has_cluster(cuda::Call const&, int) override { return true; }
   std::unique_ptr<cuda::TakenDown> take_down(cuda::Pass const& pass) override {
     return std::make_unique<Taken>(*this, pass);
   }
-  void mark(int) override {}
-  void wait(int) override {}
 
-  std::string name_ = "a GPU that is not there";
   std::uintptr_t next_ = 0x7f0000000000;
 };
 

@@ -26,6 +26,19 @@ class Border<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cuda::Devi
         flags_(backend.device),
         fuses_(backend.fused) {}
 
+  static constexpr bool runs_strangers = false;
+  static constexpr bool keeps_brought = false;
+  static Room room_for(Index values, Index scratch, Index own) {
+    require(values <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
+    int const workers = cuda::RuntimeCuda::workers_for(own);
+    scratch += own == 0 ? 0 : (workers - 1) * own;
+    scratch = cuda::RuntimeCuda::pitch(scratch);  // values come after it, as rows start
+    return {values + scratch, scratch, workers};
+  }
+  static void employ(cuda::RuntimeCuda& backend, Room const& room, Index own) {
+    backend.workers = room.workers, backend.own_scratch = own;
+  }
+
   using Passes = cuda::FusedPasses;
   bool fuses() const { return fuses_; }
   template <class Run>

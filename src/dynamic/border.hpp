@@ -8,12 +8,26 @@
 
 namespace coldpress::dynamic {
 
+/// What a pass needs: so many values, the first of them as scratch, of so many workers.
+struct Room {
+  Index values, scratch;
+  int workers;
+};
+
 template <class Backend>
 class Border : public HostTransfer<Backend>, public HostTransfer<Backend>::template Buffers<float> {
   using Buffers = typename HostTransfer<Backend>::template Buffers<float>;
 
  public:
   explicit Border(Backend const&) : Buffers(HostTransfer<Backend>{}) {}
+
+  /// Whether it computes layers that the user's program has registered.
+  static constexpr bool runs_strangers = true;
+  /// Whether what was brought for one call is still there after it was brought for another.
+  static constexpr bool keeps_brought = true;
+  /// For a pass over so many values, which wants so much scratch, and `own` of it for each worker.
+  static Room room_for(Index values, Index scratch, Index) { return {values + scratch, scratch, 1}; }
+  static void employ(Backend&, Room const&, Index) {}
 
   /// Passes that are one piece of code each, where the backend makes some; false: nothing was done.
   struct Passes {};

@@ -2,16 +2,15 @@
 // steps are in trainer.hpp.
 #pragma once
 
+#include "gathered.hpp"
 #include "outlet.hpp"
-#include "program.hpp"
+#include "parameter_store.hpp"
 #include "recording.hpp"
+#include "space.hpp"
 
-#include <coldpress/core/finite.hpp>
-#include <coldpress/core/memory.hpp>
 #include <coldpress/graph/execute.hpp>
 #include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/samples.hpp>
-#include <coldpress/optim/filler.hpp>
 
 #include <algorithm>
 #include <array>
@@ -41,84 +40,41 @@ class Engine final : public Executable {
         executor_(std::move(executor)),
         seed_(seed),
         inference_(border_, *graph_, backend, PlanOptions{}, seed),
-        parameters_(memory()),
+        parameters_(*graph_, inference_.program, border_, backend_),
         carried_(memory()),
         zeros_(memory()),
-        owners_(graph_->owners()),
-        weights_(graph_->weights()),
-        frozen_(std::make_unique<bool[]>(graph_->parameters.size())),
-        trained_sums_(border_.template memory<Sums>()),
-        evaluated_sums_(border_.template memory<Sums>()),
+        gathered_(*graph_, border_),
         outlet_(border_, graph_->outputs.size(), static_cast<std::size_t>(graph_->inputs())) {
     if (rounds() && graph_->has_strange_parameters())
       throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
-    if (takes_layers<Backend> && graph_->has_strangers())
+    if (!Border<Backend>::runs_strangers && graph_->has_strangers())
       throw UnsupportedError{"network: a registered layer is code for the CPU, which the GPU cannot run"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
     for (int node : graph_->outputs) output_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(node)].shape);
     kept_.reserve(input_shapes_.size());
-    parameters_.reserve(inference_.program.parameter_size());
-    trained_sums_.reserve(graph_->sums), evaluated_sums_.reserve(graph_->sums);
-    for (std::size_t i = 0; i < weights_.size() && start == WeightsStart::filled; ++i) {
-      Parameter const& weight = parameter(static_cast<int>(i));
-      Slot const& at = slot(static_cast<int>(i));
-      border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
-        fill(weight, Stream{seed, 0, weights_[i].name},
-             [&](Index e, float value) { backend.put(weight, storage, e, value); });
-      });
-    }
+    if (start == WeightsStart::filled) parameters_.fill(seed);
   }
 
   ~Engine() override { border_.end(); }
 
   std::span<Shape const> input_shapes() const override { return input_shapes_; }
   std::span<Shape const> output_shapes() const override { return output_shapes_; }
-  std::vector<Weight> const& weights() const override { return weights_; }
+  std::vector<Weight> const& weights() const override { return parameters_.weights(); }
 
   void read(int buffer, int weight, std::span<float> values) const override {
-    check(weight, values.size());
-    auto const other = static_cast<std::size_t>(buffer - 1);
-    float const* const from = buffer == data            ? parameters_.data()
-                              : other < buffers_.size() ? buffers_[other].data()
-                                                        : nullptr;
-    Slot const& at = slot(weight);
-    if (!from) {
-      std::ranges::fill(values, 0.0f);
-      return;
-    }
-    border_.read(from + at.offset, at.size, [&](float const* storage) {
-      for (std::size_t e = 0; e < values.size(); ++e)
-        values[e] = backend_.get(parameter(weight), storage, static_cast<Index>(e));
-    });
+    parameters_.read(buffer, weight, values);
   }
   void write(int buffer, int weight, std::span<float const> values) override {
-    check(weight, values.size());
-    Slot const& at = slot(weight);
-    border_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
-      for (std::size_t e = 0; e < values.size(); ++e)
-        backend_.put(parameter(weight), storage, static_cast<Index>(e), values[e]);
-    });
+    parameters_.write(buffer, weight, values);
   }
-  void clear(int buffer) override {
-    base(buffer);
-    border_.clear(buffer == data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
-  }
-  bool is_finite() const override {
-    bool finite = true;
-    border_.read(parameters_.data(), parameters_.size(), [&](float const* all) {
-      finite = first_not_finite(Values{all, static_cast<std::size_t>(parameters_.size())}) < 0;
-    });
-    return finite;
-  }
-  void set_frozen(int weight, bool frozen) override {
-    check(weight);
-    frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
-  }
+  void clear(int buffer) override { parameters_.clear(buffer); }
+  bool is_finite() const override { return parameters_.is_finite(); }
+  void set_frozen(int weight, bool frozen) override { parameters_.set_frozen(weight, frozen); }
 
   void reserve(Index batch, Mode mode) override {
     border_.start(0);
-    make(inference_, room_for(inference_, batch));
+    make(inference_, inference_.room_for(batch));
     if (streams_ == 0) carried_.reserve(inference_.program.plan().state * batch);
     if constexpr (has_tape) {
       if (taped_) reserve_tapes(batch);
@@ -126,14 +82,14 @@ class Engine final : public Executable {
     if (mode == Mode::inference) return;
     if (trainer_maker<Backend>.load(std::memory_order_relaxed) && !rounds()) linked_training();
     Space& space = training();
-    Room const room = room_for(space, batch);
+    Room const room = space.room_for(batch);
     if (room.values > space.memory.size()) forget();  // what grows loses what a backward pass would read
     make(space, room);
-    base(gradient);
+    parameters_.base(gradient);
     reserve_zeros(space.program, batch);
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes homes) override {
-    if (mode == Mode::inference) return infer(recording_for(inputs), inputs, nullptr, homes);
+    if (mode == Mode::inference) return infer(recorder_.of(inputs), inputs, nullptr, homes);
     Space& space = training();
     auto const run = start(space, inputs, homes, step_ + 1);
     forget();
@@ -143,7 +99,8 @@ class Engine final : public Executable {
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
     // After reset streams_ is 0, and what was never recorded fits nothing.
-    if (streams_ == stream_.batch && plays(stream_, inputs, carried_.data())) return play(stream_, inputs);
+    Recording const& stream = recorder_.stream();
+    if (streams_ == stream.batch && plays(stream, inputs, carried_.data())) return play(stream, inputs);
     return stream_anew(inputs);
   }
   __attribute__((noinline)) std::span<Values const> stream_anew(std::span<Values const> inputs) {
@@ -152,7 +109,7 @@ class Engine final : public Executable {
     if (streams_ != 0 && streams_ != batch) coldpress::detail::refuse_other_batch(batch, streams_);
     carried_.reserve(inference_.program.plan().state * batch);
     streams_ = batch;
-    infer(stream_, inputs, carried_.data(), nullptr);
+    infer(recorder_.stream(), inputs, carried_.data(), nullptr);
     return outputs();
   }
   void reset() override {
@@ -164,11 +121,10 @@ class Engine final : public Executable {
       evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {}, homes);
-    losses();  // before others take their place
+    gathered_.start_evaluation();
     auto run = start(*evaluation_, inputs, homes, 0);
-    run.sums = evaluated_sums_.data();
+    run.sums = gathered_.sums(Mode::inference);
     forget();
-    border_.start_losses();
     if (!border_.evaluation(evaluation_->passes, run)) {
       compute(*evaluation_, run);
       loss_and_gradient(run, [](int, float) {});
@@ -176,31 +132,11 @@ class Engine final : public Executable {
     return remember(run);
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
-    std::vector<std::pair<std::string, double>> all;
-    border_.read((mode == Mode::training ? trained_sums_ : evaluated_sums_).data(), graph_->sums,
-                 [&](double const* sums) {
-                   for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
-                     std::visit(
-                         [&](auto const& part) {
-                           if constexpr (sums_of<std::remove_cvref_t<decltype(part)>>() > 0)
-                             all.emplace_back(graph_->names[i], report_of(part, sums + graph_->nodes[i].sums));
-                         },
-                         graph_->layers[i]);
-                   }
-                 });
-    return all;
+    return gathered_.statistics(mode);
   }
-  void reset_statistics(Mode mode) override { border_.clear(mode == Mode::training ? trained_sums_ : evaluated_sums_); }
+  void reset_statistics(Mode mode) override { gathered_.reset(mode); }
   bool has_losses() const override { return graph_->has_losses(); }
-  std::vector<std::pair<std::string, float>> const& losses() const override {
-    if (!settled_) {
-      border_.settle_losses([&](std::span<float const> means) {
-        for (std::size_t k = 0; k < losses_.size(); ++k) losses_[k].second = means[k];
-      });
-      settled_ = true;
-    }
-    return losses_;
-  }
+  std::vector<std::pair<std::string, float>> const& losses() const override { return gathered_.losses(); }
   std::shared_ptr<SharedTensor::Home> upload(Values values) override { return border_.upload(values); }
   std::span<Values const> outputs() const override { return outlet_.outputs(); }
   std::span<Values const> input_gradients() const override { return outlet_.input_gradients(); }
@@ -211,28 +147,11 @@ class Engine final : public Executable {
 
  private:
   friend class Trainer<Backend>;
-  using Memory = typename Border<Backend>::template Memory<float, AnyBatch, 0>;
-  using Workspace = typename Border<Backend>::template Workspace<float, AnyBatch, 0, false>;
-  using Sums = typename Border<Backend>::template Memory<double, AnyBatch, 0>;
+  using Space = dynamic::Space<Backend>;
+  using Memory = typename ParameterStore<Backend>::Memory;
   Memory memory() const { return border_.template memory<Memory>(); }
-  struct Space {
-    Program program;
-    Workspace memory;
-    HeapMemory<float> of_workers;
-    typename Border<Backend>::Passes passes;
-    template <class... Args>
-    explicit Space(Border<Backend> const& border, Args&&... args)
-        : program(std::forward<Args>(args)...), memory(border.template memory<Workspace>()) {}
-  };
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
-  /// Of the last few sizes of a minibatch.
-  Recording& recording_for(std::span<Values const> inputs) {
-    for (Recording& recording : forward_) {
-      if (recording.fits(inputs)) return recording;
-    }
-    return forward_[oldest_++ % forward_.size()];
-  }
   /// Forward: one copy of all layers' code.
   __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
     if (!border_.forward(space.passes, run)) coldpress::forward(run);
@@ -272,7 +191,7 @@ class Engine final : public Executable {
       if (some <= batch - ways && some > ways) some = ways;
       for (std::size_t k = 0; k < inputs.size(); ++k)
         inputs[k] = {cpu::Tape::stand_in(k), static_cast<std::size_t>(some * input_shapes_[k].size())};
-      Room const room = room_for(inference_, some);
+      Room const room = inference_.room_for(some);
       Recording recording;
       record(recording, run_in(inference_, room, some, 0), inputs);
       size = std::max(size, recording.tape.size());
@@ -282,43 +201,15 @@ class Engine final : public Executable {
       record(recording, run, inputs);
       stream_size = std::max(stream_size, recording.tape.size());
     }
-    for (Recording& recording : forward_) recording.batch = 0, recording.tape.reserve(size);
-    if (streams) stream_.batch = 0, stream_.tape.reserve(stream_size), stream_.outputs.reserve(output_shapes_.size());
+    recorder_.reserve(size, streams ? std::optional{stream_size} : std::nullopt, output_shapes_.size());
     outlet_.drop();
   }
-  void record(Recording& recording, EngineRun run, std::span<Values const> inputs) {
-    recording.batch = 0;  // until all is down
-    run.backend.tape = &recording.tape;
-    for (std::size_t k = 0; k < inputs.size(); ++k) run.inputs[k] = cpu::Tape::stand_in(k);
-    do {
-      recording.tape.start(inputs);
-      compute(inference_, run);
-    } while (recording.tape.grow());
-    auto const outputs = remember(run);
-    recording.outputs.assign(outputs.begin(), outputs.end());
-    for (Recording& other : forward_) {  // nothing is allocated for other sizes of a minibatch later
-      other.outputs.reserve(output_shapes_.size());
-      if (other.batch == 0) other.tape.reserve(recording.tape.size());
-    }
-    // Now it is down, and nothing that may find no memory comes after it.
-    recording.batch = run.batch, recording.memory = inference_.memory.data(), recording.state = run.state;
-    for (std::size_t k = 0; k < inputs.size(); ++k) recording.sizes[k] = inputs[k].size();
+  void record(Recording& recording, EngineRun const& run, std::span<Values const> inputs) {
+    recorder_.record(
+        recording, run, inference_.memory.data(), inputs, [&](EngineRun const& taped) { compute(inference_, taped); },
+        [&](EngineRun const& taped) { return remember(taped); });
   }
 
-  Parameter const& parameter(int weight) const {
-    return graph_->parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
-  }
-  Slot const& slot(int weight) const { return inference_.program.slot(owners_[static_cast<std::size_t>(weight)]); }
-  void check(int weight) const {
-    if (weight < 0 || weight >= static_cast<int>(weights_.size()))
-      refuse("network: no weight has number ", weight, "; there are ", weights_.size());
-  }
-  void check(int weight, std::size_t values) const {
-    check(weight);
-    auto const& [name, shape, other, aliases, layers, factor] = weights_[static_cast<std::size_t>(weight)];
-    if (static_cast<Index>(values) != shape.size())
-      refuse("network: weight '", name, "' of shape ", shape, " has ", shape.size(), " values, got ", values);
-  }
   void check_streams() const {
     Program const& program = inference_.program;
     if (program.plan().streams) return;
@@ -339,15 +230,6 @@ class Engine final : public Executable {
     } else {
       return false;
     }
-  }
-  /// Gradients and states come to be when they are first written.
-  float* base(int buffer) {
-    if (buffer == data) return parameters_.data();
-    if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
-    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(memory());
-    auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
-    memory.reserve(parameters_.size());
-    return memory.data();
   }
   /// The samples of a minibatch; throws ShapeError where inputs disagree. What nothing reads may be left out.
   Index samples(Program const& program, std::span<Values const> inputs) const {
@@ -377,19 +259,12 @@ class Engine final : public Executable {
       check_targets(reader, in, labels);
     });
   }
-  /// What a pass needs: so many values, and the first of them as scratch.
-  struct Room {
-    Index values, scratch;
-    int workers;
-  };
   /// `kept`: the inputs are those of the call before, and so are outputs and input gradients up to this one.
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
     Index const batch = samples(space.program, inputs);
-    Room const room = room_for(space, batch);
+    Room const room = space.room_for(batch);
     border_.start(kept);
-    if constexpr (takes_layers<Backend>) {
-      if (kept == 0) forget();  // what was brought for an earlier call goes
-    }
+    if (kept == 0 && !Border<Backend>::keeps_brought) forget();
     EngineRun run = run_in(space, room, batch, step);
     for (std::size_t k = 0; k < inputs.size(); ++k)
       run.inputs[k] = kept == 0 ? border_.bring(inputs[k], k, home(homes, k)) : border_.brought(inputs[k], k);
@@ -398,13 +273,14 @@ class Engine final : public Executable {
   /// A pass of so many samples, but for its inputs.
   EngineRun run_in(Space& space, Room const& room, Index batch, std::uint64_t step) {
     make(space, room);
-    Backend backend = backend_;
-    if constexpr (requires { backend.scratch; }) backend.scratch = space.memory.data();
-    if constexpr (takes_layers<Backend>)
-      backend.workers = room.workers, backend.own_scratch = space.program.worker_scratch();
-    if constexpr (requires { backend.executor; })
-      backend.employ(executor_.get(), space.of_workers, space.program.worker_scratch());
-    return {space.program, backend, parameters_.data(), space.memory.data() + room.scratch, {}, batch, seed_, step};
+    return {space.program,
+            space.equipped(backend_, room, executor_.get()),
+            parameters_.data(),
+            space.memory.data() + room.scratch,
+            {},
+            batch,
+            seed_,
+            step};
   }
   /// Planned when it is first asked for: most networks that are loaded are never trained by hand.
   Space& training() {
@@ -417,26 +293,6 @@ class Engine final : public Executable {
   void make(Space& space, Room const& room) {
     if (room.values > space.memory.size()) outlet_.drop();
     space.memory.reserve(room.values);
-  }
-  Room room_for(Space const& space, Index batch) const {
-    Index const own = space.program.worker_scratch();
-    int const workers = [&] {
-      if constexpr (takes_layers<Backend>) {
-        return Backend::workers_for(own);
-      } else {
-        return 1;
-      }
-    }();
-    Index scratch = space.program.scratch() + (own == 0 ? 0 : (workers - 1) * own);
-    if constexpr (takes_layers<Backend>) scratch = Backend::pitch(scratch);  // values come after it, as rows start
-    Index workspace = 0;
-    bool const absurd =
-        __builtin_mul_overflow(space.program.plan().workspace, batch, &workspace) || workspace > Index{1} << 60;
-    require(!absurd, "network: no memory holds a batch of this size");
-    if constexpr (takes_layers<Backend>) {
-      require(workspace <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
-    }
-    return {workspace + scratch, scratch, workers};
   }
   void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
   /// Where the outputs are; they are fetched where they are read.
@@ -460,21 +316,14 @@ class Engine final : public Executable {
   std::uint64_t seed_, step_ = 0;
   Space inference_;
   std::vector<Shape> input_shapes_, output_shapes_;
-  Memory parameters_, carried_, zeros_;
+  ParameterStore<Backend> parameters_;
+  Memory carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
-  std::array<Recording, 4> forward_;
-  std::size_t oldest_ = 0;  // of these
-  Recording stream_;
-  Index streams_ = 0;        // sequences that are under way
-  std::vector<int> owners_;  // the parameter that each weight is
-  std::vector<Weight> weights_;
-  std::unique_ptr<bool[]> frozen_;                             // of each parameter
-  Sums trained_sums_, evaluated_sums_;                         // of losses and statistics
-  std::vector<Memory> buffers_;                                // gradients, then optimizer states
-  std::unique_ptr<Space> training_, evaluation_;               // where they are asked for
-  mutable std::vector<std::pair<std::string, float>> losses_;  // of the last step
-  mutable bool settled_ = true;                                // they are known
-  std::vector<Values> kept_;                                   // the inputs of a forward in training
+  Recorder recorder_;
+  Index streams_ = 0;  // sequences that are under way
+  Gathered<Backend> gathered_;
+  std::unique_ptr<Space> training_, evaluation_;  // where they are asked for
+  std::vector<Values> kept_;                      // the inputs of a forward in training
   mutable Outlet<Backend> outlet_;
   bool passed_back_ = false;  // backward_input has been here since the last forward
   std::unique_ptr<Training> trainer_;

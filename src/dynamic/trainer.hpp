@@ -41,8 +41,8 @@ class Trainer final : public Training {
   }
   void subtract_gradients() override {
     Program const& program = engine_.inference_.program;
-    subtract(engine_.backend_, engine_.parameters_.data(), engine_.base(Executable::gradient), program.slots(),
-             program.parameter_count(), engine_.frozen_.get());
+    subtract(engine_.backend_, engine_.parameters_.data(), engine_.parameters_.base(Executable::gradient),
+             program.slots(), program.parameter_count(), engine_.parameters_.frozen());
     engine_.border_.submit();
   }
 
@@ -51,31 +51,30 @@ class Trainer final : public Training {
     prepare(objective);
     Graph const& graph = *engine_.graph_;
     auto& border = engine_.border_;
-    auto& losses = engine_.losses_;
+    auto& gathered = engine_.gathered_;
+    auto& parameters = engine_.parameters_;
     Program const& program = space_->program;
     Index const batch = engine_.samples(program, inputs);
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
     engine_.check_labels(program, inputs, targets, homes);
     auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1);
-    run.sums = engine_.trained_sums_.data();
+    run.sums = gathered.sums(Mode::training);
     if (objective) run.inputs[inputs.size()] = border.bring(targets, inputs.size(), engine_.home(homes, inputs.size()));
-    border.start_losses();
-    losses.clear(), engine_.settled_ = true;
+    gathered.start_step();
     auto const each_loss = [&](int g, float value) {
-      auto const node = static_cast<std::size_t>(program.group(g).loss);
-      losses.emplace_back(node < graph.names.size() ? graph.names[node] : std::string{}, value);
+      gathered.add_loss(static_cast<std::size_t>(program.group(g).loss), value);
     };
     std::visit(
         [&](auto const& optimizer) {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
-          UpdateSink<Optimizer, float> sink{optimizer, 0, engine_.parameters_.data(), {}};
-          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = engine_.base(Executable::state + s);
-          auto const* const frozen = border.flags(engine_.frozen_.get(), program.parameter_count());
+          UpdateSink<Optimizer, float> sink{optimizer, 0, parameters.data(), {}};
+          for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = parameters.base(Executable::state + s);
+          auto const* const frozen = border.flags(parameters.frozen(), program.parameter_count());
           Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen};
           bool const fused = turn.fuses() && !program.shares() && !graph.has_strange_parameters() &&
                              (fuses_update_of<Backend, Optimizer> || border.fuses());
           // Which may find no memory: nothing has changed yet.
-          float* const gradients = fused ? nullptr : engine_.base(Executable::gradient);
+          float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
           if (!border.step(space_->passes, run, turn, gradients, each_loss)) {
             float const loss = train_step(run, turn, gradients, each_loss);
@@ -84,14 +83,14 @@ class Trainer final : public Training {
           if (taken) progress = turn.after(), ++engine_.step_;
         },
         options.optimizer);
-    engine_.settled_ = false;
+    gathered.end_step();
     engine_.forget();
     if (graph.force_backward) remember_input_gradients(run);
     engine_.remember(run);
   }
 
  private:
-  using Space = typename Engine<Backend>::Space;
+  using Space = dynamic::Space<Backend>;
   using EngineRun = typename Engine<Backend>::EngineRun;
 
   /// Plans training for an objective, or for the network's own losses.
@@ -104,7 +103,8 @@ class Trainer final : public Training {
                                          objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
     auto fresh_objective = objective;  // which may find no memory, while nothing has changed
-    if (space_) engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget_layers();  // its memory and layers go
+    if (space_)
+      engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget_layers();  // its memory and layers go
     space_ = std::move(fresh);
     trained_for_ = std::move(fresh_objective);
   }
@@ -116,7 +116,7 @@ class Trainer final : public Training {
     return engine_.start(*engine_.training_, engine_.kept_, nullptr, engine_.step_, kept);
   }
   GradientSinks<float> gradients() {
-    return {{engine_.base(Executable::gradient)}, engine_.training_->program.slots()};
+    return {{engine_.parameters_.base(Executable::gradient)}, engine_.training_->program.slots()};
   }
   /// Zeros for an input that no gradient reaches.
   void remember_input_gradients(EngineRun const& run) {

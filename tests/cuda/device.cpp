@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "../../benchmarks/idle_device.hpp"
 #include "../../kernels/cuda/device_copy.hpp"
 
 namespace {
@@ -14,12 +15,9 @@ using namespace coldpress;
 using cuda::Call;
 using cuda::Pass;
 
-class Failing final : public cuda::Device {
+class Failing final : public bench::IdleDevice {
  public:
-  std::string const& name() const override { return name_; }
-  bool emulated() const override { return true; }
-  cuda::Compiled compile(std::string const&) override { return {}; }
-  void release_pinned(void*) noexcept override {}
+  Failing() : IdleDevice("failing") {}
 
   enum class At { none, take_down, change, start, blocks };
   At fails = At::none;
@@ -46,21 +44,10 @@ class Failing final : public cuda::Device {
     }
     Failing& device;
   };
-  void* make(std::size_t) override { return nullptr; }
-  void* make_pinned(std::size_t) override { return nullptr; }
-  void destroy(void*) noexcept override {}
-  void copy_up(void*, void const*, std::size_t) override {}
-  void copy_down(void*, void const*, std::size_t) override {}
-  void copy_ahead(void*, void const*, std::size_t) override {}
-  void copy_over(void*, Device&, void const*, std::size_t) override {}
-  void set_zero(void*, std::size_t) override {}
   int most_blocks(cuda::Call const&) override { return check(At::blocks), 1; }
-  bool has_cluster(cuda::Call const&, int) override { return false; }
   std::unique_ptr<cuda::TakenDown> take_down(Pass const& pass) override { return std::make_unique<Taken>(*this, pass); }
-  void mark(int) override {}
   void wait(int turn) override { waits.push_back(turn); }
 
-  std::string name_ = "failing";
   char kernels_[32] = {};
 };
 

@@ -1,0 +1,128 @@
+// The weights of a network from a config where its backend has them, and what is laid out as they are: gradients, and
+// the states of an optimizer.
+#pragma once
+
+#include "border.hpp"
+#include "program.hpp"
+
+#include <coldpress/core/finite.hpp>
+#include <coldpress/optim/filler.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace coldpress::dynamic {
+
+template <class Backend>
+class ParameterStore {
+ public:
+  using Memory = typename Border<Backend>::template Memory<float, AnyBatch, 0>;
+  using Weight = Executable::Weight;
+
+  /// Laid out as the program says, which all programs of the graph do alike. All three are borrowed.
+  ParameterStore(Graph const& graph, Program const& program, Border<Backend> const& border, Backend const& backend)
+      : graph_(graph),
+        program_(program),
+        border_(border),
+        backend_(backend),
+        owners_(graph.owners()),
+        weights_(graph.weights()),
+        frozen_(std::make_unique<bool[]>(graph.parameters.size())),
+        parameters_(border.template memory<Memory>()) {
+    parameters_.reserve(program.parameter_size());
+  }
+
+  std::vector<Weight> const& weights() const { return weights_; }
+  /// By the layers' fillers.
+  void fill(std::uint64_t seed) {
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      Parameter const& weight = parameter(static_cast<int>(i));
+      Slot const& at = slot(static_cast<int>(i));
+      border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
+        coldpress::fill(weight, Stream{seed, 0, weights_[i].name},
+                        [&](Index e, float value) { backend_.put(weight, storage, e, value); });
+      });
+    }
+  }
+  void read(int buffer, int weight, std::span<float> values) const {
+    check(weight, values.size());
+    auto const other = static_cast<std::size_t>(buffer - 1);
+    float const* const from = buffer == Executable::data ? parameters_.data()
+                              : other < buffers_.size()  ? buffers_[other].data()
+                                                         : nullptr;
+    Slot const& at = slot(weight);
+    if (!from) {
+      std::ranges::fill(values, 0.0f);
+      return;
+    }
+    border_.read(from + at.offset, at.size, [&](float const* storage) {
+      for (std::size_t e = 0; e < values.size(); ++e)
+        values[e] = backend_.get(parameter(weight), storage, static_cast<Index>(e));
+    });
+  }
+  void write(int buffer, int weight, std::span<float const> values) {
+    check(weight, values.size());
+    Slot const& at = slot(weight);
+    border_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
+      for (std::size_t e = 0; e < values.size(); ++e)
+        backend_.put(parameter(weight), storage, static_cast<Index>(e), values[e]);
+    });
+  }
+  void clear(int buffer) {
+    base(buffer);
+    border_.clear(buffer == Executable::data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
+  }
+  bool is_finite() const {
+    bool finite = true;
+    border_.read(parameters_.data(), parameters_.size(), [&](float const* all) {
+      finite = first_not_finite(Values{all, static_cast<std::size_t>(parameters_.size())}) < 0;
+    });
+    return finite;
+  }
+  void set_frozen(int weight, bool frozen) {
+    check(weight);
+    frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
+  }
+  /// Of each parameter.
+  bool const* frozen() const { return frozen_.get(); }
+
+  float* data() { return parameters_.data(); }
+  /// Gradients and states come to be when they are first written.
+  float* base(int buffer) {
+    if (buffer == Executable::data) return parameters_.data();
+    if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
+    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(border_.template memory<Memory>());
+    auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
+    memory.reserve(parameters_.size());
+    return memory.data();
+  }
+
+ private:
+  Parameter const& parameter(int weight) const {
+    return graph_.parameters[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])];
+  }
+  Slot const& slot(int weight) const { return program_.slot(owners_[static_cast<std::size_t>(weight)]); }
+  void check(int weight) const {
+    if (weight < 0 || weight >= static_cast<int>(weights_.size()))
+      refuse("network: no weight has number ", weight, "; there are ", weights_.size());
+  }
+  void check(int weight, std::size_t values) const {
+    check(weight);
+    auto const& [name, shape, other, aliases, layers, factor] = weights_[static_cast<std::size_t>(weight)];
+    if (static_cast<Index>(values) != shape.size())
+      refuse("network: weight '", name, "' of shape ", shape, " has ", shape.size(), " values, got ", values);
+  }
+
+  Graph const& graph_;
+  Program const& program_;
+  Border<Backend> const& border_;
+  Backend const& backend_;
+  std::vector<int> owners_;  // the parameter that each weight is
+  std::vector<Weight> weights_;
+  std::unique_ptr<bool[]> frozen_;
+  Memory parameters_;
+  std::vector<Memory> buffers_;  // gradients, then optimizer states
+};
+
+}  // namespace coldpress::dynamic
