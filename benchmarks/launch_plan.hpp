@@ -12,13 +12,8 @@
 
 namespace bench {
 
-<<<<<<< HEAD
 /// A device that records passes and does nothing. Its memory does not exist but has addresses such as a GPU's.
-class Planner final : public cuda::Device {
-=======
-/// Takes passes down and does nothing. Its memory is nowhere, but has addresses as a GPU gives them.
 class Planner final : public IdleDevice {
->>>>>>> refs/heads/transfer
  public:
   Planner() : IdleDevice("a GPU that is not there") {
     sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double)));
