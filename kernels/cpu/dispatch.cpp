@@ -13,7 +13,7 @@ struct Level {
   Table const& (*table)();
 };
 
-/// From the best to the most modest.
+/// The levels that this CPU can run, from the best to the most modest.
 auto levels() {
 #if defined __x86_64__
   bool const v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
