@@ -38,8 +38,8 @@ Table const& table_for(std::string const& level) {
     if (wanted.empty() || wanted == l.name) return l.table();
     known += std::string{known.empty() ? "" : ", "} + l.name;
   }
-  throw UnsupportedError{(chosen ? "COLDPRESS_CPU_LEVEL: " : "cpu: ") + ("no kernels '" + wanted) +
-                         "' for this CPU; it runs " + known};
+  throw UnsupportedError{(chosen ? "COLDPRESS_CPU_LEVEL: " : "cpu: ") + ("there are no kernels '" + wanted) +
+                         "' for this CPU, which can run " + known};
 }
 
 Table const& best_table() {
