@@ -13,7 +13,7 @@ struct Level {
   Table const& (*table)();
 };
 
-/// From the best to the most modest.
+/// The levels that this CPU can run, from the best to the most modest.
 auto levels() {
 #if defined __x86_64__
   bool const v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
@@ -38,8 +38,8 @@ Table const& table_for(std::string const& level) {
     if (wanted.empty() || wanted == l.name) return l.table();
     known += std::string{known.empty() ? "" : ", "} + l.name;
   }
-  throw UnsupportedError{(chosen ? "COLDPRESS_CPU_LEVEL: " : "cpu: ") + ("no kernels '" + wanted) +
-                         "' for this CPU; it runs " + known};
+  throw UnsupportedError{(chosen ? "COLDPRESS_CPU_LEVEL: " : "cpu: ") + ("there are no kernels '" + wanted) +
+                         "' for this CPU, which can run " + known};
 }
 
 Table const& best_table() {

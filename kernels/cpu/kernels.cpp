@@ -1,4 +1,4 @@
-// One level's kernels of inference: the same that static networks inline, with shapes as arguments.
+// The inference kernels of one instruction set level: those that static networks inline, with shapes as arguments.
 #include "level.hpp"
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {

@@ -1,6 +1,7 @@
-// What the files of an instruction set level begin with. They are compiled once for each level, with nothing but code
-// of that level in them.
+// The beginning of every source file that is compiled once for each instruction set level.
 #pragma once
+
+// Such a file contains only code of its level.
 
 #include <coldpress/kernels/table.hpp>
 
@@ -9,7 +10,7 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The backend that static networks have, with the threads and the scratch of this call.
+/// The backend of static networks, with the threads and the scratch of this call.
 inline Cpu with(Context const& context) { return {{}, {context}}; }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

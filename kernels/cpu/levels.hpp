@@ -1,4 +1,4 @@
-// The levels that there are kernels of.
+// Declares the tables of kernels of all instruction set levels.
 #pragma once
 
 #include <coldpress/kernels/dispatch.hpp>

@@ -1,4 +1,4 @@
-// One level's kernels of training.
+// The training kernels of one instruction set level.
 #include "level.hpp"
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {

@@ -1,4 +1,4 @@
-// Pointwise operations of a network that is known only at run time, as a kernel's argument: which one, and its numbers.
+// Pointwise operations that are known only at run time, as a kernel's argument: their kinds and their numbers.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -9,7 +9,7 @@ namespace coldpress::cuda {
 /// The operation of one of the built-in pointwise layers.
 struct AnyOp {
   static constexpr std::size_t size = 24;
-  int id;  // as an ErasedOp's
+  int id;  // the same as ErasedOp::id
   alignas(8) unsigned char bytes[size];
 
   template <class Op>
@@ -62,9 +62,9 @@ struct AnyChain {
   }
 };
 
-/// The operation of one of the built-in joins.
+/// The operation of one of the built-in join layers.
 struct AnyJoin {
-  int id;  // as an ErasedJoin's
+  int id;  // the same as ErasedJoin::id
   constexpr float value(float a, float b) const {
     float y = a;
     for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
@@ -79,7 +79,8 @@ struct AnyJoin {
 using AnyThen = Then<AnyChain, float, With<AnyJoin, float>>;
 using AnySlope = Slope<AnyChain, float>;
 
-// On the host such operations are pointed to (core/pointwise.hpp).
+// On the host, type-erased operations are pointers (core/pointwise.hpp); here they are copied into a kernel's
+// arguments.
 inline AnyChain chain_of(ErasedChain const& erased) {
   require(erased.length <= max_chain_length, "network: a chain of more than 8 operations");
   AnyChain chain{};
@@ -96,7 +97,7 @@ inline AnyChain chain_of(ErasedChain const& erased) {
   }
   return chain;
 }
-/// The step, where an operation draws random numbers; for the others it is no number that changes.
+/// The step if an operation draws random numbers, else a constant, so that a kernel's arguments stay the same.
 inline std::uint64_t step_for(ErasedChain const& erased, std::uint64_t step) {
   bool draws = false;
   for (int n = 0; n < erased.length; ++n) {

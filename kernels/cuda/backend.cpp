@@ -16,7 +16,7 @@ class CudaBackend final : public AnyBackend {
                                      WeightsStart start) const override {
     return std::make_unique<Engine<cuda::RuntimeCuda>>(std::move(graph), primitives_, nullptr, seed, start);
   }
-  /// Of outputs that are on the host already.
+  /// Computes the loss of outputs that are already on the host.
   float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const override {
     return cpu_backend("", {})->loss(objective, y, shape, target, batch);
   }
@@ -41,7 +41,7 @@ std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& 
 
 }  // namespace
 
-/// The linker keeps this file because coldpress::cuda asks for the name.
+/// Registers the backends before main(). The linker keeps this file because coldpress::cuda asks for this name.
 extern "C" __attribute__((constructor(101))) void coldpress_cuda_backend() {
   trainer_maker<cuda::RuntimeCuda> = Trainer<cuda::RuntimeCuda>::make;
   cuda_backends() = make;

@@ -1,6 +1,8 @@
-// What kernels do: each body is called by all threads of a grid. They are made of types and numbers alone, so that nvcc
-// and g++ name them alike, and hold nothing but numbers and addresses in the device's memory.
+// The bodies of kernels, each of which is called by all threads of a grid.
 #pragma once
+
+// Their types are made of types and numbers only, so that nvcc and g++ give them the same names. They contain nothing
+// but numbers and addresses in the device's memory.
 
 #include "any_chain.hpp"
 
@@ -16,15 +18,15 @@ namespace coldpress::cuda {
 using In = Rows<float const>;
 using Out = Rows<float>;
 
-inline constexpr int max_parameters = 4;  // of a layer
+inline constexpr int max_parameters = 4;  // per layer
 
-/// What a layer's parameters have: where they are, or where their gradients go.
+/// One T for each parameter of a layer: its address, or the sink of its gradient.
 template <class T>
 struct OfParameters {
   T list[max_parameters];
   constexpr T const& operator[](int i) const { return list[i]; }
 };
-/// The shapes of a layer's inputs, held.
+/// The shapes of a layer's inputs, by value.
 struct InputShapes {
   Shape list[max_inputs];
   std::size_t count;
@@ -37,7 +39,7 @@ using InputsOf = std::conditional_t<OneInput<L>, Shape, InputShapes>;
 template <class L>
 using ValuesOf = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inputs>>;
 
-/// A layer's forward, ...
+/// A layer's forward function, ...
 template <class L>
 struct Forward {
   using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyThen, float>;
@@ -45,7 +47,7 @@ struct Forward {
   Pass pass;
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
 };
-/// ... and its backward functions.
+/// ... and its backward functions, which are called in this order.
 enum class Stage { common, input, parameters };
 template <class L, Stage stage>
 struct Backward {
@@ -69,7 +71,7 @@ struct Backward {
   }
 };
 
-/// The bias gradient of a layer whose products a library computes: a dense layer is a convolution of one pixel.
+/// The bias gradient of a layer whose products a library computes. A dense layer counts as a convolution of one pixel.
 struct BiasGradient {
   ConvolutionGeometry geometry;
   In dy;
@@ -79,7 +81,7 @@ struct BiasGradient {
     grid.sum_positions(geometry, dy, sink);
   }
 };
-/// A recurrent layer's values, to or from where a library has them.
+/// Copies a recurrent layer's values to or from a library's memory.
 struct CopySteps {
   Sequence<float const> from;
   Sequence<float> to;
@@ -124,7 +126,7 @@ struct NormalizeGradient {
   Out dx;
   constexpr void operator()(Grid const& grid) const { grid.normalize_gradient(kind, y, dy, dx); }
 };
-/// The mean loss goes to *mean.
+/// Computes a loss; stores the mean in *mean.
 template <class L>
 struct LossOf {
   L loss;
@@ -158,7 +160,7 @@ struct TargetGradient {
   Out dt;
   constexpr void operator()(Grid const& grid) const { grid.loss_target_gradient(loss, y, target, dt); }
 };
-/// A mean loss is gathered: the sum over samples, and how many they are.
+/// Adds a mean loss to the sums over all batches: the sum over samples, and their number.
 struct Gather {
   float const* mean;
   Index batch;
@@ -170,7 +172,7 @@ struct Gather {
     });
   }
 };
-/// Samples are shown to a statistic, one after another.
+/// Shows samples to a statistic, one after another.
 template <class S>
 struct Observe {
   S statistic;
@@ -195,14 +197,14 @@ struct Subtract {
     grid.each(size, [&](Index e) { weights[e] -= gradients[e]; });
   }
 };
-/// A part of a parameter, which a block updates.
+/// A part of a parameter, of at most `most` values, that one block updates.
 struct Chunk {
   static constexpr Index most = 2048;
   int parameter;
-  Index first, size;  // in the flat buffers
+  Index first, size;  // in the flat buffers, in floats
 };
-/// The end of a step: all parameters are updated, clipped by the norm of all gradients where the turn says so. What is
-/// pointed to is in the device's memory, the flags of the turn too.
+/// The end of a training step: updates all parameters, with gradients clipped by their common norm if the turn says so.
+/// All pointers, including those to the turn's flags, are to the device's memory.
 template <class Optimizer>
 struct Update {
   Turn<Optimizer, float> turn;
@@ -211,10 +213,10 @@ struct Update {
   int parameters;
   Chunk const* chunks;
   Index count;
-  double* norms;  // of each chunk
-  bool bounded;   // whether some parameter's norm is
+  double* norms;  // one per chunk
+  bool bounded;   // whether the norm of some parameter's weights is limited
 
-  /// What it reads is in the device's memory.
+  /// A dry run on the host could not estimate this, because the tables that it reads are in the device's memory.
   constexpr grid::Demand demand() const {
     grid::Demand demand{.barriers = (turn.clips() ? 2 : 0) + (bounded ? parameters : 0)};
     for (int sweeps = turn.clips() ? 2 : 1; sweeps > 0; --sweeps)
@@ -239,7 +241,7 @@ struct Update {
   }
 
  private:
-  /// Of the gradients of a chunk that are clipped.
+  /// The squared norm of the gradients of chunk n, as far as they are clipped.
   constexpr void squared_norm(grid::Block const& block, Index n) const {
     Chunk const chunk = chunks[n];
     bool const counts = turn.is_clipped(slots, chunk.parameter);

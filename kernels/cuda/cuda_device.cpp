@@ -13,7 +13,7 @@ namespace coldpress::cuda {
 
 namespace {
 
-/// What a failed call of the runtime means to a user, and what helps.
+/// Throws the error of a failed call of the CUDA runtime, with what it means to a user and what helps.
 [[noreturn]] void refuse(std::string const& device, cudaError_t error, std::string const& action) {
   std::string const why = std::string{cudaGetErrorName(error)} + ": " + cudaGetErrorString(error);
   switch (error) {
@@ -32,7 +32,7 @@ namespace {
 
 std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
-/// Calls of the runtime for the device of this number.
+/// Calls of the CUDA runtime for the device of this number.
 class Runtime {
  public:
   explicit Runtime(int number) : number_(number), name_("cuda:" + std::to_string(number)) {}
@@ -49,11 +49,11 @@ class Runtime {
 };
 
 std::size_t shared_bytes(Call const& call) { return static_cast<std::size_t>(call.shared) * sizeof(float); }
-constexpr int portable_cluster = 8;  // blocks of a cluster that each GPU with clusters has
+constexpr int portable_cluster = 8;  // the largest cluster, in blocks, that every GPU with clusters supports
 
-/// Whether the blocks of a kernel wait for each other, and so have to be there at the same time.
+/// Whether the blocks of a kernel wait for each other and must therefore all run at the same time.
 bool waits(Call const& call) { return call.in_cluster || (call.blocks > 1 && call.barriers > 0); }
-/// How they are: as a cluster, or all at once.
+/// The launch attribute that makes the blocks run at the same time: as a cluster, or as a cooperative launch.
 cudaLaunchAttribute together(Call const& call) {
   cudaLaunchAttribute how{};
   if (call.in_cluster) {
@@ -65,7 +65,7 @@ cudaLaunchAttribute together(Call const& call) {
   }
   return how;
 }
-/// The addresses of a kernel's two arguments, as CUDA takes them.
+/// The addresses of a kernel's two arguments, in the form that CUDA takes.
 struct Addresses {
   Addresses(Pass const& pass, Call const& call) {
     auto* const first = const_cast<std::byte*>(pass.arguments(call));
@@ -74,12 +74,12 @@ struct Addresses {
   void* both[2];
 };
 
-/// A pass of one kernel. It needs no graph, and each start says anew how its blocks are started.
+/// A pass that is one kernel. It needs no graph; each start passes the arguments and the attributes anew.
 class CudaKernel final : public TakenDown {
  public:
   CudaKernel(Runtime const& runtime, cudaStream_t stream, Pass const& from)
       : TakenDown(from), runtime_(runtime), stream_(stream) {}
-  void change(std::size_t) override {}  // each start reads the arguments
+  void change(std::size_t) override {}  // each start reads the arguments from `pass`
   void start() override {
     runtime_.use();
     Call const& call = pass.calls()[0];
@@ -97,10 +97,10 @@ class CudaKernel final : public TakenDown {
   cudaStream_t stream_;
 };
 
-/// Kernels and libraries' calls one after another. CUDA does not say whether cudaGraphExecKernelNodeSetParams, which is
-/// given none, leaves a node its attributes; a kernel whose blocks wait for each other would hang without. So of a
-/// kernel that has some, arguments and attributes are set in the graph, from which what is executed is updated as a
-/// whole.
+/// Kernels and library calls that run one after another. CUDA's documentation does not say whether
+/// cudaGraphExecKernelNodeSetParams, which takes no attributes, keeps those of a node, and without them a kernel whose
+/// blocks wait for each other would hang. So if a kernel with attributes changes, its arguments and attributes are set
+/// in the graph, and the executable graph is updated from it as a whole.
 class CudaGraph final : public TakenDown {
  public:
   CudaGraph(Runtime const& runtime, cudaStream_t stream, Pass const& from)
@@ -172,16 +172,16 @@ class CudaGraph final : public TakenDown {
                    "taking down how a kernel is started");
   }
   void instantiate() { runtime_.check(cudaGraphInstantiate(&executable_, graph_, 0), "making a graph of kernels"); }
-  /// What CUDA does not update, it makes anew.
+  /// Updates the executable graph, or makes a new one if CUDA cannot update it.
   void update() {
     cudaGraphExecUpdateResultInfo info{};
     if (cudaGraphExecUpdate(executable_, graph_, &info) == cudaSuccess) return;
     cudaGetLastError();                                         // so that later calls do not report it again
-    cudaGraphExecDestroy(std::exchange(executable_, nullptr));  // once it has run
+    cudaGraphExecDestroy(std::exchange(executable_, nullptr));  // CUDA frees it after it has run
     instantiate();
   }
-  /// What a library puts into the stream, as a graph in this one. It has been called before (Device::call_once); should
-  /// it load kernels all the same, other ways to capture would not allow that.
+  /// Captures a library's call as a child graph. The call has been made before (Device::call_once); should the library
+  /// load kernels nevertheless, only the relaxed capture mode allows it.
   cudaGraphNode_t captured(Call const& call) {
     runtime_.check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "listening to a library");
     cudaGraph_t heard = nullptr;
@@ -196,7 +196,7 @@ class CudaGraph final : public TakenDown {
     cudaGraphNode_t made = nullptr;
     cudaError_t error = cudaStreamEndCapture(stream_, &heard);
     if (error == cudaSuccess) {
-      // Moved, since a copy may not have what the library allocates for the call.
+      // The child graph is moved, because a copy may lack the memory that the library allocates for the call.
       cudaGraphNodeParams child{};
       child.type = cudaGraphNodeTypeGraph;
       child.graph.graph = heard, child.graph.ownership = cudaGraphChildGraphOwnershipMove;
@@ -208,7 +208,7 @@ class CudaGraph final : public TakenDown {
     return made;
   }
   void close() noexcept {
-    if (executable_) cudaGraphExecDestroy(executable_);  // once it has run
+    if (executable_) cudaGraphExecDestroy(executable_);  // CUDA frees it after it has run
     if (graph_) cudaGraphDestroy(graph_);
   }
   Runtime const& runtime_;
@@ -216,16 +216,16 @@ class CudaGraph final : public TakenDown {
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
-  std::vector<std::size_t> changed_;  // kernels whose arguments are others than at the last start
-  bool some_wait_ = false;            // kernels with attributes
-  bool update_ = false;               // one of these has changed
+  std::vector<std::size_t> changed_;  // kernels whose arguments have changed since the last start
+  bool some_wait_ = false;            // whether there are kernels with attributes
+  bool update_ = false;               // whether one of these has changed
 };
 
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int number) : runtime_(number) {
     int count = 0, driver = 0, runtime = 0;
-    // Any error means that there is no device: the count is left as it was.
+    // Any error means that there is no device, and leaves the count at 0.
     cudaError_t const found = cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
@@ -286,7 +286,7 @@ class CudaDevice final : public Device {
   }
   void release_pinned(void* memory) noexcept override {
     runtime_.use();
-    cudaStreamSynchronize(copies_);  // it may still be read
+    cudaStreamSynchronize(copies_);  // a copy may still read it
     cudaFreeHost(memory);
   }
 
@@ -307,7 +307,7 @@ class CudaDevice final : public Device {
   }
   void* make(std::size_t bytes) override {
     void* const memory = make_unset(bytes);
-    // Both streams may write to it next.
+    // Either stream may write to the memory next, so this waits.
     cudaError_t error = cudaMemsetAsync(memory, 0, bytes, stream_);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream_);
     if (error != cudaSuccess) {
@@ -330,13 +330,13 @@ class CudaDevice final : public Device {
   }
   void destroy(void* memory) noexcept override {
     runtime_.use();
-    cudaStreamSynchronize(stream_), cudaStreamSynchronize(copies_);  // they may still use it
+    cudaStreamSynchronize(stream_), cudaStreamSynchronize(copies_);  // they may still use the memory
     cudaFree(memory);
   }
   void copy_up(void* to, void const* from, std::size_t bytes) override {
     runtime_.use();
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
-    check(cudaStreamSynchronize(stream_), "copying to the device");  // whatever the caller does to the source next
+    check(cudaStreamSynchronize(stream_), "copying to the device");  // because the caller may change the source next
   }
   void copy_down(void* to, void const* from, std::size_t bytes) override {
     runtime_.use();
@@ -350,9 +350,9 @@ class CudaDevice final : public Device {
     check(cudaStreamWaitEvent(stream_, copied_, 0), "copying to the device");
   }
   void copy_over(void* to, Device& other, void const* from, std::size_t bytes) override {
-    auto const& source = static_cast<CudaDevice const&>(other);  // as its name says
+    auto const& source = static_cast<CudaDevice const&>(other);  // the devices have the same name, so this is one
     runtime_.use();
-    if (&other == this)  // in this order without more
+    if (&other == this)  // the order in the stream is enough
       return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying on the device");
     check(cudaEventRecord(source.copied_, source.stream_), "copying on the device");
     check(cudaStreamWaitEvent(copies_, source.copied_, 0), "copying on the device");
@@ -378,7 +378,7 @@ class CudaDevice final : public Device {
     auto const [at, fresh] = clusters_.try_emplace({asked.kernel, blocks});
     if (!fresh) return at->second;
     give_room(asked);
-    // A GPU may have fewer than 16 multiprocessors that lie together, and code for an older one has no such barrier.
+    // A GPU may lack 16 adjacent multiprocessors, and code for an older architecture has no cluster barrier.
     cudaFuncAttributes code{};
     check(cudaFuncGetAttributes(&code, asked.kernel), "looking at a kernel");
     Call call = asked;
@@ -411,7 +411,7 @@ class CudaDevice final : public Device {
     check(cudaEventSynchronize(done_[turn]), "running kernels");
   }
 
-  /// More shared memory than a kernel has without being asked.
+  /// Requests the shared memory of a kernel if that is more than the default limit.
   void give_room(Call const& call) const {
     runtime_.use();
     if (call.shared > grid::shared_values)

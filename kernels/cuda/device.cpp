@@ -13,8 +13,8 @@ bool Device::clusters_are_wanted() {
 
 void Device::release(void* memory) noexcept {
   try {
-    flush();       // kernels that were gathered may use it
-  } catch (...) {  // whoever reads results is told
+    flush();       // gathered kernels may use the memory
+  } catch (...) {  // has_failed() reports it when results are read
   }
   destroy(memory);
 }
@@ -47,7 +47,7 @@ void Device::flush() {
       try {
         known->pass.take(pass_, [&](std::size_t number) { ++counts().patches, known->change(number); });
         return known->start();
-      } catch (...) {  // its arguments are neither these nor those
+      } catch (...) {  // its arguments are now a mixture of old and new ones
         taken_down_.erase(taken_down_.begin() + (&known - taken_down_.data()));
         throw;
       }
@@ -77,10 +77,10 @@ void Device::submit() {
   whole_ = pass_.calls().size();
   if (++submitted_ < together_) return;
   int const done = std::exchange(turn_, 1 - turn_);
-  bool const brought = std::exchange(waited_, false);  // also where they cannot be started
+  bool const brought = std::exchange(waited_, false);  // before flush(), which may throw
   submitted_ = 0;
   flush();
-  if (brought) mark(done);  // else there is nothing to wait for that was not there before
+  if (brought) mark(done);  // otherwise the turn's inputs have not changed, and its earlier mark still holds
 }
 
 void Device::start_together(int passes) {

@@ -1,4 +1,4 @@
-// A tensor's copy on a device: what a pass has made, or what was brought there to stay.
+// The copy of a tensor on a device: the result of a pass, or values that were uploaded to stay there.
 #pragma once
 
 #include <coldpress/backend/cuda/device_values.hpp>
@@ -9,13 +9,13 @@
 
 namespace coldpress::dynamic {
 
-/// All homes on a device are such.
+/// The base class of all homes on a device.
 class DeviceHome : public SharedTensor::Home {
  public:
   explicit DeviceHome(std::shared_ptr<cuda::Device> device) : device_(std::move(device)) {}
   cuda::Device& owner() const { return *device_; }
   std::string_view device() const override { return device_->name(); }
-  void push(std::span<float const>) override {}  // a tensor that is written lets go of it
+  void push(std::span<float const>) override {}  // a tensor that is written releases its copy
 
  protected:
   std::shared_ptr<cuda::Device> device_;
@@ -37,10 +37,11 @@ class UploadedHome final : public DeviceHome {
   cuda::DeviceValues<float> values_;
 };
 
-/// At first it is where the pass has left it. When its network goes on, or goes away, it gets memory of its own.
+/// The result of a pass. At first it is in the memory where the pass stored it. When its network runs again or is
+/// destroyed, it is moved to memory of its own.
 class DeviceCopy final : public DeviceHome {
  public:
-  /// Memory that other copies have had.
+  /// Memory that earlier copies have released.
   using Spares = std::list<cuda::DeviceMemory<float>>;
 
   DeviceCopy(std::shared_ptr<cuda::Device> device, std::shared_ptr<Spares> spares)
@@ -52,7 +53,7 @@ class DeviceCopy final : public DeviceHome {
     values_ = values, lent_ = wanted_ = true;
     made_by_ = device_->next_start();
   }
-  /// The memory that it was lent is about to be overwritten.
+  /// Called when the borrowed memory is about to be overwritten.
   void settle() {
     if (!lent_) return;
     if (wanted_ && !is_lost()) {
@@ -62,7 +63,7 @@ class DeviceCopy final : public DeviceHome {
     }
     lent_ = false;
   }
-  /// The same at the end of its network. What fails then is told when it is read.
+  /// The same when the network is destroyed. If it fails, the error is thrown when the values are read.
   void settle_for_good() noexcept {
     try {
       settle();
@@ -94,10 +95,10 @@ class DeviceCopy final : public DeviceHome {
     values_ = {own_.front().data(), values_.size()};
   }
   std::shared_ptr<Spares> spares_;
-  Spares own_;  // one, where it has any
+  Spares own_;  // at most one
   std::span<float const> values_;
   bool lent_ = false, wanted_ = true;
-  Index made_by_ = 0;  // which start of the device's
+  Index made_by_ = 0;  // the number of the device's start that computes the values
   std::exception_ptr error_;
 };
 

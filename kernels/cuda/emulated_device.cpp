@@ -17,9 +17,9 @@
 namespace coldpress::cuda {
 namespace {
 
-/// A kernel as two play it, each a part of everything, and by turns: one goes on until it comes to a barrier, or to the
-/// end, then the other. Without a barrier, what one reads of the other it reads too early, or in another order too
-/// late.
+/// Plays a kernel with two players, each of which does a part of the work. They take turns: one runs until it reaches a
+/// barrier or the end, then the other. If a barrier is missing, a player reads a value of the other too early or, with
+/// the other order, too late.
 class Players {
  public:
   static void play(Call const& call, void const* arguments) {
@@ -78,8 +78,8 @@ class Players {
   std::exception_ptr error_;
 };
 
-/// Does what it has to as late as a GPU may: kernels when somebody waits for them. And as early: a copy ahead at once.
-/// Its memory is one that a host cannot read.
+/// Does everything as late as a GPU might: kernels run when something waits for them. Copies ahead are made as early as
+/// a GPU might make them: at once. The host cannot access its memory, so that wrong accesses end the program.
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice() { sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double))); }
@@ -105,8 +105,8 @@ class EmulatedDevice final : public Device {
   }
 
  private:
-  static constexpr std::size_t most_started = 1024;  // a GPU has no end of room for them either
-  /// While it lasts the memory is open.
+  static constexpr std::size_t most_started = 1024;  // a GPU's queue is not endless, either
+  /// Makes the memory accessible while an object of this type lives.
   struct Open {
     explicit Open(EmulatedDevice& of) : device(of) { device.protect(PROT_READ | PROT_WRITE); }
     ~Open() { device.protect(PROT_NONE); }
@@ -123,7 +123,7 @@ class EmulatedDevice final : public Device {
 
    private:
     EmulatedDevice& device_;
-    Pass tape_;  // changed where it is told to, and nowhere else
+    Pass tape_;  // changes only where change() says so
   };
 
   void* make(std::size_t bytes) override {
@@ -135,7 +135,7 @@ class EmulatedDevice final : public Device {
   void* make_unset(std::size_t bytes) override {
     void* const memory = make(bytes);
     ::mprotect(memory, bytes, PROT_READ | PROT_WRITE);
-    std::memset(memory, 0xff, bytes);  // NaN as float and as double
+    std::memset(memory, 0xff, bytes);  // this is NaN both as float and as double
     ::mprotect(memory, bytes, PROT_NONE);
     return memory;
   }
@@ -156,7 +156,7 @@ class EmulatedDevice final : public Device {
     std::memcpy(to, pinned, bytes);
   }
   void copy_over(void* to, Device& other, void const* from, std::size_t bytes) override {
-    auto& source = static_cast<EmulatedDevice&>(other);  // as its name says
+    auto& source = static_cast<EmulatedDevice&>(other);  // the devices have the same name, so this is one
     source.play(source.started_.size());
     Open const here{*this}, there{source};
     std::memcpy(to, from, bytes);

@@ -1,4 +1,4 @@
-// Has other files launch the bodies of bodies.hpp.
+// Defines launch() for bodies of bodies.hpp in .cu files, for other files to call.
 #pragma once
 
 #include "bodies.hpp"
@@ -12,7 +12,7 @@ void launch(Device& device, Grid const& grid, Body const& body) {
   launch_by<void>(device, grid, body);
 }
 
-/// Makes launch for these bodies: nothing here calls it, but other files do.
+/// Instantiates launch() for these bodies. Nothing in the .cu file calls it, but other files do.
 template <class... Bodies>
 void make() {
   void const* const volatile made[] = {reinterpret_cast<void const*>(&launch<Bodies>)...};

@@ -8,9 +8,9 @@ namespace coldpress::cuda {
 namespace {
 
 using Pairs = std::vector<std::pair<cudaEvent_t, cudaEvent_t>>;
-Pairs* pairs = nullptr;  // where somebody asks for times
+Pairs* pairs = nullptr;  // null unless times are being measured
 
-/// An event in the stream, or null where there can be none.
+/// Records an event in the stream; returns null if that fails.
 cudaEvent_t record(void* stream) {
   cudaEvent_t event = nullptr;
   if (cudaEventCreateWithFlags(&event, cudaEventDefault) != cudaSuccess) return nullptr;

@@ -1,11 +1,11 @@
-// What libraries of NVIDIA's compute in the place of kernels, in programs that are linked with coldpress::cuda_libs.
+// NVIDIA's libraries, which replace kernels in programs that are linked with coldpress::cuda_libs.
 #pragma once
 
 #include <coldpress/backend/cuda/device.hpp>
 
 namespace coldpress::cuda {
 
-/// What of a layer is computed.
+/// The parts of a layer's computation.
 enum class LayerPass { forward, input_gradient, weight_gradient };
 
 /// A recurrent layer for a minibatch.
@@ -17,43 +17,43 @@ struct RnnTask {
   bool training;
   bool operator==(RnnTask const&) const = default;
 };
-/// Its values, or their gradients, as libraries have them, without gaps.
+/// The values of a recurrent layer, or their gradients, in the libraries' layout, which has no gaps.
 struct RnnValues {
   float *x, *y;  // {steps, batch, features or units}
   float* last;   // {layers, directions, batch, hidden}: h after the last step
 };
-/// What computes it, and keeps it from forward to backward.
+/// Computes a recurrent layer, and keeps what its backward passes need.
 class LibraryRnn {
  public:
   virtual ~LibraryRnn() = default;
   virtual RnnTask const& task() const = 0;
   virtual RnnValues values() const = 0;
   virtual RnnValues gradients() const = 0;
-  /// Gathers a library's call for the pass that is under way: from values to values, from gradients to gradients, or
-  /// to the sink. Backward passes may be repeated. Throws LibraryError.
+  /// Gathers a library's call for the current pass: from values to values, from gradients to gradients, or to the sink.
+  /// Backward passes may be repeated. Throws LibraryError.
   virtual void gather(LayerPass pass, GradientSink<float> sink) = 0;
 };
 
-/// For one network.
+/// The libraries of one network.
 class Libraries {
  public:
   virtual ~Libraries() = default;
-  /// Gathers a library's call for the pass that is under way; false: this is left to kernels. A dense layer is a
-  /// convolution of one pixel. A gradient is in the place of what it is the gradient of. bias may be null, and is not
-  /// looked at backward; `add`: the weights' gradient to what is there. Throws LibraryError.
+  /// Gathers a library's call for the current pass; returns false if the work is left to kernels. A dense layer counts
+  /// as a convolution of one pixel. A gradient takes the place of its value. `bias` may be null, and is ignored in
+  /// backward passes; `add` says that the weights' gradient is added to what is there. Throws LibraryError.
   virtual bool multiply(LayerPass pass, ConvolutionGeometry const& geometry, Rows<float> x, float* weight, float* bias,
                         Rows<float> y, bool add) = 0;
-  /// Likewise a pooling's forward pass, which keeps nothing for backward.
+  /// The same for a pooling's forward pass, which keeps nothing for backward.
   virtual bool pool(PoolingGeometry const& geometry, Rows<float> x, Rows<float> y) = 0;
-  /// For the pass of this layer that is under way; null: it is left to kernels. From forward to backward it is known by
-  /// its address. Throws LibraryError.
+  /// The library's recurrent layer for the current pass, or null if the work is left to kernels. Forward and backward
+  /// passes of a layer are matched by its address. Throws LibraryError.
   virtual LibraryRnn* rnn(void const* layer, RnnTask const& task, float const* weight) = 0;
-  /// Layers are gone, whose addresses others may have: drops what it keeps for each of them. The device has forgotten
-  /// its passes.
+  /// Drops everything that is kept per layer, because layers were destroyed and others may get their addresses. The
+  /// device must have dropped its recorded graphs before.
   virtual void forget() = 0;
 };
 
-/// Null in programs that are not linked with coldpress::cuda_libs.
+/// Makes Libraries; null in programs that are not linked with coldpress::cuda_libs.
 using LibrariesMaker = std::shared_ptr<Libraries> (*)(std::shared_ptr<Device> device, Precision precision);
 inline LibrariesMaker& libraries_maker() {
   static LibrariesMaker maker = nullptr;

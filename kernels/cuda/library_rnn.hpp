@@ -1,4 +1,4 @@
-// Recurrent layers that a library computes: which these are, and where their values are on both sides.
+// Recurrent layers that a library computes: which ones these are, and the layouts of their values on both sides.
 #pragma once
 
 #include "libraries.hpp"
@@ -7,29 +7,30 @@
 
 namespace coldpress::cuda {
 
-/// A layer for a minibatch of samples of such a shape.
+/// The task of a layer for a minibatch of samples of shape `in`.
 inline RnnTask task_of(Rnn const& layer, Shape const& in, Index batch, bool training) {
   RecurrentWeights const weights = layer.parameters(in)[0].recurrent;
   return {layer.rnn_type, weights, batch, in.size() / weights.input, layer.output, training};
 }
-/// Masks are coldpress's own, and a library takes gradients back through all steps.
+/// A library's dropout masks would differ from coldpress's, and it propagates gradients through all steps, so layers
+/// with dropout or truncation are left to kernels.
 inline bool has_library(Rnn const& layer, RnnTask const& task) {
   bool const drops = layer.dropout_probability > 0 && layer.num_layers > 1;
   return !drops && (layer.truncation == 0 || layer.truncation >= static_cast<std::uint64_t>(task.steps));
 }
 
-/// What goes into it, or its gradient: on the library's side, ...
+/// The layer's input, or its gradient, in the library's layout {steps, batch, features}, ...
 inline Sequence<float> steps_of(RnnTask const& task, float* x) {
   Index const columns = task.weights.input;
   return {x, task.batch, task.steps, columns, columns, task.batch * columns};
 }
-/// ... and on the layer's.
+/// ... and in the layer's layout {batch, steps, features}.
 inline Sequence<float> steps_of(RnnTask const& task, Rows<float> x) {
   Index const columns = task.weights.input;
   return {x.data, task.batch, task.steps, columns, x.pitch, columns};
 }
-/// f(library's, layer's) for what the layer hands on, or its gradient. Of the last steps, a direction is in a step's
-/// place.
+/// Calls f(library's, layer's) for the parts of the layer's output, or of its gradient. If the output is the last step,
+/// there is one call per direction.
 template <class F>
 void each_output(RnnTask const& task, RnnValues const& library, Rows<float> rows, F f) {
   Index const hidden = task.weights.hidden, directions = task.weights.directions, layers = task.weights.layers,

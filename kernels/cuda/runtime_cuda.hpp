@@ -1,4 +1,4 @@
-// The GPU backend of networks that are known only at run time: a layer, forward or backward, is one kernel.
+// The GPU backend of networks that are known only at run time. Each layer's forward or backward pass is one kernel.
 #pragma once
 
 #include <coldpress/backend/concept.hpp>
@@ -13,7 +13,7 @@
 
 namespace coldpress::cuda {
 
-/// Means of losses, which kernels leave on the device until somebody asks.
+/// The mean losses, which kernels leave on the device until they are fetched.
 class Results {
  public:
   explicit Results(std::shared_ptr<Device> device) : device_(device), floats_(device) { floats_.reserve(most); }
@@ -23,7 +23,7 @@ class Results {
     require(used_ + count <= most, "network: more than 1024 losses");
     return floats_.data() + std::exchange(used_, used_ + count);
   }
-  /// While it lasts, what is taken is given back at the end.
+  /// While an object of this type lives, results may be taken; its destructor gives them back.
   struct Aside {
     explicit Aside(Results& of) : results(of), used(of.used_) {}
     ~Aside() { results.used_ = used; }
@@ -45,14 +45,14 @@ class Results {
   int used_ = 0;
 };
 
-/// What an update reads about a network's parameters: the same from step to step.
+/// The tables of a network's parameters that an update reads, which are the same in all steps.
 class ParameterTables {
  public:
   explicit ParameterTables(std::shared_ptr<Device> device)
       : device_(device), slots_(device), parameters_(device), chunks_(device), norms_(device) {}
-  /// Brings them to the device, where they are others than before.
+  /// Uploads the tables if they have changed.
   void hold(Slots slots, int count) {
-    static_assert(std::has_unique_object_representations_v<Slot>);  // compared by their bytes
+    static_assert(std::has_unique_object_representations_v<Slot>);  // so their bytes can be compared
     auto const bytes = static_cast<std::size_t>(count) * sizeof(Slot);
     if (held_.size() == static_cast<std::size_t>(count) && std::memcmp(held_.data(), slots.slots, bytes) == 0) return;
     std::vector<Chunk> chunks;
@@ -96,8 +96,8 @@ class ParameterTables {
 struct RuntimeCuda : GridLayout {
   using Scalar = float;
   static constexpr bool takes_layers = true;
-  static constexpr bool many_threads = true;  // as Grid, which its kernels compute with
-  /// Gradients go through memory, and one kernel an optimizer does the rest.
+  static constexpr bool many_threads = true;  // like Grid, which the kernels compute with
+  /// Gradients go through memory; one kernel per optimizer does the rest.
   template <class Optimizer>
   static constexpr bool fuses_update = false;
 
@@ -106,10 +106,10 @@ struct RuntimeCuda : GridLayout {
   std::shared_ptr<Results> results;
   std::shared_ptr<ParameterTables> tables;
   float* scratch = nullptr;
-  int workers = 1;  // as Grid's
+  int workers = 1;  // like Grid::workers
   Index own_scratch = 0;
   Precision precision = Precision::fp32;
-  bool fused = false;  // a pass is one kernel
+  bool fused = false;  // whether a pass is one kernel
 
   explicit RuntimeCuda(std::shared_ptr<Device> by)
       : device(by), results(std::make_shared<Results>(by)), tables(std::make_shared<ParameterTables>(by)) {}
@@ -123,7 +123,7 @@ struct RuntimeCuda : GridLayout {
       }
     }
     if constexpr (std::is_same_v<L, Pooling>) {
-      bool const keeps = layer.mode == PoolingMode::max && pass.step > 0;  // which value each maximum is
+      bool const keeps = layer.mode == PoolingMode::max && pass.step > 0;  // the positions of the maxima
       if (libraries && !keeps && libraries->pool(layer.geometry(pass.in), pass.x, pass.y)) {
         if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
         return;
@@ -204,7 +204,7 @@ struct RuntimeCuda : GridLayout {
   }
   void normalize(Normalization kind, In x, Out y) const { run(Normalize{kind, x, y}); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { run(NormalizeGradient{kind, y, dy, dx}); }
-  /// The means of losses are in `results` once somebody fetches them; here they are 0.
+  /// Returns 0; the mean losses are in `results` and can be fetched from there.
   template <class L>
   float loss(L const& loss, Normalization kind, In x, Out y, In target, Out dx) const {
     run(LossOf<L>{loss, kind, x, y, target, dx, results->next()});
@@ -245,23 +245,24 @@ struct RuntimeCuda : GridLayout {
   }
 
  private:
-  /// The step, for layers that draw random numbers; for the others, whether it is training.
+  /// The step for layers that draw random numbers. For others only whether it is training, so that kernels' arguments
+  /// stay the same.
   template <class Pass>
   static std::uint64_t step_for(Pass const& pass) {
     return pass.key != 0 || pass.step == 0 ? pass.step : 1;
   }
-  /// A network that has others is refused before it runs.
+  /// Whether there are kernels for a layer; networks with others are rejected before they run.
   template <class L>
   static constexpr bool is_built_in = operation_id<L> >= 0;
 
-  /// Layers whose products with their weights a library may compute.
+  /// Whether a library may compute a layer's products with its weights.
   template <class L>
   static constexpr bool is_product = std::is_same_v<L, Convolution> || std::is_same_v<L, Linear>;
   static ConvolutionGeometry geometry_of(Convolution const& layer, Shape const& in) { return layer.geometry(in); }
   static ConvolutionGeometry geometry_of(Linear const& layer, Shape const& in) {
     return {in.size(), layer.output_size, 1, {}, {}, false};
   }
-  /// Whether a library does it.
+  /// Gathers a library's call for a layer's product; returns false if the work is left to kernels.
   template <class L, class Pass>
   bool multiplied(LayerPass which, L const& layer, Pass const& pass, Out x, Out y) const {
     if (!libraries) return false;
@@ -269,14 +270,14 @@ struct RuntimeCuda : GridLayout {
     float const *weight = pass.p[0], *bias = nullptr;
     bool add = false;
     if constexpr (requires { pass.state; }) {
-      if (pass.state && g.sequence && g.past() > 0) return false;  // it goes on, and kernels have what came before
+      if (pass.state && g.sequence && g.past() > 0) return false;  // a stream needs earlier steps, which only kernels keep
       if (parameters_of(layer, pass.in).size() > 1) bias = pass.p[1];
     } else if (which == LayerPass::weight_gradient) {
       weight = pass.sinks[0].gradient, add = pass.sinks[0].add;
     }
     return libraries->multiply(which, g, x, const_cast<float*>(weight), const_cast<float*>(bias), y, add);
   }
-  /// A library that computes it, or null.
+  /// The library's layer that computes it, or null.
   template <class Pass>
   LibraryRnn* library_of(Rnn const& layer, Pass const& pass, bool training) const {
     if (!libraries) return nullptr;
@@ -322,7 +323,7 @@ struct RuntimeCuda : GridLayout {
       return shapes;
     }
   }
-  /// f(i, view[i]) for each parameter of the layer.
+  /// Calls f(i, view[i]) for each parameter of the layer.
   template <class L, class Pass, class View, class F>
   static void each_parameter(L const& layer, Pass const& pass, View const& view, F f) {
     auto const count = static_cast<int>(parameters_of(layer, pass.in).size());

@@ -1,4 +1,4 @@
-// What goes over values, whatever layer made them: sums, operations, normalisations, and the optimizers' steps.
+// Kernels that are independent of the layer: sums, pointwise operations, normalisations, and the optimizers' steps.
 #include "launch.cuh"
 
 namespace coldpress::cuda {

@@ -12,7 +12,8 @@ std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
 
 }  // namespace
 
-/// The linker keeps this file because coldpress::dynamic_reference asks for the name.
+/// Registers the backend before main(). The linker keeps this file because coldpress::dynamic_reference asks for this
+/// name.
 extern "C" __attribute__((constructor(101))) void coldpress_reference_backend() {
   trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make;
   reference_backends() = make;

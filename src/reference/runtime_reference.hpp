@@ -1,4 +1,4 @@
-// The reference backend for networks that are known only at run time: its operations are scalar loops.
+// The reference backend of networks that are known only at run time; its operations are loops over scalars.
 #pragma once
 
 #include <coldpress/backend/erased.hpp>
@@ -8,7 +8,7 @@
 namespace coldpress::dynamic {
 
 struct RuntimeReference : Reference<float> {
-  /// Gradients go through memory, which changes no bit: one kind of sink to compile.
+  /// All gradients go through memory, which changes no bits, so only one kind of sink has to be compiled.
   template <class Optimizer>
   static constexpr bool fuses_update = false;
 

@@ -1,4 +1,4 @@
-// Epilogues of a tile: what is done with h x w vectors of finished sums while they are in registers.
+// Epilogues of a tile: what happens to its h x w vectors of finished sums while they are in registers.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -7,12 +7,12 @@
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// Calls f(i, j) for every vector of a tile: unrolled, or as a loop over rows where the work is long (code size,
-/// compile time).
+/// Calls f(i, j) for every vector of a tile, either unrolled or, where the work is long, in a loop over rows (for code
+/// size and compile time).
 template <int h, int w, bool rolled, class F>
 COLDPRESS_INLINE void for_tile(Vector (&sum)[h][w], F f) {
   if constexpr (rolled && h > 1) {
-    Vector done[h][w];  // a copy: were `sum` itself indexed, it would live in memory
+    Vector done[h][w];  // a copy, because indexing `sum` itself would move it to memory
     unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { done[n / w][n % w] = sum[n / w][n % w]; });
     for (int i = 0; i < h; ++i) unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { f(i, j, done[i][j]); });
   } else {
@@ -27,13 +27,13 @@ struct Block {
   COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
 };
 
-/// Layers whose operations a chain with its types erased is looked through for: where it is one of these alone, it is
-/// applied in registers (erased.hpp has the list, for what compiles kernels of erased chains).
+/// The layers whose operation is applied in registers if it is the only one of a type-erased chain. erased.hpp has the
+/// list, for sources that compile kernels of erased chains.
 template <class Chain>
 struct CommonOps {
   using List = TypeList<>;
 };
-/// f(operation) where the chain is that alone; whether it is any.
+/// Calls f(operation) if the chain consists of one common operation; returns whether it does.
 template <class Chain, class F>
 COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
   return [&]<class... Layers>(TypeList<Layers...>) COLDPRESS_INLINE_LAMBDA {
@@ -46,7 +46,7 @@ COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
   }(typename CommonOps<Chain>::List{});
 }
 
-/// Applies a chain to a block, operation by operation.
+/// Applies a chain to a block, one operation after another.
 inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, At at) {
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, x, block, at);
 }
@@ -57,7 +57,7 @@ struct Output {
   Then<Chain, float, Join> then;
   float const* bias;  // or null
   float* y;
-  Index pitch, columns;  // columns beyond which nothing may be written: a multiple of the lanes where y is padded
+  Index pitch, columns;  // nothing is written at or beyond `columns`, a multiple of the lanes where y is padded
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
@@ -124,7 +124,7 @@ struct Output {
   }
 };
 
-/// The slope of a chain at one vector. Its input may be the user's: nothing is read beyond `columns`.
+/// The derivative of a chain at one vector. Its input may be the user's memory: nothing is read beyond `columns`.
 template <class Chain>
 COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, Index column, Index columns) {
   Vector x{};
@@ -132,8 +132,8 @@ COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, In
   return slope.chain.gradient(x, load(slope.output + row * slope.output_pitch + column), At{row, column, slope.step});
 }
 
-/// slopes <- the slopes of an erased chain over a block of rows: from the last operation to the first, with the values
-/// between them made anew.
+/// Computes the derivative of an erased chain over a block of rows, from the last operation to the first; the values
+/// between the operations are recomputed.
 inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block,
                       Index row, Index column, Index columns) {
   ErasedChain const chain = slope.chain;
@@ -146,7 +146,7 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
       }
     }
   };
-  float* const y = middles + chain.length * size;  // middles: what goes into each operation, then the chain's output
+  float* const y = middles + chain.length * size;  // `middles`: the input of each operation, then the chain's output
   copy(slope.output, slope.output_pitch, y);
   if (slope.input) {
     copy(slope.input, slope.input_pitch, middles);
@@ -162,8 +162,8 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
   }
 }
 
-/// dx = sum * slope. What lies beyond the columns becomes zero, whatever the slope is there: sums over padding stay
-/// right.
+/// dx = sum * derivative. Values beyond the columns become zero, whatever the derivative is there, so that sums over
+/// padding stay right.
 template <class Chain>
 struct InputGradient {
   Slope<Chain, float> slope;
@@ -179,7 +179,7 @@ struct InputGradient {
         store(at(i, j), v);
       } else if (pitch - column - j * lanes >= lanes) {
         store(at(i, j), masked(v, left));
-      } else {  // rows touch
+      } else {  // rows have no padding between them
         store_partial(at(i, j), v, left);
       }
     };
@@ -213,7 +213,7 @@ struct InputGradient {
   }
 };
 
-/// A parameter's gradient goes to memory.
+/// Stores a parameter's gradient in memory, or adds it to what is there.
 struct StoredGradient {
   GradientSink<float> sink;
   Index pitch;
@@ -231,7 +231,7 @@ struct StoredGradient {
   }
 };
 
-/// One optimizer step of the vector at `offset`.
+/// Updates the vector of weights at `offset` with one optimizer step.
 template <bool penalized, class Optimizer>
 COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
   Vector weight = load(sink.weight + offset), state[Optimizer::states];
@@ -241,7 +241,7 @@ COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offse
   store(sink.weight + offset, weight);
 }
 
-/// A parameter's gradient goes from registers into the parameter.
+/// Updates a parameter with its gradient while that is in registers.
 template <class Optimizer>
 struct Updated {
   UpdateSink<Optimizer, float> sink;
@@ -272,7 +272,7 @@ Updated<Optimizer> epilogue_of(UpdateSink<Optimizer, float> const& sink, Index p
   return {sink, pitch};
 }
 
-/// One row of values through an epilogue.
+/// Passes one row of values through an epilogue.
 template <class Epilogue>
 void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row) {
   for (Index c = 0; c < columns; c += lanes) {
@@ -280,7 +280,7 @@ void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row
     epilogue.finish(v, row, c);
   }
 }
-/// The same for gradients that are already whole, and for what a statistic observes.
+/// Passes a gradient in memory, or what a statistic observes, to a sink.
 template <class Sink>
 void hand_over(Sink const& sink, float const* gradient, Index size) {
   if constexpr (requires { sink.average; }) {

@@ -1,4 +1,4 @@
-// Operations with their types erased: what a network that is known only at run time applies to blocks of rows.
+// Pointwise operations with erased types, which networks known only at run time apply to blocks of rows.
 #pragma once
 
 #include <coldpress/backend/epilogue.hpp>
@@ -7,8 +7,8 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 namespace detail {
-/// f(row, column, how many are left of it) for what a block has, V by V. A block may come from a level with fewer lanes
-/// than these: it ends where its columns do.
+/// Calls f(row, column, columns left) for every V of a block. The block may come from an instruction set level with
+/// fewer lanes than V has, so it ends at its columns, not at a multiple of the lanes.
 template <class V, class F>
 void for_block(ErasedOp::Block block, F f) {
   for (Index i = 0; i < block.rows; ++i) {
@@ -33,7 +33,7 @@ void store_of(float* p, V v, Index left) {
 }
 }  // namespace detail
 
-/// An operation on vectors of a CPU, or on floats one by one, as the reference computes. `op` is still to be set.
+/// An operation on vectors of a CPU, or on single floats as the reference computes. The caller sets `op`.
 template <class V, class Op>
 constexpr ErasedOp erased_op(int id) {
   return {
@@ -72,7 +72,7 @@ constexpr ErasedJoin erased_join(int id) {
         });
       }};
 }
-/// The same of a layer's operation, in a backend that computes with V.
+/// The operation of layer L, in a backend that computes with V.
 template <class V, class L>
 constexpr ErasedOp erased_op_of() {
   return erased_op<V, decltype(L{}.op(0))>(operation_id<L>);

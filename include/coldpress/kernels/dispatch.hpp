@@ -1,4 +1,4 @@
-// Which level's kernels run: the best this CPU has, or the one that is asked for.
+// Chooses the kernels to run: those of the best instruction set level of this CPU, or of a requested one.
 #pragma once
 
 #include <coldpress/kernels/table.hpp>
@@ -7,12 +7,12 @@
 
 namespace coldpress::cpu {
 
-/// The table of a level ("v2", "v3", "v4" on x86-64, "native" elsewhere); empty: the best. Throws UnsupportedError,
-/// naming those this CPU can run.
+/// The table of an instruction set level ("v2", "v3" or "v4" on x86-64, "native" elsewhere); the empty string means the
+/// best level. Throws UnsupportedError, which names the levels that this CPU can run.
 Table const& table_for(std::string const& level);
-/// That of the best level, or of the one that COLDPRESS_CPU_LEVEL names: the same in every call.
+/// The table of the best level, or of the level in COLDPRESS_CPU_LEVEL. Every call returns the same table.
 Table const& best_table();
-/// That of the same level.
+/// The training table of the same level as `table`.
 TrainingTable const& training_table_of(Table const& table);
 
 }  // namespace coldpress::cpu

@@ -1,6 +1,7 @@
-// The CPU backend of network types whose program links the ready-made kernels (coldpress::kernels): which instruction
-// set they are for is found when the program runs, and the program's own compiler flags matter little.
+// The CPU backend of network types in programs that link the ready-made kernels (coldpress::kernels).
 #pragma once
+
+// The instruction set is chosen when the program runs, so the program's own compiler flags matter little.
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
@@ -15,20 +16,21 @@ constexpr bool has = std::is_base_of_v<Kernels, Table>;
 }  // namespace cpu
 
 struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
-  /// Its programs hand over numbers where those of Cpu have constants: see graph/linked_program.hpp.
+  /// Its programs pass run-time numbers where those of Cpu have constants; see graph/linked_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
   static constexpr bool fuses_update =
       TableCpu::fuses_update<Optimizer>&& cpu::has<cpu::SinkKernels<UpdateSink<Optimizer, float>>, cpu::TrainingTable>;
 
-  /// Finds the kernels; those of training are linked where it is called for it.
+  /// Looks up the kernels. The training kernels are linked into the program only if link<true> is called somewhere.
   template <bool trains>
   void link() {
     table = &cpu::best_table();
     if constexpr (trains) prepare_training();
   }
 
-  /// How many calls of kernels a layer's forward pass is, at most; 0: it may compute by itself.
+  /// The maximum number of kernel calls in a layer's forward pass. 0 means that the layer may compute by itself, so
+  /// its calls cannot be recorded.
   template <class L>
   static constexpr Index calls_of(L const& layer) {
     if constexpr (std::is_same_v<L, Rnn>) {
@@ -42,7 +44,7 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
   template <Index input, Index calls>
   using RepeatedCalls = cpu::RepeatedCalls<input, static_cast<std::size_t>(calls) * 640>;
 
-  // For layers of the program's own: primitives that are followed by operations of theirs.
+  // For custom layers: primitives that are followed by custom pointwise operations.
   using TableCpu::affine;
   using TableCpu::map;
   using TableCpu::map_gradient;
@@ -65,8 +67,8 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
     compiled_in().map_gradient(dy, dx, slope);
   }
 
-  // What is built in has kernels. What the program defines itself is compiled with the program, for its instruction
-  // set.
+  // Built-in losses, layers and sinks have ready-made kernels. Custom ones are compiled with the program, for the
+  // program's instruction set.
   template <class LossType>
   float loss(LossType const& loss, Normalization kind, cpu::In x, cpu::Out y, cpu::In target, cpu::Out dx) const {
     if constexpr (cpu::has<cpu::LossKernels<LossType>, cpu::Table>) {

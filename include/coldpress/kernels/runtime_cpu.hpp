@@ -1,4 +1,4 @@
-// The CPU backend of networks that are known only at run time.
+// The CPU backend of networks that become known only at run time.
 #pragma once
 
 #include <coldpress/backend/concept.hpp>

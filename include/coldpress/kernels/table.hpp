@@ -1,6 +1,8 @@
-// The primitives of the CPU backend as functions of run-time shapes: two tables for each instruction set level, since a
-// program that never trains links the first alone. Each function takes what it may use last: threads and scratch.
+// The primitives of the CPU backend as tables of functions that take shapes as run-time arguments.
 #pragma once
+
+// Each instruction set level has two tables, because a program that never trains links only the first. The last
+// argument of a function is the context: the threads and the scratch memory that it may use.
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/layout.hpp>
@@ -11,12 +13,12 @@
 
 namespace coldpress::cpu {
 
-/// What a gradient that is already in memory needs, for one kind of sink.
+/// The kernel that passes a gradient in memory to a sink.
 template <class Sink>
 struct HandOverKernels {
   void (*hand_over)(float const* gradient, Index size, Sink const& sink, Context const& context);
 };
-/// What any parameter's gradient needs.
+/// The kernels that compute the gradient of a parameter and pass it to a sink.
 template <class Sink>
 struct SinkKernels : HandOverKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
@@ -25,24 +27,24 @@ struct SinkKernels : HandOverKernels<Sink> {
   void (*convolve_parameter_gradients)(ConvolutionGeometry const& g, In x, In dy, Sink const& weights,
                                        Sink const* biases, Windows<float> const& windows, Context const& context);
 };
-/// An optimizer's step over memory; and, unless it is long code, at the end of a gradient's tile.
+/// An optimizer's step over a gradient in memory and, unless its code is long, as the epilogue of a gradient's tile.
 template <class Optimizer, bool heavy = Optimizer::heavy>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {};
 template <class Optimizer>
 struct OptimizerKernels<Optimizer, true> : HandOverKernels<UpdateSink<Optimizer, float>> {};
-/// Null for losses that take samples whole, and where no gradient gets to the targets.
+/// `loss` is null for losses that read whole samples, `target_gradient` where targets get no gradient.
 template <class LossType>
 struct LossKernels {
   float (*loss)(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx, Context const& context);
   void (*target_gradient)(LossType const& loss, In y, In target, Out dt, Context const& context);
 };
-/// The erased operation of a pointwise layer; `op` is still to be set.
+/// The type-erased operation of a pointwise layer; the caller sets `op`.
 template <class PointwiseLayer>
 struct OpKernels {
   ErasedOp op;
 };
 
-/// The same of a layer that joins.
+/// The type-erased operation of a join layer; the caller sets its operation, too.
 template <class JoinLayer>
 struct JoinKernels {
   ErasedJoin join;
@@ -53,7 +55,7 @@ struct JoinGradientKernels {
                    Slope<ErasedChain, float> const& slope, Context const& context);
 };
 
-/// Which kernel does a step of this type (backend/steps.hpp).
+/// Returns the kernel that computes a step of this type (backend/steps.hpp).
 template <class Step>
 struct StepKernels {
   Kernel (*kernel_of)(Step const& step);
@@ -63,8 +65,8 @@ struct CommonKernels {
   void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
                  Context const& context);
   void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
-                        Context const& context);  // the same where the matrix is of Bfloat16
-  // dx without a slope: what a layer with the transpose of a matrix makes of x.
+                        Context const& context);  // the same with a Bfloat16 weight matrix
+  // dx without a derivative: the forward pass of a layer that multiplies by the transpose of a matrix.
   void (*plain_product)(In dy, float const* weight, Out dx, Context const& context);
   void (*plain_product_halves)(In dy, float const* weight, Out dx, Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,

@@ -1,4 +1,4 @@
-// The primitives of the CPU as calls into a level's table of kernels.
+// The primitives of the CPU backend as calls into a table of kernels.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -7,7 +7,7 @@
 
 namespace coldpress::cpu {
 
-/// Whether the matrices of dense layers are of Bfloat16.
+/// `halves` says whether the weight matrices of dense layers are stored as Bfloat16; here they never are.
 struct NoHalves {
   static constexpr bool halves = false;
 };
@@ -15,16 +15,16 @@ struct MaybeHalves {
   bool halves = false;
 };
 
-/// Halves: one of these.
+/// `Halves` is NoHalves or MaybeHalves.
 template <class Halves>
 struct TableCpu : Layout, Context, Halves {
-  /// Whether a gradient's tile can end in the optimizer's step.
+  /// Whether the optimizer's step can be the epilogue of a gradient's tile.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
-  TrainingTable const* training = nullptr;  // where it trains, which links more kernels
-  Tape* tape = nullptr;                     // takes down the calls of a forward pass, which are then not made
+  TrainingTable const* training = nullptr;  // null unless the network trains, because it links more kernels
+  Tape* tape = nullptr;                     // if not null, calls of a forward pass are recorded here, not made
 
   void prepare_training() { training = &training_table_of(*table); }
 
@@ -36,7 +36,7 @@ struct TableCpu : Layout, Context, Halves {
   void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
     training->product(dy, weight, dx, slope, *this);
   }
-  // Where a layer wants nothing after it.
+  // For layers without pointwise operations after them.
   void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
     affine(x, weight, bias, y, Then<ErasedChain, float>{});
   }
@@ -136,7 +136,7 @@ struct TableCpu : Layout, Context, Halves {
   }
 
  private:
-  /// Most kernels take what they may use of threads and scratch, too.
+  /// Calls a kernel; adds the context (threads and scratch) if the kernel takes one.
   template <class... Parameters, class... Args>
   void call(void (*kernel)(Parameters...), Args const&... args) const {
     if constexpr (sizeof...(Args) < sizeof...(Parameters)) {
@@ -145,13 +145,13 @@ struct TableCpu : Layout, Context, Halves {
       tape ? tape->record(kernel, args...) : kernel(args...);
     }
   }
-  /// A step that is worked out.
+  /// Runs a step whose arguments have been computed, or records it.
   template <class Step>
   void take(Step const& step) const {
     Kernel const kernel = static_cast<StepKernels<Step> const&>(*table).kernel_of(step);
     tape ? tape->record(kernel, step) : kernel(&step);
   }
-  /// What layer L does, with an operation that the compiler knows.
+  /// Computes layer L's pointwise operation, whose type the compiler knows, with the type-erased kernel.
   template <class L, class Op>
   void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
     ErasedOp op = erased<L>();

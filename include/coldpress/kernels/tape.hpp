@@ -1,4 +1,4 @@
-// Calls of kernels, taken down once and played again: working them out anew takes longer than a small network.
+// Records kernel calls once and replays them: for a small network, computing their arguments anew takes longer.
 #pragma once
 
 #include <coldpress/core/memory.hpp>
@@ -11,19 +11,19 @@
 
 namespace coldpress::cpu {
 
-/// Calls with their arguments, one behind another in memory that is lent to it.
+/// Kernel calls with their arguments, stored one after another in borrowed memory.
 class Tape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
-  /// Where input k is said to be while calls are taken down: at an address that no memory has, tagged or not. What they
-  /// read there is read where the input is when they are played.
+  /// A placeholder for the address of input k while calls are recorded. No memory can have this address, tagged or not.
+  /// Replayed calls read the real input in its place.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
-  /// Begins anew, for inputs of such sizes. Without any, calls read what they are handed.
+  /// Starts a new recording, for inputs of these sizes. Without inputs, replayed calls read the recorded addresses.
   void start(std::span<std::byte> memory, Inputs inputs = {}) {
     memory_ = memory.data(), capacity_ = memory.size(), size_ = 0, inputs_ = inputs, reads_ = nullptr;
   }
-  /// A step, which its kernel will be handed each time.
+  /// Records a step, which is passed to its kernel in every replay.
   template <class Step>
   void record(Kernel kernel, Step const& step) {
     static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
@@ -33,13 +33,13 @@ class Tape {
     if (inputs_.empty()) return;
     for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
   }
-  /// A call of any other kernel.
+  /// Records a call of any other kernel.
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
     using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
     record(call<Call>, Call{kernel, args...});
   }
-  /// What all calls take, and whether there was room for them.
+  /// The bytes that all calls need. fits() says whether the memory was large enough for them.
   std::size_t size() const { return size_; }
   bool fits() const { return size_ <= capacity_; }
 
@@ -56,27 +56,27 @@ class Tape {
   }
 
  private:
-  /// What a call reads of an input, with its sums or with what is joined to them. It is kept behind the call.
+  /// A pointer into an input, read as operand, as initial sums or as joined value. It is stored behind its call.
   struct alignas(std::max_align_t) Read {
     float const** pointer;
     std::size_t input;
     Index offset;
-    Read const* next;  // of all calls
+    Read const* next;  // in the list of all reads
   };
   struct alignas(std::max_align_t) Header {
     Kernel kernel;
-    std::size_t size;  // of the call and its reads
+    std::size_t size;  // bytes of the call and its reads
   };
   template <class Step>
   struct Recorded : Header {
-    alignas(Header) Step step;  // right behind the header
+    alignas(Header) Step step;  // directly behind the header
   };
   template <class Call>
   static void call(void const* call) {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, *static_cast<Call const*>(call));
   }
   static constexpr int shift = 56;
-  /// Room for so much more; null where it does not fit.
+  /// Takes `size` more bytes; returns null if they do not fit.
   void* take(std::size_t size) {
     std::size_t const at = size_;
     size_ += size;
@@ -93,7 +93,7 @@ class Tape {
       call.size += sizeof(Read);
     }
   }
-  /// f(pointer) for all that may be an input.
+  /// Calls f(pointer) for every pointer that may point into an input.
   template <class F>
   static void for_reads(In& x, F f) {
     f(x.data);
@@ -122,21 +122,21 @@ class Tape {
 
   std::byte* memory_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
-  Inputs inputs_;  // of the calls that are being taken down
+  Inputs inputs_;  // of the calls that are being recorded
   Read const* reads_ = nullptr;
 };
 
-/// A tape with memory of its own.
+/// A tape that owns its memory.
 class HeapTape : public Tape {
  public:
   void start(Inputs inputs) { Tape::start({memory_.get(), capacity_}, inputs); }
-  /// Makes room for what did not fit; whether it has to be taken down again.
+  /// If calls did not fit, makes room for them and returns true: they have to be recorded again.
   bool grow() {
     if (fits()) return false;
     reserve(size());
     return true;
   }
-  /// Room for a tape of that size; what is on it may be lost.
+  /// Makes room for a tape of `size` bytes; what is recorded may be lost.
   void reserve(std::size_t size) {
     if (size <= capacity_) return;
     memory_ = std::make_unique<std::byte[]>(size);
@@ -148,30 +148,30 @@ class HeapTape : public Tape {
   std::size_t capacity_ = 0;
 };
 
-/// The calls of a pass over one sample of `input` values, in a workspace: where a stream goes on they are made again.
-/// They are kept from the second time on that the pass is made with the same memory: passes that go from one state to
-/// another keep none.
+/// The recorded calls of a pass over one sample of `input` values, which a stream replays at every step. They are
+/// recorded when the pass runs for the second time in a row with the same memory, so a pass that writes a different
+/// state each time records nothing.
 template <Index input, std::size_t capacity>
 class RepeatedCalls {
  public:
   RepeatedCalls() = default;
-  // Addresses of the other's memory are in its calls.
+  // The calls contain addresses of the other object's memory, so they are not copied.
   RepeatedCalls(RepeatedCalls const&) {}
   RepeatedCalls& operator=(RepeatedCalls const&) {
     forget();
     return *this;
   }
 
-  /// Keeps the sample where the calls read it.
+  /// Copies the sample to the place where the calls read it.
   __attribute__((always_inline)) std::span<float const> take(std::span<float const> x) {
-    __builtin_memcpy(sample_, x.data(), sizeof sample_);  // -O2 leaves a loop as it is
+    __builtin_memcpy(sample_, x.data(), sizeof sample_);  // at -O2 a loop would not become a block copy
     return {sample_, static_cast<std::size_t>(input)};
   }
   __attribute__((always_inline)) bool are_of(float const* parameters, float const* state, std::uint64_t seed) const {
     return kept_ && parameters == parameters_ && state == state_ && seed == seed_;
   }
   __attribute__((always_inline)) void make() const { tape_.play(); }
-  /// pass(tape) takes all calls down, or makes them where it is given none.
+  /// pass(tape) records all calls, or makes them if `tape` is null.
   template <class Pass>
   void keep(float const* parameters, float const* state, std::uint64_t seed, Pass pass) {
     bool const again = parameters == parameters_ && state == state_ && seed == seed_ && !too_long_;

@@ -23,7 +23,7 @@
 namespace coldpress::cuda {
 namespace {
 
-/// NVRTC, loaded when it is first needed: programs do not link it.
+/// NVRTC, loaded when it is first needed, so that programs do not link it.
 class Nvrtc {
  public:
   static Nvrtc const& get() {
@@ -67,7 +67,7 @@ class Nvrtc {
   }
 };
 
-/// The flags of nvcc (kernels/cuda/CMakeLists.txt), in NVRTC's words. What is not said to be the host's is the
+/// The flags of nvcc (kernels/cuda/CMakeLists.txt) as NVRTC names them. Functions without an execution space are the
 /// device's.
 constexpr char const* options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                    "--builtin-move-forward=false", "--diag-suppress=554,1675"};
@@ -122,7 +122,7 @@ class Compilation {
   nvrtcProgram program_ = nullptr;
 };
 
-/// Of all that the machine code depends on, in 128 bits.
+/// A name for the machine code: 128 bits computed from everything that it depends on.
 std::string name_of(std::string const& source, int architecture) {
   Fingerprint prints[2];
   prints[1].word(1);
@@ -152,7 +152,7 @@ std::optional<std::filesystem::path> kept(std::string const& source, int archite
   return folder;
 }
 
-/// What stands before the code in a file: nobody loads half of one.
+/// The checksum that precedes the code in a file, so that a damaged file is not loaded.
 std::array<std::byte, 8> checksum(std::span<std::byte const> code) {
   Fingerprint print;
   for (std::byte b : code) print.number = (print.number ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
@@ -172,7 +172,7 @@ std::vector<std::byte> compile(std::string const& source, int architecture) {
         std::array<std::byte, 8> const sum = checksum(std::span{kept}.subspan(8));
         if (std::equal(sum.begin(), sum.end(), kept.begin())) return {kept.begin() + 8, kept.end()};
       }
-    } catch (Error const&) {  // as if it were not there
+    } catch (Error const&) {  // the file is treated as if it were missing
     }
   }
   std::vector<char const*> names, texts;
@@ -185,7 +185,7 @@ std::vector<std::byte> compile(std::string const& source, int architecture) {
       std::vector<std::byte> bytes(sum.begin(), sum.end());
       bytes.insert(bytes.end(), code.begin(), code.end());
       write_atomically(file->string(), bytes);
-    } catch (Error const&) {  // a folder that cannot be written: the next program compiles, too
+    } catch (Error const&) {  // if the folder is not writable, the next program compiles, too
     }
   }
   return code;

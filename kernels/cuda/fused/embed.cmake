@@ -1,12 +1,13 @@
-# Makes a C++ file of headers(): -D OUTPUT=FILE -D SHIM=FILE -D INCLUDE=FOLDER -D "HEADERS=FILES" (with | in between).
+# Writes a C++ file that defines headers(): -D OUTPUT=FILE -D SHIM=FILE -D INCLUDE=FOLDER -D "HEADERS=FILES" (with |
+# between the files).
 string(REPLACE "|" ";" HEADERS "${HEADERS}")
 set(standard algorithm array atomic bit cmath concepts cstddef cstdint cstring exception initializer_list limits memory
   new optional span string string_view tuple type_traits utility vector)
 
-# A literal has at most 64 KiB in some compilers, so a text is several.
+# Some compilers limit a string literal to 64 KiB, so a text becomes several literals.
 function(literal result file)
   file(READ "${file}" text)
-  string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")  # comments of whole lines
+  string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")  # comments that take a whole line
   set(parts "")
   string(LENGTH "${text}" length)
   foreach(begin RANGE 0 ${length} 16000)

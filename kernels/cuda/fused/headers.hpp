@@ -1,4 +1,4 @@
-// coldpress's headers as texts, for NVRTC: a program may run where they are not installed.
+// coldpress's headers as texts for NVRTC, because a program may run where they are not installed.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@ namespace coldpress::cuda {
 struct Header {
   char const *name, *text;
 };
-/// Those that a pass includes, and those of the standard library and of Boost, which NVRTC has not.
+/// The headers that a pass includes, and substitutes for those of the standard library and Boost, which NVRTC lacks.
 std::span<Header const> headers();
 
 }  // namespace coldpress::cuda

@@ -1,4 +1,4 @@
-// Passes of a network from a config, each one kernel: made when a program first plays it.
+// Compiles each pass of a network from a config to one kernel when the pass first runs.
 #pragma once
 
 #include "source.hpp"
@@ -14,8 +14,8 @@ namespace coldpress::cuda {
 
 class FusedPasses {
  public:
-  /// Gathers the kernel of what(run, more...). `apart` gathers the same as a kernel a layer, for what it
-  /// asks for.
+  /// Gathers the kernel of what(run, more...). `apart` gathers the same work as one kernel per layer; it is used only
+  /// to get the launch estimate.
   template <class What, class Run, class Apart, class... More>
   void play(Device& device, Run const& run, Apart apart, More const&... more) {
     using Body = PassArguments<Index, dynamic::Program::inputs_capacity, void, Pack<More...>>;
@@ -27,7 +27,7 @@ class FusedPasses {
     auto const size = std::pair{run.batch, run.state != nullptr};
     if (made.demands.count(size) == 0) {
       grid::Demand demand = device.demand_of(apart);
-      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // it may wait where these end
+      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // the one kernel may wait where those end
       made.demands.emplace(size, demand);
     }
 
@@ -46,7 +46,7 @@ class FusedPasses {
  private:
   struct Made {
     Compiled compiled;
-    std::map<std::pair<Index, bool>, grid::Demand> demands;  // of each size of a minibatch, and of streams
+    std::map<std::pair<Index, bool>, grid::Demand> demands;  // by the size of the minibatch, and whether it is a stream
   };
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };

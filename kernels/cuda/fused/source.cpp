@@ -7,14 +7,14 @@ namespace coldpress::cuda {
 namespace {
 
 std::string text(auto number) { return std::to_string(number); }
-/// A number as its bits, which no compiler rounds.
+/// A number as its bits, so that no compiler rounds it.
 std::string literal(auto number) { return text(bits_of(number)) + "u"; }
 std::string number(float value) { return "number(" + literal(value) + ")"; }
 
 std::string step(std::string_view field) { return "." + std::string{field}; }
 std::string step(std::size_t place) { return "[" + text(place) + "]"; }
 
-/// The elements between braces.
+/// The elements in braces, separated by commas.
 template <class List, class F>
 std::string list(List const& elements, F f) {
   std::string all = "{";
@@ -27,7 +27,7 @@ std::string array(std::string_view type, std::size_t size, std::string const& el
 std::string of_shape(Shape const& shape) {
   return "Shape" + list(std::span{shape.extents}, [](Index extent) { return text(extent); });
 }
-/// Names are only hashed in a kernel, so any byte may be in one.
+/// Escapes a name; it may contain any byte, since kernels only hash names.
 std::string quoted(std::string_view name) {
   std::string all = "{\"";
   for (char c : name) {
@@ -46,7 +46,7 @@ std::string node(dynamic::Program const& program, std::size_t i) {
       [&](auto const& layer) {
         using L = std::remove_cvref_t<decltype(layer)>;
         if constexpr (std::is_same_v<L, dynamic::Stranger>) {
-          return std::string{};  // refused before
+          return std::string{};  // such networks are rejected before
         } else {
           std::string const type{name_of_type<L>()};
           auto const inputs = static_cast<std::size_t>(node.input_count());

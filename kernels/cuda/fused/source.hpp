@@ -1,4 +1,4 @@
-// A pass of a config as text, which NVRTC makes one kernel of: layers, shapes and plan are constants in it.
+// Writes the source text of a config's pass, which NVRTC compiles to one kernel.
 #pragma once
 
 #include "program.hpp"
@@ -18,8 +18,8 @@ constexpr std::string_view name_of_type() {
   return name.substr(begin, name.find_first_of(";]", begin) - begin);
 }
 
-/// The text of the kernel that does `what` with a program and arguments of the type `more`. It compiles only where it
-/// means the same plan as the program's own.
+/// The text of the kernel that does `what` with a program and with arguments of the type `more`. Layers, shapes and the
+/// plan are constants in it. It compiles only if its plan is the same as the program's own.
 std::string source_of(dynamic::Program const& program, Precision precision, std::string_view what,
                       std::string_view more);
 

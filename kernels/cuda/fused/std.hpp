@@ -1,6 +1,7 @@
-// What coldpress's headers use of the standard library, for NVRTC, which has none: programs compile kernels where no
-// toolkit is installed. Every standard header that they include is this file then.
+// The parts of the standard library that coldpress's headers use, for NVRTC, which has none.
 #pragma once
+
+// Programs can thus compile kernels where no toolkit is installed. All standard headers are replaced by this file.
 
 #define __builtin_expf ::expf
 #define __builtin_exp ::exp
@@ -311,7 +312,7 @@ class string_view {
   size_t size_ = 0;
 };
 
-// Of errors, which code for a GPU never throws.
+// Base classes of errors, which code on a GPU never throws.
 class exception {
  public:
   virtual ~exception() = default;

@@ -1,7 +1,8 @@
-// A step of a small network on a GPU: each block goes through some samples from the first layer to the last gradient by
-// itself, with parameters, values and gradients in its own shared memory. Then all add up what is each parameter's, in
-// the order of the blocks, and update.
+// A training step of a small network on a GPU, in which each block processes some of the samples by itself.
 #pragma once
+
+// A block goes from the first layer to the last gradient with parameters, values and gradients in its own shared
+// memory. Then all blocks together add up the gradients of each parameter, in the order of the blocks, and update it.
 
 #include <coldpress/backend/grid.hpp>
 #include <coldpress/graph/static_program.hpp>
@@ -9,7 +10,7 @@
 
 namespace coldpress {
 
-/// What layers ask of a block that has all of a product to itself: no sum is cut.
+/// The scratch that layers need when one block computes whole products, so that no sum is split among blocks.
 struct BlockOfGrid : Grid {
   static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
   static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent) { return w.gates * w.hidden * w.hidden; }
@@ -20,7 +21,7 @@ struct BlockOfGrid : Grid {
   }
 };
 
-/// How the samples of a step are divided.
+/// How the samples of a step are divided among the blocks.
 template <class Program>
 struct Chunks;
 template <class Graph, PlanOptions options, auto loss>
@@ -29,18 +30,19 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
   using Block = StaticProgram<Graph, BlockOfGrid, options, loss>;
   static constexpr Index parameters = Program::parameter_size, scratch = Block::scratch_size,
                          worker_scratch = Block::memory.worker_scratch;
-  /// What a block leaves: its gradients, and each loss times its samples.
+  /// Floats that a block leaves behind: its gradients, and each loss times the number of its samples.
   static constexpr Index results = Grid::pitch(parameters + Program::size);
 
-  /// Samples of a block in a minibatch of so many, and how many blocks.
+  /// The samples per block for a minibatch of `batch` samples, and the number of blocks.
   static constexpr Index samples(Index batch) { return grid::parts(batch, grid::cluster_blocks); }
   static constexpr Index count(Index batch) { return grid::parts(batch, samples(batch)); }
-  /// Floats that it has to itself, and whether parameters are among them, or stay where they are for want of room.
+  /// The floats of shared memory per block. copies() says whether parameters are copied there, too, or read where they
+  /// are because there is no room.
   static constexpr Index values(Index batch) { return scratch + samples(batch) * Program::plan().workspace; }
   static constexpr bool copies(Index batch) { return parameters + values(batch) <= grid::apart_values; }
   static constexpr Index size(Index batch) { return values(batch) + (copies(batch) ? parameters : 0); }
-  /// Whether there is room, and no layer or loss asks for other samples, for a sample's place among them, or for more
-  /// of the memory that a block's threads share.
+  /// Whether a block has enough shared memory, and no layer or loss needs other samples, a sample's position in the
+  /// minibatch, or more memory that the threads of a block share.
   static constexpr bool fit(Index batch) {
     return batch > 1 && results <= grid::apart_values && size(batch) <= grid::apart_values && gradients_only() &&
            (!Program::has_loss || fits(loss, {}))&&[]<int... i>(std::integer_sequence<int, i...>) {
@@ -51,7 +53,7 @@ struct Chunks<StaticProgram<Graph, Grid, options, loss>> {
   }
 
  private:
-  /// What blocks leave is added up, but statistics are means.
+  /// The blocks' results are added up, which would be wrong for statistics, because these are means.
   static constexpr bool gradients_only() {
     for (Parameter const& parameter : Graph::parameters.list) {
       if (parameter.is_statistic()) return false;
@@ -71,7 +73,7 @@ constexpr Chunks<StaticProgram<Graph, Grid, options, loss>> chunks_of(
 
 namespace detail {
 
-/// A parameter's gradients as if they were in memory: the sums of what each block has left of them.
+/// A parameter's gradients as if they were in memory: the sums of what the blocks left, `apart` floats from each other.
 struct SumsOfBlocks {
   float const* first;
   Index count, apart;
@@ -83,7 +85,7 @@ struct SumsOfBlocks {
   constexpr SumsOfBlocks operator+(Index offset) const { return {first + offset, count, apart}; }
 };
 
-/// A run of `count` of its samples from the first, by a block that has them, and this memory, to itself.
+/// A run of `count` samples of `run` from `first` on, by a block that has them and `memory` to itself.
 template <class Count, class Run>
 constexpr auto some_of(Run const& run, grid::Team const& team, float* memory, Index first, Count count) {
   using Program = typename Run::ProgramType;
@@ -111,7 +113,7 @@ constexpr auto some_of(Run const& run, grid::Team const& team, float* memory, In
 
 }  // namespace detail
 
-/// train_step by blocks that have samples of their own, as a value.
+/// train_step by blocks that process their own samples, as a function object.
 struct ChunkedStepOf {
   static constexpr std::string_view name = "step";
   template <class Run, class Optimizer, class Frozen, class Gradients>
@@ -147,7 +149,7 @@ struct ChunkedStepOf {
   }
 
  private:
-  /// Of the last block there may be fewer.
+  /// The number of samples of the block that begins at `first`; the last block may have fewer.
   template <Index samples, Index batch>
   static constexpr auto counted(Index first) {
     if constexpr (batch % samples == 0) {
@@ -156,7 +158,7 @@ struct ChunkedStepOf {
       return freestanding::smaller(samples, batch - first);
     }
   }
-  /// Forward, losses and backward of a block's samples; outputs go to where those of all are.
+  /// Runs forward, losses and backward for a block's samples; copies its outputs to those of the whole minibatch.
   template <class Some, class Run>
   static constexpr void go_through(Some const& some, Run const& run, Index first, float* results) {
     using Chunks = decltype(chunks_of(run.program));
@@ -180,7 +182,7 @@ struct ChunkedStepOf {
       some.backend.map(some.value(g), some.rows(g, to.row(first), to.pitch), Then<Chain<>, float, NoJoin>{});
     }
   }
-  /// The mean losses of all samples.
+  /// Computes the mean losses of all samples; returns their sum.
   template <class Run>
   static constexpr float gather(Run const& run, detail::SumsOfBlocks const& sums, float* losses) {
     float total = 0;

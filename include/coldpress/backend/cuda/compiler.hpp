@@ -1,4 +1,4 @@
-// Compilers of kernels, for passes whose text is made while the program runs.
+// Compilers for passes whose source text is made while the program runs.
 #pragma once
 
 #include <coldpress/backend/cuda/pass.hpp>
@@ -10,14 +10,14 @@
 
 namespace coldpress::cuda {
 
-/// Machine code of a text's kernel `pass` for GPUs of an architecture (90: sm_90), by NVRTC, which needs no GPU; for
-/// one that NVRTC does not know, PTX of the newest before it. It is kept in $COLDPRESS_CACHE, else in coldpress/ of
-/// $XDG_CACHE_HOME or ~/.cache, and found there the next time; where nothing can be written, or what is there is
-/// damaged, it is made anew. Throws UnsupportedError where NVRTC is not installed or knows no such GPU, DeviceError
-/// where it refuses the text.
+/// Compiles the kernel `pass` of a source text with NVRTC, which needs no GPU, and returns its machine code for GPUs of
+/// an architecture (90 is sm_90). If NVRTC does not know the architecture, the result is PTX for the newest one before
+/// it. Results are cached in $COLDPRESS_CACHE, else in coldpress/ of $XDG_CACHE_HOME or ~/.cache; if nothing can be
+/// written there, or a file is damaged, the text is compiled again. Throws UnsupportedError if NVRTC is not installed
+/// or knows no such GPU, DeviceError if it rejects the text.
 std::vector<std::byte> compile(std::string const& source, int architecture);
 
-/// Of the emulated device, which has none until a test gives it one: the function `pass` of a text.
+/// The compiler of the emulated device, which returns the function `pass` of a text. It is empty until a test sets it.
 using HostCompiler = std::function<Loops(std::string const& source)>;
 HostCompiler& host_compiler();
 

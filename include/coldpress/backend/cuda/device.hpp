@@ -1,6 +1,7 @@
-// A GPU as a network uses it, or the host in the place of one, which runs the same kernels as loops: for tests where
-// there is no GPU.
+// A GPU as a network uses it, or an emulation on the host.
 #pragma once
+
+// The emulated device runs the same kernels as loops, for tests where there is no GPU.
 
 #include <coldpress/backend/cuda/pass.hpp>
 
@@ -12,81 +13,83 @@
 
 namespace coldpress::cuda {
 
-/// What devices have been asked for since the program started.
+/// The number of operations on all devices since the program started.
 struct Counts {
-  std::atomic<Index> allocations = 0;             // of memory, theirs or pinned
+  std::atomic<Index> allocations = 0;             // of device memory or pinned memory
   std::atomic<Index> uploads = 0, downloads = 0;  // copies between a host and a device
-  std::atomic<Index> copies = 0;                  // and on a device
-  std::atomic<Index> waits = 0;                   // until a device had nothing left to do
-  std::atomic<Index> graphs = 0, launches = 0;    // graphs made, and started
-  std::atomic<Index> kernels = 0, blocks = 0;     // in those started
-  std::atomic<Index> library_calls = 0;           // beside these kernels
-  std::atomic<Index> clusters = 0;                // kernels whose blocks are one,
-  std::atomic<Index> barriers = 0;                // and how often those of all wait for each other
-  std::atomic<Index> patches = 0;                 // kernels of a graph that got other arguments
+  std::atomic<Index> copies = 0;                  // within devices
+  std::atomic<Index> waits = 0;                   // until a device had finished everything
+  std::atomic<Index> graphs = 0, launches = 0;    // graphs that were made, and graph launches
+  std::atomic<Index> kernels = 0, blocks = 0;     // in all launches
+  std::atomic<Index> library_calls = 0;           // in all launches, besides the kernels
+  std::atomic<Index> clusters = 0;                // kernels whose blocks form a cluster
+  std::atomic<Index> barriers = 0;                // among all blocks of a kernel
+  std::atomic<Index> patches = 0;                 // kernels of a graph that got new arguments
 };
 inline Counts& counts() {
   static Counts all;
   return all;
 }
 
-/// A kernel whose text was made while the program runs: a GPU's, or its loops.
+/// A kernel that was compiled while the program runs: for a GPU, or as loops for the emulated device.
 struct Compiled {
   void const* kernel = nullptr;
   Loops loops = nullptr;
 };
 
-/// A pass that a device has taken down.
+/// A pass that a device has recorded as a graph.
 class TakenDown {
  public:
   explicit TakenDown(Pass const& from) : pass(from) {}
   virtual ~TakenDown() = default;
-  /// The arguments of pass.calls()[number] are others now.
+  /// Tells the graph that the arguments of pass.calls()[number] have changed.
   virtual void change(std::size_t number) = 0;
   virtual void start() = 0;
   Pass pass;
 };
 
-/// For one network, and one thread at a time. What it is asked for happens in this order, unless it is said otherwise.
+/// Serves one network, and one thread at a time. Requests are executed in order unless stated otherwise.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string const& name() const = 0;
-  /// The host runs the kernels.
+  /// Whether the host runs the kernels.
   virtual bool emulated() const = 0;
-  /// The calling thread's current device, for what asks CUDA itself.
+  /// Makes this the calling thread's current device, for code that calls CUDA itself.
   virtual void make_current() const {}
-  /// Where it does one thing after another, a cudaStream_t, which libraries are told once.
+  /// The cudaStream_t in which the device works, which libraries are given once; null on the emulated device.
   virtual void* stream() const { return nullptr; }
 
-  /// Zeroed. Throws DeviceError where there is not enough; then nothing has changed.
+  /// Allocates zeroed memory. Throws DeviceError if there is not enough; then nothing has changed.
   void* allocate(std::size_t bytes) { return ++counts().allocations, make(bytes); }
-  /// The same, for what is written before it is read: a GPU leaves it unset, so that tools can find reads of what
-  /// nobody has written, and the emulated device makes it NaN.
+  /// Allocates memory for values that are written before they are read. A GPU leaves it uninitialised, so that tools
+  /// can find reads of values that were never written; the emulated device fills it with NaN.
   void* allocate_unset(std::size_t bytes) { return ++counts().allocations, make_unset(bytes); }
   void release(void* memory) noexcept;
-  /// The same of memory that no kernel uses that was gathered.
+  /// Releases memory that no gathered kernel uses, so nothing needs to be started first.
   void discard(void* memory) noexcept { destroy(memory); }
-  /// Memory of the host that the device reads by itself.
+  /// Allocates memory of the host that the device can read by itself.
   void* allocate_pinned(std::size_t bytes) { return ++counts().allocations, make_pinned(bytes); }
   virtual void release_pinned(void* memory) noexcept = 0;
 
   void upload(void* to, void const* from, std::size_t bytes) { flush(), ++counts().uploads, copy_up(to, from, bytes); }
-  /// Waits until all is done.
+  /// Waits until everything is done.
   void download(void* to, void const* from, std::size_t bytes) {
     flush(), ++counts().downloads, ++counts().waits, copy_down(to, from, bytes);
   }
   void clear(void* to, std::size_t bytes) { flush(), set_zero(to, bytes); }
-  /// From a device of the same name, which may be this one, once what that has been asked for is done; and done before
-  /// what either is asked for next. Nothing that this one was asked for before may use `to`.
+  /// Copies from a device of the same name, which may be this one. The copy begins after everything that `other` has
+  /// been asked for, and ends before everything that either is asked for next. Nothing that this device was asked for
+  /// earlier may use `to`.
   void copy(void* to, Device& other, void const* from, std::size_t bytes) {
     other.flush(), ++counts().copies, copy_over(to, other, from, bytes);
   }
 
-  /// The kernel of a text (kernels/cuda/fused), while the device lives. Throws what compile does.
+  /// Compiles the kernel of a source text (kernels/cuda/fused); it lives as long as the device. Throws like
+  /// cuda::compile.
   virtual Compiled compile(std::string const& source) = 0;
 
-  /// Gathers a kernel for the pass that is under way, with the blocks that it asks for and that there is room for.
+  /// Adds a kernel to the current pass, with as many blocks as it needs and as can run at the same time.
   template <class Body>
   void gather(Call call, grid::Demand const& demand, Grid const& grid, Body const& body) {
     static_assert(std::is_trivially_copyable_v<Arguments<Body>>);
@@ -96,16 +99,17 @@ class Device {
     call.size = sizeof arguments;
     gather(call, demand, &arguments);
   }
-  /// A library's call, which begins after the kernels before it and ends before those after it.
+  /// Adds a library's call to the current pass, after the kernels before it and before those after it.
   void gather(LibraryCall const& library, LibraryCall::Operands const& operands) {
     Call call{};
     call.library = &library, call.size = sizeof operands;
     gather(call, {}, &operands);
   }
-  /// Makes a library's call by itself, and waits for it. Before it is captured in a pass it is made once on memory that
-  /// nobody reads: what a library loads and allocates in its first call may not be captured, nor be in time.
+  /// Makes a single call of a library and waits for it. This is done once, on scratch memory, before the call is
+  /// captured in a pass: the memory allocations and module loads of a library's first call cannot be captured, and
+  /// would be too slow in a pass.
   virtual void call_once(LibraryCall const&, LibraryCall::Operands const&) {}
-  /// What the kernels that f gathers, which are not started, would ask for as one.
+  /// The launch estimate for one kernel that does the work of all kernels that f gathers; these are not started.
   template <class F>
   grid::Demand demand_of(F f) {
     struct Aside {
@@ -123,33 +127,35 @@ class Device {
     f();
     return asked_;
   }
-  /// Drops the passes that it has taken down, whose library's calls are about to go.
+  /// Drops all recorded graphs, because the library calls in them are about to be destroyed.
   void forget() { flush(), taken_down_.clear(), next_ = 0; }
-  /// Drops what a pass that failed has gathered.
+  /// Drops what a failed pass has gathered.
   void abandon() { pass_.cut(whole_); }
-  /// Starts what has been gathered.
+  /// Starts everything that has been gathered.
   void flush();
-  /// The number of the next start of what is gathered until then, and whether one failed: then none of it was done.
+  /// The number of the next start of gathered kernels. has_failed() says whether a start failed; then nothing of it was
+  /// executed.
   Index next_start() const { return starts_; }
   bool has_failed(Index start) const { return std::find(failed_.begin(), failed_.end(), start) != failed_.end(); }
-  /// Ends a pass. So many are started together, or fewer where somebody reads what one has made.
+  /// Ends a pass. Passes are started in groups of `passes`, or earlier if a result is read.
   void submit();
   void start_together(int passes);
-  /// The number of this pass among those that are started together and those before. What passes of the same number
-  /// read may be written again: waits until the last of these is done.
+  /// The place in which the inputs of this pass are staged: there are two per pass of a group. Waits until the passes
+  /// that last read from this place are done, so that it can be written again.
   int turn();
-  /// This pass reads what was brought for an earlier one: the next that something is brought for waits for all.
+  /// Says that this pass reads inputs that were brought for an earlier one. Before inputs are brought the next time,
+  /// the device waits for all passes.
   void read_again() { again_ = true; }
-  /// From pinned memory, at once: before the kernels of this pass, and beside those of the one before.
+  /// Copies from pinned memory at once: before the kernels of this pass, and while those of the pass before still run.
   void upload_ahead(void* to, void const* pinned, std::size_t bytes) {
     ++counts().uploads, copy_ahead(to, pinned, bytes);
   }
 
-  /// Whether small passes are clusters, where the device has such. The bits are the same. For tests also the
-  /// environment variable COLDPRESS_CUDA_CLUSTERS, which is read when a device is opened: 0 for none.
+  /// Whether small passes run in clusters, on devices that have them; the bits are the same. The environment variable
+  /// COLDPRESS_CUDA_CLUSTERS=0, which is read when a device is opened, turns them off for tests.
   bool clusters = clusters_are_wanted();
 
-  /// The grid of a kernel, whose threads share some memory of the device.
+  /// The grid that a kernel is given; all kernels share the same sums and tickets in the device's memory.
   Grid grid() const {
     Grid grid;
     grid.sums = sums_, grid.tickets = tickets_;
@@ -168,39 +174,40 @@ class Device {
   virtual void copy_ahead(void* to, void const* pinned, std::size_t bytes) = 0;
   virtual void copy_over(void* to, Device& other, void const* from, std::size_t bytes) = 0;
   virtual void set_zero(void* to, std::size_t bytes) = 0;
-  /// How many blocks of a call's kernel are there at the same time: they wait for each other.
+  /// The number of blocks of a call's kernel that can run at the same time, which is needed because they wait for each
+  /// other.
   virtual int most_blocks(Call const& call) = 0;
-  /// Whether so many of them can be a cluster.
+  /// Whether `blocks` blocks of it can form a cluster.
   virtual bool has_cluster(Call const& call, int blocks) = 0;
   virtual std::unique_ptr<TakenDown> take_down(Pass const& pass) = 0;
-  /// What was started so far is done when this turn comes again, which wait is for.
+  /// mark(turn) marks the end of everything that was started so far; wait(turn) waits until the device gets there.
   virtual void mark(int turn) = 0;
   virtual void wait(int turn) = 0;
 
   double* sums_ = nullptr;
   std::uint32_t* tickets_ = nullptr;
-  std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few
+  std::vector<std::unique_ptr<TakenDown>> taken_down_;  // the last few recorded graphs
 
  private:
   void gather(Call call, grid::Demand const& demand, void const* arguments);
   Pass pass_;
-  grid::Demand asked_;     // of what has been gathered
-  std::size_t next_ = 0;   // of those taken down, to give way to another
-  std::size_t whole_ = 0;  // calls of passes that have ended
+  grid::Demand asked_;     // the launch estimate for what has been gathered
+  std::size_t next_ = 0;   // the index of the recorded graph that is replaced next
+  std::size_t whole_ = 0;  // the number of gathered calls that belong to ended passes
   Index starts_ = 0;
-  std::vector<Index> failed_;         // of these
-  int together_ = 1, submitted_ = 0;  // passes that are started together, and how many of these have ended
-  int turn_ = 0;                      // of those that are started together: 0 and 1
-  bool waited_ = false;               // for this turn, in which something was brought
+  std::vector<Index> failed_;         // the numbers of the starts that failed
+  int together_ = 1, submitted_ = 0;  // the passes per group, and how many of the current group have ended
+  int turn_ = 0;                      // the number of the current group, 0 and 1 alternately
+  bool waited_ = false;               // whether this turn has been waited for, so that inputs could be brought
   bool again_ = false;
 };
 
-/// "cuda", which is the first GPU, "cuda:NUMBER", or "cuda:emulated". Throws UnsupportedError where there is no such
-/// device, or none that can be used, and says what to do.
+/// Opens "cuda" (the first GPU), "cuda:NUMBER" or "cuda:emulated". Throws UnsupportedError, which says what to do, if
+/// there is no such device or it cannot be used.
 std::shared_ptr<Device> open_device(std::string const& name);
 std::shared_ptr<Device> emulated_device();
 
-/// Memory as HeapMemory is: zeroed where it is a DeviceMemory; grows, losing what it held; never shrinks.
+/// Memory on a device that grows when needed, then losing its contents, and never shrinks. DeviceMemory is zeroed.
 template <class T, auto allocate, auto release>
 class MemoryOf {
  public:
@@ -227,13 +234,13 @@ class MemoryOf {
 };
 template <class T>
 using DeviceMemory = MemoryOf<T, &Device::allocate, &Device::release>;
-/// For values of a pass: not zeroed.
+/// Memory for the values of a pass, which is not zeroed.
 template <class T>
 using UnsetMemory = MemoryOf<T, &Device::allocate_unset, &Device::release>;
 template <class T>
 using PinnedMemory = MemoryOf<T, &Device::allocate_pinned, &Device::release_pinned>;
 
-/// launch_by for the bodies of bodies.hpp, which .cu files define.
+/// launch_by for the bodies in bodies.hpp, defined in .cu files.
 template <class Body>
 void launch(Device& device, Grid const& grid, Body const& body);
 

@@ -1,4 +1,4 @@
-// How values come from the host's memory to a GPU's and back.
+// Transfers values between the host's memory and a GPU's.
 #pragma once
 
 #include <coldpress/backend/cuda/device_values.hpp>
@@ -12,8 +12,8 @@
 
 namespace coldpress::cuda {
 
-/// Where minibatches come in. What is brought for one pass waits while those before still read their own: there are two
-/// places by turns, or two for each of the passes that are started together.
+/// Memory on the device for the inputs of passes. While earlier passes still read their inputs, the next are written to
+/// another place: there are two places, used alternately, for each of the passes that are started together.
 class StagingBuffer {
  public:
   explicit StagingBuffer(std::shared_ptr<Device> const& device) : device_(device) {}
@@ -24,7 +24,7 @@ class StagingBuffer {
     device_->upload_ahead(memory.data(), pinned.data(), values.size_bytes());
     return memory.data();
   }
-  /// Of another device on the same GPU.
+  /// Brings values from another device object on the same GPU.
   float const* bring(Device& from, std::span<float const> values) {
     auto const& memory = next(values).memory;
     device_->copy(memory.data(), from, values.data(), values.size_bytes());
@@ -49,7 +49,7 @@ class StagingBuffer {
   std::size_t last_ = 0;
 };
 
-/// What HostTransfer is on the host (backend/host_transfer.hpp), but for how passes are started.
+/// The counterpart of HostTransfer (backend/host_transfer.hpp) for a GPU, except for the way that passes are started.
 class DeviceTransfer {
  public:
   explicit DeviceTransfer(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -91,7 +91,8 @@ class DeviceTransfer {
   DeviceValues<T> upload(std::span<T const> values) const {
     return {device_, values};
   }
-  /// Inputs are brought before each pass, unless they are there; outputs are fetched when they are first read.
+  /// Inputs are uploaded before each pass unless they are on the device already; outputs are downloaded when first
+  /// read.
   template <class T>
   class Buffers {
     static_assert(std::is_same_v<T, float>);
@@ -105,10 +106,10 @@ class DeviceTransfer {
       if (!values.there) return at.staging.bring(values.here);
       if (&values.there.device() != device_.get())
         throw UnsupportedError{"'" + device_->name() +
-                               "': these values were uploaded for another network; upload them by this one"};
+                               "': these values were uploaded for another network; upload them with this one"};
       return values.there.address();
     }
-    /// Of another device on the same GPU.
+    /// Brings values from another device object on the same GPU.
     float const* bring(Device& from, std::span<float const> values, std::size_t place) {
       Place& at = at_place(place);
       at.uploaded = {};
@@ -141,7 +142,7 @@ class DeviceTransfer {
     struct Place {
       explicit Place(std::shared_ptr<Device> const& device) : staging(device) {}
       StagingBuffer staging;
-      DeviceValues<float> uploaded;  // in its place
+      DeviceValues<float> uploaded;  // used instead of `staging` if not empty
       std::vector<float> fetched;
       bool is_fetched = false;
     };

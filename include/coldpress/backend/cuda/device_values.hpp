@@ -11,8 +11,8 @@
 
 namespace coldpress::cuda {
 
-/// What a network's upload() has brought to its device, for any number of passes there. Copies share the same values,
-/// which stay as long as one of the copies is there.
+/// Values that a network's upload() has copied to its device, for any number of passes. Copies of this object share the
+/// same values, which live as long as one of the copies.
 template <class T>
 class DeviceValues {
  public:
@@ -23,7 +23,7 @@ class DeviceValues {
 
   // For the passes that read them.
   explicit operator bool() const { return held_ != nullptr; }
-  /// What the host saw when they were brought: it need not look at them again.
+  /// What was found out about the values when they were uploaded, so that the host need not look at them again.
   ValueFacts const& facts() const { return held_->facts; }
   Device& device() const { return *held_->device; }
   T const* address() const { return held_->memory.data(); }
@@ -48,7 +48,7 @@ class DeviceValues {
   std::shared_ptr<Held const> held_;
 };
 
-/// What a pass is given: values of the host, or some that are on the device already.
+/// The values that a pass is given: either in the host's memory or already on the device.
 template <class T>
 struct Given {
   Given() = default;
@@ -60,7 +60,8 @@ struct Given {
   DeviceValues<T> there;
 };
 
-/// As coldpress's own, which they call where it has something to refuse: it then says where that is.
+/// Like coldpress's own check, which is called on downloaded values if the facts show that there is something to
+/// reject: it reports the place.
 template <class Reader, class T>
 void check_targets(Reader const& reader, Shape const& in, Given<T> const& targets) {
   if constexpr (Labelled<Reader>) {

@@ -10,20 +10,21 @@
 
 namespace coldpress {
 
-// One program may have both: what nvcc compiles has kernels, what others compile is for the emulated device alone.
+// A program may contain both: networks compiled by nvcc have kernels, those of other compilers run only emulated.
 #if defined __CUDACC__
 inline namespace by_nvcc {
 #else
 inline namespace by_host {
 #endif
 
-/// The backend: Network<Sequential<...>, Shape{784}, Batch<64>, Cuda>, in a file that nvcc compiles. CudaTf32 and
-/// CudaBfloat16 round what they multiply, for tensor cores (docs/gpu.md).
+/// The backend for Network<Sequential<...>, Shape{784}, Batch<64>, Cuda> in a file that nvcc compiles. CudaTf32 and
+/// CudaBfloat16 round the factors of products for tensor cores (docs/gpu.md).
 template <Precision precision>
 struct BasicCuda {
-  /// Where a network is to be, as its constructor's second argument: "cuda:1"; without one the first GPU. On
-  /// "cuda:emulated" the kernels are loops on the host, for tests. So many passes are started together, or fewer where
-  /// results are read before. Throws UnsupportedError where there is no such device, and says why.
+  /// The device for a network, passed as the second argument of its constructor, for example "cuda:1"; without it the
+  /// network uses the first GPU. On "cuda:emulated" the kernels are loops on the host, for tests. `passes_a_launch`
+  /// passes are started together, or fewer if a result is read earlier. Throws UnsupportedError, with the reason, if
+  /// there is no such device.
   static HostTransfer<BasicCuda> on(std::string const& name, int passes_a_launch = 1) {
     auto device = cuda::open_device(name);
     device->start_together(passes_a_launch);
@@ -34,7 +35,7 @@ using Cuda = BasicCuda<Precision::fp32>;
 using CudaTf32 = BasicCuda<Precision::tf32>;
 using CudaBfloat16 = BasicCuda<Precision::bf16>;
 
-/// Whose code it is.
+/// Distinguishes code that nvcc compiled from that of other compilers.
 struct Compiler {};
 
 }  // namespace by_nvcc or by_host
@@ -44,7 +45,7 @@ struct ComputingOf<BasicCuda<precision>> {
   using type = Grid;
 };
 
-/// A network and its workspaces are for one thread at a time.
+/// A network and its workspaces may be used by one thread at a time.
 template <Precision precision>
 struct HostTransfer<BasicCuda<precision>> : cuda::DeviceTransfer {
   using DeviceTransfer::DeviceTransfer;
@@ -54,7 +55,8 @@ struct HostTransfer<BasicCuda<precision>> : cuda::DeviceTransfer {
   void play(What, Run const& run, More const&... more) const {
     start<What, void>(nullptr, run, more...);
   }
-  /// The number that the newest such pass left, fetched where it is read as one: while the solver lives.
+  /// The number that the newest pass of this kind computed. It is downloaded when it is converted to T, which must
+  /// happen while the solver lives.
   template <class T>
   struct Number {
     std::shared_ptr<cuda::Device> device;

@@ -1,4 +1,4 @@
-// A kernel for each body: what all threads of a grid do with some numbers and addresses.
+// Makes a kernel of a body, which is what all threads of a grid do with some numbers and addresses.
 #pragma once
 
 #include <coldpress/backend/cuda/device.hpp>
@@ -6,7 +6,7 @@
 namespace coldpress::cuda {
 
 #if defined __CUDACC__
-/// All threads of a grid do what a body says.
+/// The kernel: all threads of a grid execute the body.
 template <class Body>
 __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const body) {
   extern __shared__ float shared[];
@@ -14,14 +14,14 @@ __global__ void __launch_bounds__(grid::threads, 1) run(Grid grid, Body const bo
   body(grid);
 }
 #endif
-/// The same by a host.
+/// The same as loops on the host.
 template <class Body>
 void loops(void const* arguments, grid::Host const& host) {
   grid::host() = host;
   auto const [grid, body] = *static_cast<Arguments<Body> const*>(arguments);
   body(grid);
 }
-/// What a body asks for.
+/// The launch estimate for a body.
 template <class Body>
 grid::Demand demand_of(Grid const& grid, Body const& body) {
   if constexpr (requires { body.demand(); }) {
@@ -31,8 +31,8 @@ grid::Demand demand_of(Grid const& grid, Body const& body) {
   }
 }
 
-/// Has all threads of the device's grid call the body. `By` says whose code this is: nvcc's and other compilers'
-/// differ.
+/// Adds the kernel of a body to the device's current pass. `By` says which compiler compiled the code, because nvcc's
+/// and other compilers' functions differ.
 template <class By, class Body>
 void launch_by(Device& device, Grid const& grid, Body const& body) {
   Call call{};
@@ -41,7 +41,7 @@ void launch_by(Device& device, Grid const& grid, Body const& body) {
 #else
   if (!device.emulated())
     throw UnsupportedError{"'" + device.name() +
-                           "': this network was not compiled by nvcc; do that, or run it by its config"};
+                           "': this network was not compiled by nvcc; compile it with nvcc, or run its config"};
 #endif
   call.loops = loops<Body>;
   device.gather(call, demand_of(grid, body), grid, body);

@@ -1,23 +1,24 @@
-// What launches take by a GPU's own clock, for benchmarks.
+// Measures the duration of launches by a GPU's own clock, for benchmarks.
 #pragma once
 
 #include <vector>
 
 namespace coldpress::cuda {
 
-/// While it lasts, each launch of this process has an event of its GPU before it and one after it. One at a time, and
-/// launches of one thread.
+/// While an object of this type lives, each launch of this process is enclosed by two events of its GPU. There may be
+/// one object at a time, and one thread that launches.
 class LaunchTimes {
  public:
   LaunchTimes();
   LaunchTimes(LaunchTimes const&) = delete;
   LaunchTimes& operator=(LaunchTimes const&) = delete;
   ~LaunchTimes();
-  /// Microseconds of each launch since it began, in order, for which it waits. An emulated device has none.
+  /// Waits for all launches since the object was made; returns their durations in microseconds, in order. The emulated
+  /// device has none.
   std::vector<double> read() const;
 };
 
-/// For a device: its launch in this stream, a cudaStream_t, begins and ends with this object.
+/// Used by devices: a launch in this stream, a cudaStream_t, begins and ends with this object's lifetime.
 class LaunchTime {
  public:
   explicit LaunchTime(void* stream);

@@ -1,6 +1,7 @@
-// What the text of a pass of a config begins with (kernels/cuda/fused/source.hpp): everything that its kernel is made
-// of.
+// Included at the beginning of the source text of a config's pass: everything that its kernel is made of.
 #pragma once
+
+// kernels/cuda/fused/source.hpp writes such texts.
 
 #include <coldpress/backend/cuda/program.hpp>
 #include <coldpress/graph/listed_graph.hpp>
@@ -17,7 +18,7 @@
 
 namespace coldpress::cuda {
 
-/// Gives a field its bits.
+/// Sets a field from its bits.
 template <class T>
 constexpr void put(T& field, std::uint64_t bits) {
   if constexpr (std::is_same_v<T, float>) {
@@ -30,7 +31,7 @@ constexpr void put(T& field, std::uint64_t bits) {
 }
 constexpr float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
-/// A whole step, which leaves the means of the losses in their order.
+/// A whole training step, which stores the mean losses in the order of the losses' groups.
 struct ListedStep {
   template <class Run, class Optimizer, class Gradients>
   constexpr void operator()(Run const& run, Turn<Optimizer, float> const& turn, Gradients gradients,
@@ -45,7 +46,7 @@ struct ListedStep {
       train_step(run, turn, Given{gradients}, each);
     }
   }
-  /// Gradients that go through memory: the compiler need not look.
+  /// Gradients that go through memory, as a type: the compiler then knows that the address is not null.
   struct Given {
     float* at;
     constexpr operator float*() const { return at; }
@@ -61,7 +62,7 @@ struct ListedStep {
 
 }  // namespace coldpress::cuda
 
-/// The kernel of a body; on a host, which calls it for tests, its loops.
+/// Defines the kernel of a body; on a host, where tests call it, its loops.
 #if defined __CUDACC_RTC__
 #define COLDPRESS_KERNEL(Body)                                              \
   extern "C" __global__ void __launch_bounds__(coldpress::grid::threads, 1) \

@@ -1,4 +1,4 @@
-// The name of a program in that of its kernels.
+// Identifies a program in the names of its kernels by a number.
 #pragma once
 
 #include <coldpress/core/fingerprint.hpp>
@@ -6,7 +6,8 @@
 
 namespace coldpress {
 
-/// Of all that makes a program what it is: layers and their fields, what reads what, names, options, the loss.
+/// The fingerprint of everything that defines a program: layers and their fields, connections, names, options, the
+/// loss.
 template <class Graph, class Backend, PlanOptions options, auto loss>
 constexpr Fingerprint fingerprint_of(StaticProgram<Graph, Backend, options, loss> const*) {
   Fingerprint print;
@@ -33,9 +34,9 @@ namespace cuda {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
-/// The name of a program in that of its kernels: nvcc writes layers that are template arguments down in ways of its
-/// own, and such a kernel is never found. The program is bound to its number where it is first asked for; two programs
-/// of the same number are two definitions, and do not compile.
+/// Stands for a program in the name of a kernel. nvcc mangles layers that are template arguments in its own way, so a
+/// kernel with such a name is never found. A program is bound to its number where Name first asks for it; two programs
+/// with the same number would be two definitions of program_of and not compile.
 template <std::uint64_t number>
 struct Named {
   friend constexpr auto program_of(Named);

@@ -1,6 +1,8 @@
-// The kernels of a pass, gathered one by one to be started at once. A device takes them down as a graph, and starts
-// that again for later passes of the same kernels, with other arguments where they have changed.
+// The kernels of a pass, gathered one by one and started together.
 #pragma once
+
+// A device records them as a graph. It starts the graph again for later passes of the same kernels, after replacing the
+// arguments that have changed.
 
 #include <coldpress/backend/grid.hpp>
 
@@ -18,36 +20,37 @@ struct Arguments {
   Body body;
 };
 
-/// A kernel as a host plays it: a part of it, in an order. In another library's code these have to be told.
+/// A kernel as the host plays it: `host` says which part, in which order. It is passed on explicitly because code in
+/// another library has its own copy of that variable.
 using Loops = void (*)(void const* arguments, grid::Host const& host);
 
-/// What a library of NVIDIA's does among the kernels of a pass.
+/// A call of one of NVIDIA's libraries between the kernels of a pass.
 class LibraryCall {
  public:
-  /// Its arguments. A gradient is in the place of what it is the gradient of, and y what comes out.
+  /// The arguments of a call. In a backward pass a gradient takes the place of its value, and y is the result.
   struct Operands {
     float *x, *weight, *bias, *y;
     void* workspace;
-    void* kept;  // what it has from pass to pass
+    void* kept;  // memory that the call keeps from pass to pass
   };
   virtual ~LibraryCall() = default;
-  /// Puts it into a stream that is being captured, a cudaStream_t.
+  /// Adds the call to a stream that is being captured, a cudaStream_t.
   virtual void put(void* stream, Operands const& operands) const = 0;
-  /// What the library is asked for, by a host.
+  /// Computes on the host what the library would compute.
   virtual void play(Operands const& operands) const = 0;
 };
 
-/// A kernel for all threads of some blocks, or a library's call, which outlives the pass.
+/// A kernel for all threads of some blocks, or a library's call. The library's object must outlive the pass.
 struct Call {
-  LibraryCall const* library;  // or null
-  void const* kernel;          // a GPU's
-  Loops loops;                 // and as a host plays it
+  LibraryCall const* library;  // null for a kernel
+  void const* kernel;          // on a GPU
+  Loops loops;                 // on the host
   int blocks;
-  bool in_cluster;          // which these are
-  Index barriers;           // of all blocks
-  Index shared;             // floats of a block
-  std::size_t body;         // where in its arguments the second is
-  std::size_t begin, size;  // where these are among those of the pass
+  bool in_cluster;          // whether the blocks form a cluster
+  Index barriers;           // among all blocks
+  Index shared;             // floats per block
+  std::size_t body;         // offset of the body in the arguments, in bytes
+  std::size_t begin, size;  // of the arguments, among those of the pass, in bytes
   bool operator==(Call const&) const = default;
 };
 
@@ -69,18 +72,20 @@ class Pass {
     calls_.push_back(call);
   }
   void clear() { cut(0); }
-  /// Drops all but so many calls.
+  /// Keeps the first `count` calls and drops the others.
   void cut(std::size_t count) {
     if (count < calls_.size()) bytes_.resize(calls_[count].begin), calls_.resize(count);
   }
-  /// Whether it is the same kernels, and the same of libraries with the same arguments: these get no others.
+  /// Whether `other` has the same kernels, and the same library calls with the same arguments, which cannot be
+  /// replaced.
   bool is_like(Pass const& other) const {
     return calls_ == other.calls_ && std::all_of(calls_.begin(), calls_.end(), [&](Call const& call) {
              return !call.library || std::memcmp(arguments(call), other.arguments(call), call.size) == 0;
            });
   }
-  /// Takes the arguments of one like it: changed(number) of each call whose were others. What lies between the members
-  /// of arguments is compared, too: where it differs by chance a kernel gets the same arguments again.
+  /// Takes the arguments of a pass with is_like(), and calls changed(number) for each call whose arguments differ. The
+  /// comparison includes padding between members, so a kernel may get the same arguments again if that differs by
+  /// chance.
   template <class F>
   void take(Pass const& other, F changed) {
     for (std::size_t number = 0; number < calls_.size(); ++number) {

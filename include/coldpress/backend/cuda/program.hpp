@@ -1,6 +1,7 @@
-// A pass of a static network as one kernel: forward, or a whole training step. Its plan, layers and shapes are
-// constants in the kernel; its arguments are addresses and numbers.
+// A pass of a static network as one kernel: a forward pass, or a whole training step.
 #pragma once
+
+// The plan, the layers and the shapes are constants in the kernel; its arguments are addresses and numbers.
 
 #include <coldpress/backend/grid.hpp>
 #include <coldpress/graph/device_program.hpp>
@@ -8,7 +9,7 @@
 
 namespace coldpress::cuda {
 
-/// Where the values of a pass are, in the device's memory.
+/// The addresses of the values of a pass in the device's memory.
 template <int inputs>
 struct Addresses {
   float const* parameters;
@@ -19,7 +20,7 @@ struct Addresses {
   double* sums;
 };
 
-/// Arguments of any types, as a kernel takes them.
+/// A tuple of arguments of any types that can be passed to a kernel.
 template <class... Types>
 struct Pack {
   template <class F, class... Done>
@@ -51,7 +52,7 @@ __device__ Slots device_tables() {
 }
 #endif
 
-/// A program's tables of parameters: the device's own, and on the host the host's.
+/// A program's tables of parameters: on the device a copy in its memory, on the host the program's own.
 template <class ProgramName>
 struct Tables {
   using Program = decltype(program_of(ProgramName{}));
@@ -64,7 +65,8 @@ struct Tables {
   }
 };
 
-/// Of a pass, as its kernel takes them: for how many samples (Fixed<n>, or Index), and where what it makes goes.
+/// The arguments of a pass's kernel. `batch` is the number of samples (Fixed<n> or Index); `result` is where the
+/// kernel stores its result.
 template <class Count, int inputs, class Result, class More>
 struct PassArguments {
   Addresses<inputs> at;
@@ -73,7 +75,7 @@ struct PassArguments {
   More more;
 };
 
-/// A kernel's body: what is done with the program of this name.
+/// The body of a kernel: calls What with a run of the named program.
 template <class ProgramName, class What, class Count, Precision precision, int inputs, class Result, class More>
 struct PassBody : PassArguments<Count, inputs, Result, More> {
   constexpr void operator()(Grid grid) const {
