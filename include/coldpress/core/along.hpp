@@ -1,4 +1,4 @@
-// Samples along one of their axes, and sums in a fixed order: what layers of plain loops are made of.
+// Axes of a sample and sums in a fixed order, for layers that are written as plain loops.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -6,14 +6,15 @@
 
 namespace coldpress {
 
-/// The axis of a sample that a layer's field means: 0 is the first one, and -1 the last.
+/// The axis that a layer's field names: 0 is the first axis, -1 the last.
 constexpr int axis_of(Shape const& in, int axis) {
   int const rank = in.rank();
   require(in.size() > 0 && axis >= -rank && axis < rank, "axis: the sample has no axis of this number");
   return axis < 0 ? axis + rank : axis;
 }
 
-/// A sample as {outer, extent, inner}: value k of line (o, i) along the axis is at (o * extent + k) * inner + i.
+/// A sample seen as {outer, extent, inner}, where `extent` is the axis. A line is the values along the axis for one
+/// outer and one inner index; value k of line (o, i) is at (o * extent + k) * inner + i.
 struct Along {
   Index outer, extent, inner;
 
@@ -22,19 +23,19 @@ struct Along {
     for (int a = 0; a < in.rank(); ++a) (a < middle ? outer : inner) *= a == middle ? 1 : in[a];
   }
   constexpr Index lines() const { return outer * inner; }
-  /// Where a line starts; its values are `inner` apart.
+  /// The offset of a line's first value. Its values are `inner` values from each other.
   constexpr Index line(Index n) const { return n / inner * extent * inner + n % inner; }
 };
 
-/// Whether what a layer does along an axis it does with each step of a sequence {steps, ...} alone.
+/// Whether an operation along this axis treats each step of a sequence {steps, ...} separately.
 constexpr bool keeps_steps(Shape const& in, int axis) { return in.rank() > 1 && axis_of(in, axis) > 0; }
 
-/// The shape with another extent on the axis.
+/// The shape with a different extent on the axis.
 constexpr Shape with_extent(Shape in, int axis, Index extent) {
   in.extents[axis_of(in, axis)] = extent;
   return in;
 }
-/// The shape without the axis; {1} where it was the only one.
+/// The shape without the axis, or {1} if it was the only one.
 constexpr Shape without_axis(Shape in, int axis) {
   int const rank = in.rank();
   for (int a = axis_of(in, axis); a + 1 < rank; ++a) in.extents[a] = in.extents[a + 1];
@@ -42,8 +43,9 @@ constexpr Shape without_axis(Shape in, int axis) {
   return in;
 }
 
-/// f(number, begin, end) for what [first, last) has of each run of `size` numbers, counted from where the run starts.
-/// From Fixed<0>, which is where all of a sample starts (core/each.hpp), these are whole runs.
+/// Calls f(number, begin, end) for each run of `size` indices that overlaps [first, last). begin and end are the
+/// overlap, counted from the start of the run. With first = Fixed<0> the range is a whole sample (see core/each.hpp),
+/// and all runs are whole.
 template <class First, class F>
 __attribute__((always_inline)) constexpr void each_run(First first, Index last, Index size, F const& f) {
   if constexpr (requires { First::value; }) {
@@ -54,7 +56,8 @@ __attribute__((always_inline)) constexpr void each_run(First first, Index last, 
   }
 }
 
-/// Where the largest of the values x[0], x[inner], ... is: the first of equal ones; a NaN is the largest of all.
+/// The index of the largest of the values x[0], x[inner], ...: the first one if several are equal. A NaN counts as
+/// larger than every number.
 template <class T>
 constexpr Index first_maximum(T const* x, Index extent, Index inner) {
   Index best = 0;
@@ -65,7 +68,8 @@ constexpr Index first_maximum(T const* x, Index extent, Index inner) {
   return best;
 }
 
-/// f(0) + ... + f(n - 1), in sixteen sums that compilers keep in vectors, added up as a tree.
+/// Returns f(0) + ... + f(n - 1). It keeps sixteen partial sums, which compilers hold in vectors, and adds them up as a
+/// tree.
 template <class T, class F>
 __attribute__((always_inline)) constexpr T sum_over(Index n, F f) {
   constexpr Index width = 16;

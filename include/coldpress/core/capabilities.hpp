@@ -1,56 +1,59 @@
-// What a layer may declare of itself beside its functions. Both structs are aggregates whose members are named in the
-// declaration, so that a misspelt capability does not compile. core/layer_traits.hpp reads them.
+// What a layer may declare about itself in addition to its functions.
 #pragma once
+
+// Both structs are aggregates whose members are named in the declaration, so that a misspelt capability does not
+// compile. core/layer_traits.hpp reads them.
 
 #include <type_traits>
 
 namespace coldpress {
 
-/// How a row of scores becomes probabilities, or their logarithms.
+/// How a row of scores becomes probabilities or their logarithms.
 enum class Normalization { none, softmax, log_softmax };
 
-/// What a type of layer declares:
+/// What a layer type declares:
 ///   static constexpr Capabilities capabilities{.backward_reads_output = false, .in_place = true};
-/// A layer that has backward_input must declare them. By default everything works, and nothing is optimised.
+/// A layer that has backward_input must declare them. The defaults are always correct, but they optimise nothing.
 struct Capabilities {
-  bool is_view = false;               // changes the shape and nothing else, and has no functions
-  bool backward_reads_input = true;   // the backward functions read pass.x; else the plan need not keep it
-  bool backward_reads_output = true;  // likewise pass.y
-  bool in_place = false;              // y may be where x is, and dx where dy is
-  bool fuses = false;                 // applies pass.then and pass.slope itself; else they are passes of their own
-  bool fuses_maxima = false;          // and of images in blocks, computes pass.windows, the max pooling that follows
-  bool any_steps = false;             // takes sequences of any number of steps with the same weights
-  Normalization normalization = {};   // one pass with the loss after it
+  bool is_view = false;               // changes only the shape, and has no functions
+  bool backward_reads_input = true;   // the backward functions read pass.x; otherwise the plan need not keep it
+  bool backward_reads_output = true;  // the same for pass.y
+  bool in_place = false;              // y may overwrite x, and dx may overwrite dy
+  bool fuses = false;                 // applies pass.then and pass.slope itself; otherwise they are separate passes
+  bool fuses_maxima = false;          // also computes pass.windows, a max pooling that follows, for images in blocks
+  bool any_steps = false;             // takes sequences of any number of steps, with the same weights
+  Normalization normalization = {};   // may be computed in one pass with the loss after it
 };
 
-/// Whether a layer can be called with one part of a sequence after the other.
+/// Whether a layer can be called with consecutive parts of a sequence.
 enum class StreamSupport {
-  automatic,  // where it has a state, or its input is a single step
-  always,     // it treats each step alone, or has all the state that it needs
+  automatic,  // if it has a state, or if its input is a single step
+  always,     // it treats each step separately, or its state is complete
   never
 };
-/// For a layer that treats each step alone under a condition.
+/// For a layer that treats each step separately under a condition.
 constexpr StreamSupport streams_if(bool each_step_alone) {
   return each_step_alone ? StreamSupport::always : StreamSupport::automatic;
 }
 
-/// What depends on a layer's fields, or on the shape of its input (of several: on all shapes), by which it is called:
+/// What depends on a layer's fields or on the shape of its input. The function receives that shape, or the shapes of
+/// all inputs:
 ///   constexpr InputCapabilities capabilities_for(Shape const& in) const { return {.mixes_samples = true}; }
 struct InputCapabilities {
   StreamSupport streaming = StreamSupport::automatic;
-  bool mixes_samples = false;     // what it makes of a sample depends on the others, or on its place among them
-  bool image_blocks = false;      // computes images in blocks (core/rows.hpp) as well
-  bool image_maxima = false;      // is a max pooling of images, which a layer that fuses_maxima may compute
-  bool disjoint_windows = false;  // of which no two have a value in common
+  bool mixes_samples = false;     // the result for a sample depends on the other samples, or on its position
+  bool image_blocks = false;      // can also compute images in blocks (core/rows.hpp)
+  bool image_maxima = false;      // is a max pooling of images, which a layer with fuses_maxima may compute
+  bool disjoint_windows = false;  // no two of its windows have a value in common
 };
 
 namespace detail {
-/// Whether &L::NAME is that of a static member or of a function, as capabilities were once declared. A field of the
+/// Whether &L::NAME is a static member or a function, as in earlier declarations of capabilities. A data member of the
 /// layer may have any name.
 template <class T>
 constexpr bool is_declaration = true;
 template <class L, class T>
-constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true of functions alone
+constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true only for functions
 
 #define COLDPRESS_MOVED(name, advice) \
   static_assert(                      \
@@ -62,7 +65,7 @@ constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true of f
                   "declared by constexpr InputCapabilities capabilities_for(Shape const& in) const { return " \
                   "{." now "}; } (core/capabilities.hpp)")
 
-/// A layer that still declares a capability as it was done before does not compile, and is told how it is done now.
+/// Refuses to compile a layer that declares a capability in the earlier form, and says what the new form is.
 template <class L>
 constexpr bool declares_as_before() {
   COLDPRESS_MOVED_TO_TYPE(is_view, "is_view = true");
@@ -85,7 +88,7 @@ constexpr bool declares_as_before() {
 #undef COLDPRESS_MOVED
 }  // namespace detail
 
-/// The capabilities that a type of layer declares, or the defaults.
+/// The capabilities that a layer type declares, or the defaults.
 template <class L>
 constexpr Capabilities capabilities_of = [] {
   static_assert(!detail::declares_as_before<L>());

@@ -1,4 +1,4 @@
-// Classes along an axis: the softmax of a line, and factors for classes.
+// Classes along an axis: the softmax of a line, and a weight for each class.
 #pragma once
 
 #include <coldpress/core/along.hpp>
@@ -10,7 +10,7 @@
 
 namespace coldpress {
 
-/// The softmax of x[0], x[inner], ..., in plain loops.
+/// The softmax of the line x[0], x[inner], ..., in plain loops.
 template <class T>
 class LineSoftmax {
  public:
@@ -27,15 +27,16 @@ class LineSoftmax {
   T most_, log_mass_;
 };
 
-/// Probabilities count as at least 1e-20 where a loss takes their logarithm; this is that of 1e-20.
+/// The logarithm of 1e-20. Losses that take the logarithm of a probability treat it as at least 1e-20.
 inline constexpr double smallest_log = -46.051701859880914;
 
-/// How the factors of classes are scaled: so that their sum is the number of classes, or not at all. Mocha tells local
-/// from global by where factors differ between positions; factors of classes are the same everywhere.
+/// How class weights are scaled. `local` and `global` scale them so that their sum is the number of classes; `none`
+/// leaves them. Mocha distinguishes local from global for weights that differ between positions. Class weights are the
+/// same everywhere, so here both mean the same.
 enum class ClassNormalization { local, global, none };
 constexpr auto spellings(ClassNormalization) { return std::array<std::string_view, 3>{"local", "global", "none"}; }
 
-/// A factor for each class of a loss: {1, 2, 0.5f}; ClassWeights{}: 1 for all.
+/// A weight for each class of a loss: {1, 2, 0.5f}. ClassWeights{} means 1 for all.
 struct ClassWeights {
   static constexpr int max = 32;  // classes
   static constexpr std::string_view takes = "numbers, one for each class", limit = "classes can be weighed";
@@ -52,24 +53,24 @@ struct ClassWeights {
       : factors{first, static_cast<float>(more)...}, count(1 + static_cast<int>(sizeof...(More))) {
     static_assert(sizeof...(More) < max, "class_weights: at most 32 classes can be weighed");
   }
-  /// From the members, as nvcc writes a value down.
+  /// Constructs it from its members. nvcc writes template arguments in this form.
   constexpr ClassWeights(float const (&all)[max], int given) : count(given) {
     for (int c = 0; c < max; ++c) factors[c] = all[c];
   }
   constexpr float const* data() const { return factors; }
   bool operator==(ClassWeights const&) const = default;
 
-  /// Throws ShapeError unless these can be the factors of so many classes.
+  /// Throws ShapeError unless these can be the weights of this number of classes.
   constexpr void check(Index classes) const {
     require(count == 0 || count == classes, "class_weights: there must be one for each class, or none at all");
     float sum = 0;
     for (int k = 0; k < count; ++k) {
-      require(factors[k] >= 0 && is_finite(factors[k]), "class_weights: must be finite numbers of at least 0");
+      require(factors[k] >= 0 && is_finite(factors[k]), "class_weights: they must be finite numbers of at least 0");
       sum += factors[k];
     }
-    require(count == 0 || (sum > 0 && is_finite(sum)), "class_weights: must have a sum above 0, and no infinite one");
+    require(count == 0 || (sum > 0 && is_finite(sum)), "class_weights: their sum must be above 0 and finite");
   }
-  /// What the factors are multiplied with.
+  /// The number by which every weight is multiplied.
   template <class T>
   constexpr T scale(ClassNormalization normalize) const {
     if (count == 0 || normalize == ClassNormalization::none) return 1;

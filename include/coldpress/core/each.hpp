@@ -1,13 +1,14 @@
-// Ranges, samples and parts of them, several at a time where the backend has threads: what layers of plain loops go
-// through.
+// Loops over ranges, samples and parts of samples, run in parallel where the backend has threads.
 #pragma once
+
+// Layers that are written as plain loops use them.
 
 #include <coldpress/core/executor.hpp>
 
 namespace coldpress {
 
-/// f(first, last, backend) for ranges that together are [0, count); the backend is that of who does it, with scratch of
-/// its own. Nothing that a range writes belongs to another. `cost`: of one number in it, in multiply-adds.
+/// Calls f(first, last, backend) for ranges that together cover [0, count). `backend` is the worker's own copy, with
+/// its own scratch. No two ranges may write the same memory. `cost` is the cost of one index, in multiply-adds.
 template <class Backend, class Count, class Cost, class F>
 constexpr void each_range(Backend const& backend, Count count, Cost cost, F const& f) {
   if constexpr (requires { backend.each_range(count, f); }) {
@@ -22,8 +23,9 @@ constexpr void each_range(Backend const& backend, Count count, Cost cost, F cons
     f(Index{0}, Index{count}, backend);
   }
 }
-/// f(sample), or f(sample, backend), for each sample of x. A layer whose samples need scratch asks for as much for each
-/// of Extent::workers. `cost`: of a sample; by default that of reading and writing its values.
+/// Calls f(sample) or f(sample, backend) for each sample of x. A layer that needs scratch for each sample must ask for
+/// it once for each of Extent::workers. `cost` is the cost of one sample, in multiply-adds; by default, that of reading
+/// and writing its values.
 template <class Backend, class X, class Cost, class F>
 constexpr void each_sample(Backend const& backend, X const& x, Cost cost, F const& f) {
   each_range(backend, x.rows, cost, [&](Index first, Index last, Backend const& by) {
@@ -41,15 +43,16 @@ constexpr void each_sample(Backend const& backend, X const& x, F const& f) {
   each_sample(backend, x, product_of(x.columns, Fixed<Context::value_cost>{}), f);
 }
 
-/// Whether a backend has a thread for every value, and sums by whole blocks of them (each_sum): a GPU.
+/// Whether a backend has one thread per value and sums with whole thread blocks (each_sum), as a GPU does.
 template <class Backend>
 constexpr bool many_threads = requires {
   requires std::remove_cvref_t<Backend>::many_threads;
 };
 
-/// f(sample, first, last), or f(sample, first, last, backend), for ranges that together are the [0, count) of each
-/// sample of x: all of it at once, where first is Fixed<0>, or with many threads each number by itself. Of several
-/// functions one comes after the other: what the first has made of a sample the second may read, all of it.
+/// Calls f(sample, first, last) or f(sample, first, last, backend) for ranges that together cover [0, count) of each
+/// sample of x. On a CPU the range is the whole sample, and first is Fixed<0>; with many threads, each index is a range
+/// of its own. Several functions run one after the other: the second may read everything that the first has written for
+/// the sample.
 template <class Backend, class X, class Cost, class... F>
 requires std::is_convertible_v<Cost, Index>
 constexpr void each_part(Backend const& backend, X const& x, Index count, Cost cost, F const&... f) {

@@ -1,4 +1,4 @@
-// Typed errors. Every one carries a sentence and, as far as known, the file, the layer and the field it is about.
+// The exception types: each carries a sentence and, where known, the file, the layer and the field it is about.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace coldpress {
 
-/// Base of all coldpress exceptions. what() reads "file: layer 'name': field: sentence", leaving out what is not known.
+/// The base of all coldpress exceptions. what() reads "file: layer 'name': field: sentence", without the parts that are
+/// not known.
 class Error : public std::exception {
  public:
   explicit Error(std::string sentence) : sentence_(std::move(sentence)) { compose(); }
@@ -20,7 +21,8 @@ class Error : public std::exception {
   std::string const& layer() const noexcept { return layer_; }
   std::string const& field() const noexcept { return field_; }
 
-  // Context is added on the way up; the innermost place, which knew best, is kept.
+  // Context is added while the exception propagates. The first value is kept, since it is the innermost and most
+  // precise.
   void in_file(std::string const& file) { add(file_, file); }
   void in_layer(std::string const& layer) { add(layer_, layer); }
   void in_field(std::string const& field) { add(field_, field); }
@@ -34,7 +36,7 @@ class Error : public std::exception {
     std::string const& text;
     char const* after;
   };
-  __attribute__((cold)) void compose() {  // one loop: every program compiles it
+  __attribute__((cold)) void compose() {  // one loop, because every program compiles this
     text_.clear();
     for (auto const& [before, text, after] :
          {Part{"", file_, ": "}, Part{"layer '", layer_, "': "}, Part{"", field_, ": "}, Part{"", sentence_, ""}}) {
@@ -48,7 +50,7 @@ class Error : public std::exception {
 struct ShapeError : Error {
   using Error::Error;
 };
-/// A configuration that means nothing: a value out of range, a name given twice or not at all.
+/// A configuration that is invalid: for example, a value out of range, a duplicate name or a missing one.
 struct ConfigError : Error {
   using Error::Error;
 };
@@ -56,24 +58,25 @@ struct ConfigError : Error {
 struct UnsupportedError : Error {
   using Error::Error;
 };
-/// A configuration that is right but not the one asked for: the file's network is not the program's type.
+/// A valid configuration that is not the expected one: for example, a file's network that differs from the program's
+/// type.
 struct MismatchError : Error {
   using Error::Error;
 };
-/// The operating system refused: open, read, write, rename.
+/// The operating system refused to open, read, write or rename a file.
 struct FileError : Error {
   using Error::Error;
 };
-/// There is not enough memory for what a file holds, or is to hold. Where there is not even enough to say so, it is
-/// std::bad_alloc, as it is where no file is concerned.
+/// There is not enough memory for what is read from or written to a file. std::bad_alloc is thrown instead if no file
+/// is involved, or if the memory does not even suffice for this exception.
 struct MemoryError : Error {
   using Error::Error;
 };
-/// A device refused: it has not enough memory, or what it ran failed.
+/// A device failed: it has too little memory, or its program failed.
 struct DeviceError : Error {
   using Error::Error;
 };
-/// The bytes of a file are not what its format says.
+/// The bytes of a file do not follow its format.
 struct FormatError : Error {
   using Error::Error;
 };
@@ -81,21 +84,21 @@ struct FormatError : Error {
 struct ChecksumError : FormatError {
   using FormatError::FormatError;
 };
-/// Training or test data out of range: a label that is no class, a value that is infinite or NaN.
+/// Training or test data is out of range: a label that is not a class, or a value that is infinite or NaN.
 struct DataError : Error {
   using Error::Error;
 };
-/// Training has left the finite numbers: the loss of a step is infinite or NaN, or a weight after it. The sentence
-/// says whether the weights can still be used.
+/// Training has diverged: the loss of a step, or a weight after it, is infinite or NaN. The sentence says whether the
+/// weights can still be used.
 struct DivergenceError : Error {
   DivergenceError(std::string sentence, std::uint64_t in_step, double its_loss, std::string bad_weight)
       : Error(std::move(sentence)), step(in_step), loss(its_loss), weight(std::move(bad_weight)) {}
   std::uint64_t step;  // counted from 1
   double loss;
-  std::string weight;  // the first one with a value that is not finite, as in a file: linear1-0; empty: there is none
+  std::string weight;  // the first weight with a value that is not finite, by its name in a file (linear1-0); or empty
 };
 
-/// Runs `action`; an Error that leaves it is told where it happened by `annotate(error)`.
+/// Runs `action`. If it throws an Error, `annotate(error)` adds where it happened.
 template <class Action, class Annotate>
 decltype(auto) with_context(Action&& action, Annotate&& annotate) {
   try {
@@ -105,7 +108,7 @@ decltype(auto) with_context(Action&& action, Annotate&& annotate) {
     throw;
   }
 }
-/// Runs `action` on a file: errors name it, and memory that runs out is a MemoryError.
+/// Runs `action` on a file. Errors name the file, and std::bad_alloc becomes a MemoryError.
 template <class Action>
 decltype(auto) with_file(std::string const& path, Action&& action) {
   return with_context(

@@ -1,12 +1,14 @@
-// Work that is cut into pieces, and who does them. No sum is split and no piece depends on another, so every executor
-// gives the same bits, as does the calling thread alone.
+// Work that is divided into pieces, and executors that run the pieces on several threads.
 #pragma once
+
+// No sum is split and no piece depends on another, so every executor gives the same bits, and so does the calling
+// thread alone.
 
 #include <coldpress/core/memory.hpp>
 
 namespace coldpress {
 
-/// Pieces that touch nothing in common: each is to be called once, in any order, several at a time.
+/// A number of independent pieces. Each must be called exactly once; they may run in any order and at the same time.
 struct Work {
   int pieces;
   void (*piece)(void const* state, int number, int worker);
@@ -15,22 +17,23 @@ struct Work {
   void operator()(int number, int worker) const { piece(state, number, worker); }
 };
 
-/// Does work on several threads. ThreadPool (coldpress/threads.hpp) is one; a program with threads of its own derives
+/// Runs work on several threads. ThreadPool (coldpress/threads.hpp) is one; a program with its own threads can derive
 /// another.
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// How many pieces are done at a time, at most; always the same.
+  /// The largest number of pieces that run at a time. It must be constant.
   virtual int workers() const = 0;
-  /// What a piece should comprise at least, in multiply-adds: so many that handing it over costs little.
+  /// The minimum work per piece, in multiply-adds: enough to make the cost of dispatching it small.
   virtual Index piece_cost() const { return usual_piece_cost; }
   static constexpr Index usual_piece_cost = Index{1} << 18;  // a few microseconds
-  /// Calls work(number, worker) for each number below work.pieces, and returns when all calls have. `worker` is below
-  /// workers(), and no two calls at a time have the same. An exception of a piece is thrown again.
+  /// Calls work(number, worker) for each number below work.pieces, and returns when all calls have returned. `worker`
+  /// is less than workers(), and no two concurrent calls have the same. An exception that a piece throws is thrown
+  /// again.
   virtual void run(Work const& work) = 0;
 };
 
-/// The product, as a constant where all factors are.
+/// The product of the factors. It is a constant if all factors are constants.
 template <class... N>
 constexpr auto product_of(N... factors) {
   if constexpr ((requires { N::value; } && ...)) {
@@ -40,27 +43,27 @@ constexpr auto product_of(N... factors) {
   }
 }
 
-/// What a primitive may use: threads and scratch.
+/// The threads and the scratch that a primitive may use.
 struct Context {
-  float* scratch = nullptr;      // of the caller, which is worker 0: as much as scratch_of(layer) asks for
-  Executor* executor = nullptr;  // null: the caller alone
-  float* others = nullptr;       // scratch of workers 1, 2, ...
+  float* scratch = nullptr;      // for the caller, which is worker 0: as many floats as scratch_of(layer) says
+  Executor* executor = nullptr;  // null: the caller works alone
+  float* others = nullptr;       // scratch for workers 1, 2, ...
   Index others_pitch = 0;
-  static constexpr Index value_cost = 8;  // of one value that is read and written, in multiply-adds
+  static constexpr Index value_cost = 8;  // of reading and writing one value, in multiply-adds
 
-  /// Has the work done by `by`, which may be null; `memory` takes scratch for its workers, `size` floats each.
+  /// Makes `by`, which may be null, run the work, and takes scratch for its workers from `memory`: `size` floats each.
   void employ(Executor* by, HeapMemory<float>& memory, Index size) {
     executor = by;
     if (!by || size == 0) return;
     memory.reserve((by->workers() - 1) * size);
     others = memory.data(), others_pitch = size;
   }
-  /// That of a worker; the caller's starts after `shared` floats, which belong to all.
+  /// The scratch of a worker. The caller's starts after `shared` floats, which all workers use.
   __attribute__((always_inline)) float* scratch_of(int worker, Index shared = 0) const {
     return worker == 0 ? scratch + shared : others + (worker - 1) * others_pitch;
   }
-  /// f(first, last, worker) for ranges that together are [0, count). `cost`: of one number in it, in multiply-adds.
-  /// What the compiler knows to be too little for two is not cut.
+  /// Calls f(first, last, worker) for ranges that together cover [0, count). `cost` is the cost of one index, in
+  /// multiply-adds. Work that the compiler knows to be too small for two pieces is not divided.
   template <class Count, class Cost, class F>
   void each(Count count, Cost cost, F const& f) const {
     if constexpr (is_one_piece<Count, Cost>()) {

@@ -1,4 +1,4 @@
-// The fields of a struct by name: what persistence, printing and comparison fold over. Declared once, for Boost.Hana.
+// The fields of a struct by name, declared once for persistence, printing, comparison and Boost.Hana.
 #pragma once
 
 #include <boost/hana/fwd/accessors.hpp>
@@ -7,8 +7,8 @@
 
 namespace coldpress {
 
-/// A field that is a list of at most `max` numbers: `count` of them at data(). It is made `of` them, and says what it
-/// `takes` and what its `limit` is, for documents and errors. Configs, files and commands need no more of it.
+/// A field that is a list of at most `max` numbers: `count` of them at data(). `of` makes the list from numbers;
+/// `takes` and `limit` describe it in documentation and errors. Configs, files and commands need nothing else.
 template <class L>
 concept NumberList = requires(L const& list) {
   L::max, L::takes, L::limit;
@@ -18,7 +18,7 @@ concept NumberList = requires(L const& list) {
 }  // namespace coldpress
 namespace coldpress::detail {
 
-/// A text as a template argument.
+/// A string literal as a template argument.
 template <std::size_t n>
 struct FieldName {
   char text[n];
@@ -29,15 +29,15 @@ struct FieldName {
 template <FieldName name, auto member>
 struct Field;
 
-/// Hana's accessors; defined in for_each_field.hpp.
+/// Boost.Hana's accessors, defined in for_each_field.hpp.
 template <class Struct, class... Fields>
 constexpr auto accessors();
 
 }  // namespace coldpress::detail
 
-/// COLDPRESS_FIELDS(Type, fields...); in the global namespace, as BOOST_HANA_ADAPT_STRUCT (in
-/// boost/hana/adapt_struct.hpp), which may stand in its place. That takes the compiler 10 ms a struct at once; this
-/// takes them where the fields are asked for.
+/// COLDPRESS_FIELDS(Type, fields...) declares the fields of a struct. Use it in the global namespace, like
+/// BOOST_HANA_ADAPT_STRUCT (boost/hana/adapt_struct.hpp), which may be used instead. That macro costs 10 ms of compile
+/// time per struct at the declaration; this one costs it only where the fields are used.
 #define COLDPRESS_FIELDS(Type, ...)                                                                  \
   template <>                                                                                        \
   struct boost::hana::accessors_impl<Type> {                                                         \
@@ -47,8 +47,8 @@ constexpr auto accessors();
     }                                                                                                \
   }
 
-// One Field for each name. A macro does not call itself while it runs, so each step ends in one that is called later,
-// as often as the text is read again.
+// Makes one Field per name. A macro cannot call itself while it is expanded, so each step ends in a deferred call,
+// which COLDPRESS_REREAD expands in a later scan.
 #define COLDPRESS_FIELD_LIST(T, ...) COLDPRESS_REREAD(COLDPRESS_FIELD(T, __VA_ARGS__))
 #define COLDPRESS_FIELD(T, name, ...) \
   ::coldpress::detail::Field<#name, &T::name> __VA_OPT__(, COLDPRESS_LATER COLDPRESS_PARENTHESES(T, __VA_ARGS__))

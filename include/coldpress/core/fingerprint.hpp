@@ -1,4 +1,4 @@
-// A number for a value that every compiler makes alike: what stands for a network where its type cannot.
+// A hash of a value that is the same with every compiler; it stands for a network where the type cannot.
 #pragma once
 
 #include <coldpress/core/numbers.hpp>
@@ -8,7 +8,7 @@
 
 namespace coldpress {
 
-/// A number's bits.
+/// The bits of a number.
 template <class T>
 constexpr std::uint64_t bits_of(T number) {
   if constexpr (std::is_same_v<T, float>) {
@@ -20,7 +20,7 @@ constexpr std::uint64_t bits_of(T number) {
   }
 }
 
-/// FNV-1a, word by word (Fowler, Noll and Vo).
+/// FNV-1a (Fowler, Noll and Vo) over 64-bit words.
 struct Fingerprint {
   std::uint64_t number = 0xcbf29ce484222325;
 
@@ -32,7 +32,7 @@ struct Fingerprint {
     for (char c : text) word(static_cast<unsigned char>(c));
     return word(text.size());
   }
-  /// A number, an enumeration, what has fields, or a list.
+  /// Adds a number, an enumeration, a struct with fields, or a list.
   template <class V>
   constexpr Fingerprint& add(V const& value) {
     for_each_number(value, [&](auto n, auto const&... path) { (add_step(path), ...), word(bits_of(n)); });

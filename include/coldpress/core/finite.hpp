@@ -1,4 +1,4 @@
-// Whether values are finite, at the cost of reading them once.
+// Checks that values are finite, at the cost of reading them once.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -8,8 +8,8 @@
 
 namespace coldpress {
 
-/// The place of the first value that is infinite or NaN; -1 where there is none. Sums are looked at first: they are
-/// finite only where all values are, and a vector of them costs one addition.
+/// The index of the first value that is infinite or NaN, or -1. It looks at sums first: they are finite only if all
+/// values are, and they cost one addition per vector of values.
 template <class T>
 __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
   constexpr std::size_t parts = 32;
@@ -24,11 +24,11 @@ __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
   for (T const& value : values) {
     if (value - value != 0) return &value - values.data();
   }
-  return -1;  // finite values with a sum beyond the largest number
+  return -1;  // all values are finite, but their sum overflowed
 }
 
 namespace detail {
-/// 7, 0.5, nan
+/// For example 7, 0.5 or nan.
 __attribute__((noinline, cold)) inline std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
@@ -42,7 +42,8 @@ __attribute__((noinline, cold)) inline std::string number_text(double value) {
 }
 }  // namespace detail
 
-/// Throws DataError, which says where it is, for a value that is infinite or NaN, where samples have `size` values.
+/// Throws DataError for the first value that is infinite or NaN, and says where it is. `size` is the number of values
+/// per sample.
 template <class T>
 void check_finite(std::span<T const> samples, Index size, char const* what, int number = -1) {
   Index const at = first_not_finite(samples);
@@ -51,8 +52,8 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
                          static_cast<double>(samples[static_cast<std::size_t>(at)]));
 }
 
-/// Throws the DivergenceError of a step with this loss. `taken`: whether it has changed the weights; `weight`: the
-/// first one that is not finite, or empty.
+/// Throws the DivergenceError of a step with this loss. `taken` says whether the step has changed the weights; `weight`
+/// names the first one that is not finite, or is empty.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_divergence(std::uint64_t step, double loss, bool taken,
                                                                            std::string const& weight) {
   std::string const state =

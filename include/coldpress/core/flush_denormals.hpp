@@ -1,14 +1,14 @@
-// Denormal numbers as zeros, for a thread that must keep a deadline.
+// A guard that treats denormal numbers as zeros, for a thread that must keep a deadline.
 #pragma once
 
 #include <cstdint>
 
 namespace coldpress {
 
-/// As long as this lives, the calling thread takes denormal numbers (below 1.2e-38 in float, 2.2e-308 in double) for
-/// zeros and makes zeros where a result would be one: FTZ and DAZ of MXCSR on x86 with SSE, FZ of FPCR on 64-bit Arm.
-/// Then both are as they were; what else is in these registers is left alone. Other threads are not concerned: each
-/// needs a guard of its own. Elsewhere it does nothing, which `works` tells.
+/// While this object lives, the calling thread reads denormal numbers (below 1.2e-38 in float, 2.2e-308 in double) as
+/// zeros and writes zeros instead of them: FTZ and DAZ of MXCSR on x86 with SSE, FZ of FPCR on 64-bit Arm. Afterwards
+/// these bits are as they were before; other bits of the registers are never changed. Each thread needs its own guard.
+/// On other processors it does nothing, and `works` is false.
 class FlushDenormals {
 #if defined __SSE__ && (defined __x86_64__ || defined __SSE2__)
   using Register = std::uint32_t;

@@ -1,4 +1,4 @@
-// Folds over the fields of a struct.
+// Loops over the fields of a struct.
 #pragma once
 
 #include <coldpress/core/fields.hpp>
@@ -50,8 +50,8 @@ constexpr bool takes_fields(std::index_sequence<i...>) {
 template <class Struct, class Pair>
 inline constexpr bool is_array_field = std::is_array_v<
     std::remove_reference_t<decltype(boost::hana::second(std::declval<Pair>())(std::declval<Struct&>()))>>;
-/// Whether an aggregate can be initialised with one value more than it has fields in the list. Of one with an array
-/// that cannot be told, since its elements are values, too.
+/// Whether an aggregate can be initialised with one value more than it has fields in the list. For an aggregate with an
+/// array this cannot be determined, because the elements of the array count as values, too.
 template <class Struct, class Accessors>
 inline constexpr bool has_more_fields = false;
 template <class Struct, class... Fields>
@@ -62,7 +62,8 @@ requires(std::is_aggregate_v<Struct> &&
 
 }  // namespace detail
 
-/// Calls f(name, field) for every field, in order of declaration. A field that the list leaves out does not compile.
+/// Calls f(name, field) for every field, in the order of declaration. It does not compile if the list leaves out a
+/// field.
 template <class Struct, class F>
 constexpr void for_each_field(Struct&& value, F&& f) {
   using Type = std::remove_cvref_t<Struct>;

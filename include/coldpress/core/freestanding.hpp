@@ -1,10 +1,12 @@
-// What static networks need of <algorithm> and <cmath>, which take a compiler as long as all layers together.
+// The few functions of <algorithm> and <cmath> that static networks need.
 #pragma once
+
+// Including the standard headers would take a compiler as long as compiling all layers.
 
 #include <cstddef>
 #include <type_traits>
 
-// Functions that a GPU calls, too, are constexpr; those that never are constant say this.
+// Functions that a GPU calls, too, are constexpr. Those that can never be constant are marked with this instead.
 #if defined __CUDACC__
 #define COLDPRESS_DEVICE __host__ __device__
 #else
@@ -34,7 +36,7 @@ __attribute__((always_inline)) constexpr void copy_n(T const* from, std::ptrdiff
   for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
-// Of float and double.
+// Each function for float and double.
 #define COLDPRESS_FUNCTION(name)                                                                                \
   __attribute__((always_inline)) COLDPRESS_DEVICE inline float name(float x) { return __builtin_##name##f(x); } \
   __attribute__((always_inline)) COLDPRESS_DEVICE inline double name(double x) { return __builtin_##name(x); }  \

@@ -1,6 +1,7 @@
-// Windows that slide over samples: numbers for each axis, and what they make of a shape. Shared by the layers and every
-// backend.
+// Windows that slide over samples: the parameters for each axis, and the shapes that result.
 #pragma once
+
+// Layers and all backends share them.
 
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/shape.hpp>
@@ -8,18 +9,18 @@
 
 namespace coldpress {
 
-/// One number for all axes, or one for each: `.stride = 2` or `.stride = {2, 1}`, in the order of the shape. Equal
-/// where they mean the same: {2, 2} is 2.
+/// One number for all axes, or one per axis in the order of the shape: `.stride = 2` or `.stride = {2, 1}`. Values with
+/// the same meaning are equal: {2, 2} equals 2.
 struct PerAxis {
   static constexpr int max = 3;
   static constexpr std::string_view takes = "integer, or one for each axis", limit = "axes are possible";
   Index values[max];
-  int count;  // 1: the same on all axes
+  int count;  // 1: the same number for all axes
 
   constexpr PerAxis(Index all = 0) : values{all, all, all}, count(1) {}
   constexpr PerAxis(Index first, Index second) : PerAxis(first, second, second, 2) {}
   constexpr PerAxis(Index first, Index second, Index third) : PerAxis(first, second, third, 3) {}
-  /// From the members, as nvcc writes a value down.
+  /// Constructs it from its members. nvcc writes template arguments in this form.
   constexpr PerAxis(Index const (&all)[max], int stated) : values{all[0], all[1], all[2]}, count(stated) {}
   static constexpr PerAxis of(Index const* all, int count) { return {all[0], all[count > 1], all[count - 1], count}; }
 
@@ -32,7 +33,7 @@ struct PerAxis {
       : values{first, second, third}, count(first == second && second == third ? 1 : stated) {}
 };
 
-/// What becomes of a last window that the input does not fill: left out, or cut off at the edge.
+/// What happens to a last window that the input does not fill: it is left out (floor), or cut off at the edge (ceil).
 enum class Rounding { floor, ceil };
 enum class PoolingMode { max, average };
 constexpr auto spellings(Rounding) { return std::array<std::string_view, 2>{"floor", "ceil"}; }
@@ -44,13 +45,12 @@ inline std::string to_string(PerAxis const& numbers) {
   return numbers.count == 1 ? text : "{" + text + "}";
 }
 
-/// A window on one axis: its tap number `tap` at output `output` reads input output * stride + tap * dilation -
-/// padding.
+/// A window along one axis. Tap `tap` of output `output` reads input output * stride + tap * dilation - padding.
 struct Axis {
   Index in = 1, out = 1, filter = 1, stride = 1, padding = 0, dilation = 1;
 
   constexpr Index at(Index output, Index tap) const { return output * stride + tap * dilation - padding; }
-  /// The outputs at which a tap reads the input, and no padding: [first, last).
+  /// The range [first, last) of the outputs for which a tap reads the input and not the padding.
   constexpr Index first(Index tap) const { return outputs_below(padding - tap * dilation); }
   constexpr Index last(Index tap) const { return outputs_below(in + padding - tap * dilation); }
 
@@ -60,8 +60,8 @@ struct Axis {
   }
 };
 
-/// A checked window. `before` and `after`: zeros on both sides of the input. Rounded up, a last window must still begin
-/// on the input or before it (Caffe's rule).
+/// Makes an Axis and checks it. `before` and `after` are the numbers of zeros on both sides of the input. With
+/// Rounding::ceil the last window must still begin inside the input or the padding before it (Caffe's rule).
 constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Index after, Index dilation,
                          Rounding rounding = Rounding::floor) {
   constexpr Index most = Index{1} << 30;
@@ -76,8 +76,8 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   return {in, out, filter, stride, before, dilation};
 }
 
-/// A convolution of one sample. Images are {channels, height, width}; a sequence is {steps, channels}, its steps are
-/// the height's, and its width is 1.
+/// A convolution of one sample. Images are {channels, height, width}. A sequence is {steps, channels}: its steps are
+/// the height, and its width is 1.
 struct ConvolutionGeometry {
   Index channels, outputs, groups;
   Axis height, width;
@@ -87,24 +87,26 @@ struct ConvolutionGeometry {
   constexpr Index taps() const { return height.filter * width.filter; }
   constexpr Index group_channels() const { return channels / groups; }
   constexpr Index group_outputs() const { return outputs / groups; }
-  /// Terms of a sum.
+  /// The number of terms in the sum for one output value.
   constexpr Index depth() const { return group_channels() * taps(); }
-  constexpr Index products() const { return depth() * positions() * outputs; }  // of a sample
-  /// Values of an image.
+  constexpr Index products() const { return depth() * positions() * outputs; }  // multiply-adds per sample
+  /// Values per image, of the input and of the output.
   constexpr Index in() const { return channels * height.in * width.in; }
   constexpr Index out() const { return outputs * positions(); }
-  /// Whether blocks of images (core/rows.hpp) are convolved together: unless they are too large for any cache.
+  /// Whether blocks of images (core/rows.hpp) are convolved together. They are, unless an image is too large for any
+  /// cache.
   constexpr bool in_blocks() const { return !sequence && in() <= Index{1} << 18 && out() <= Index{1} << 18; }
-  /// Steps of a sequence that come before it and still count.
+  /// The number of steps before a sequence that still take part in its first output.
   constexpr Index past() const { return height.padding; }
-  /// Values that a stream carries: of each such step its input, or what outputs have so far; and a number.
+  /// Values per sample that a stream carries to the next call: for each past step its input or the output sums so far,
+  /// whichever is more, and the number of the oldest step.
   constexpr Index state() const {
     Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
     return past() == 0 ? 0 : past() * freestanding::larger(channels, padded) + 1;
   }
 };
 
-/// A pooling of one sample: {planes, depth, height, width}, where depth may be 1.
+/// A pooling of one sample {planes, depth, height, width}, where depth may be 1.
 struct PoolingGeometry {
   Index planes;
   Axis depth, height, width;
@@ -116,20 +118,20 @@ struct PoolingGeometry {
   constexpr Index taps() const { return depth.filter * height.filter * width.filter; }
 };
 
-/// The last steps of a sequence, kept from one call to the next: a ring of `steps` steps of `channels` values, and then
-/// the number of the oldest one. All zero before the first call.
+/// A ring buffer of the last steps of a sequence, kept from one call to the next: `steps` steps of `channels` values
+/// each, and then the number of the oldest step. All values are zero before the first call.
 template <class T>
 struct Past {
-  T* values;  // null: nothing came before
+  T* values;  // null: there are no earlier steps
   Index steps, channels;
 
   static constexpr Index size(Index steps, Index channels) { return steps == 0 ? 0 : steps * channels + 1; }
-  /// Step number t of the call that comes, -steps <= t < 0.
+  /// Step t of the past, counted from the start of the next call: -steps <= t < 0.
   constexpr T const* step(Index t) const {
     Index const slot = oldest() + t;
     return values + (slot < 0 ? slot + steps : slot) * channels;
   }
-  /// Takes in the `count` steps of a call.
+  /// Appends the `count` steps of a call.
   constexpr void append(T const* x, Index count) const {
     Index slot = oldest();
     for (Index t = 0; t < count; ++t, slot = slot + 1 == steps ? 0 : slot + 1) {

@@ -1,4 +1,4 @@
-// Aligned memory: inside the object where its size is known, else on the heap.
+// Aligned memory, inside the object if its size is a constant and otherwise on the heap.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -9,13 +9,13 @@
 
 namespace coldpress {
 
-inline constexpr std::size_t alignment = 64;  // a cache line, and the widest vector
+inline constexpr std::size_t alignment = 64;  // in bytes: a cache line, and the widest vector
 
 /// `capacity` zeroed values inside the object.
 template <class T, Index capacity>
 class FixedMemory {
  public:
-  void reserve(Index size) { require(size <= capacity, "memory: more than the object holds"); }
+  void reserve(Index size) { require(size <= capacity, "memory: this is more than the object can hold"); }
   T* data() { return values_; }
   T const* data() const { return values_; }
   Index size() const { return capacity; }
@@ -24,7 +24,7 @@ class FixedMemory {
   alignas(alignment) T values_[capacity > 0 ? capacity : 1] = {};
 };
 
-/// Zeroed values on the heap. Grows, losing what it held; never shrinks.
+/// Zeroed values on the heap. It grows, which loses its contents, and never shrinks.
 template <class T>
 class HeapMemory {
  public:
@@ -63,7 +63,7 @@ class HeapMemory {
   Index size_ = 0;
 };
 
-/// A batch the compiler knows: storage is inside the object, and the heap is never touched.
+/// A batch size that is a compile-time constant: all memory is inside the object, and the heap is never used.
 template <Index n>
 struct Batch {
   static_assert(n > 0, "Batch: a batch has at least one sample");
@@ -74,14 +74,14 @@ struct Batch {
     return {};
   }
 };
-/// A batch known at run time.
+/// A batch size that is known only at run time.
 struct AnyBatch {
   using Count = Index;
   static constexpr Index capacity = 0;
   static Count count(Index samples) { return samples; }
 };
 
-/// Memory of `size` values for a network with this batch.
+/// The memory for `size` values in a network with this batch size.
 template <class T, class Batch, Index size>
 using Memory = std::conditional_t<(Batch::capacity > 0), FixedMemory<T, size>, HeapMemory<T>>;
 

@@ -1,11 +1,12 @@
-// A value taken to pieces: the numbers that a layer, a shape or a list consists of, each with the way to it.
+// Loops over the numbers that a layer, a shape or a list consists of, each with its path.
 #pragma once
 
 #include <coldpress/core/for_each_field.hpp>
 
 namespace coldpress {
 
-/// f(number, path...) for each number and enumeration: the path is names of fields, and places in lists.
+/// Calls f(number, path...) for each number and enumeration in the value. The path consists of field names and of
+/// positions in lists.
 template <class V, class F, class... Path>
 constexpr void for_each_number(V const& value, F const& f, Path const&... path) {
   auto const field = [&](std::string_view name, auto const& part) { for_each_number(part, f, path..., name); };

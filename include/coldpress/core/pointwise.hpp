@@ -1,4 +1,4 @@
-// Pointwise operations: one formula and its gradient, written once for scalars and vectors, and chains of them.
+// Pointwise operations and chains of them: one formula and its derivative, for scalars and vectors alike.
 #pragma once
 
 #include <coldpress/core/freestanding.hpp>
@@ -10,16 +10,17 @@
 
 namespace coldpress {
 
-/// Where in a minibatch an operation is applied: sample, first feature, and training step (0: inference).
+/// The position in a minibatch at which an operation is applied: sample, first feature, and training step (0:
+/// inference).
 struct At {
   Index row, column;
   std::uint64_t step;
 };
 
-/// The functions that formulas use, for one type of number. Here the scalars; backend/math.hpp has vectors.
+/// The functions that formulas use, for one number type. These are the scalars; backend/math.hpp has the vectors.
 template <class T>
 struct Math {
-  /// A constant, as exact as T is.
+  /// A constant in the precision of T.
   static constexpr T number(double x) { return static_cast<T>(x); }
   static constexpr T exp(T x) { return freestanding::exp(x); }
   static constexpr T tanh(T x) { return freestanding::tanh(x); }
@@ -39,7 +40,7 @@ struct Math {
   static constexpr T sqrt(T x) { return freestanding::sqrt(x); }
   static constexpr T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
-  /// column % 16, row, step}, so that sixteen neighbours share a word's place and a vector draws at once.
+  /// column % 16, row, step}. Sixteen neighbours use the same word of their blocks, so that a vector is drawn at once.
   static constexpr std::uint32_t random(std::uint64_t key, At at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     return philox<std::uint32_t>({{column / 64 * 16 + column % 16, static_cast<std::uint32_t>(at.row),
@@ -49,16 +50,17 @@ struct Math {
   }
 };
 
-/// x gate; 0 where the gate is closed, for infinities too.
+/// x * gate, but 0 where the gate is 0, even if x is infinite or NaN.
 template <class T>
 __attribute__((always_inline)) constexpr T gated(T x, T gate) {
   return gate == T{} ? T{} : x * gate;
 }
 
-/// value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats: feature at.column and those
-/// after it. `needs_input`: the gradient reads x; else it is a function of y alone, and x is not kept. An
-/// operation that reads at.row or at.column, and whose layer has no `seed`, says `static constexpr bool positioned =
-/// true`.
+/// A pointwise operation has value(x, at) and gradient(x, y, at) = dy/dx for T = float, double or a vector of floats,
+/// which holds feature at.column and those after it. `needs_input` says that the gradient reads x; otherwise it is a
+/// function of y alone, and x is not kept. `heavy` marks long code, over which epilogues loop instead of unrolling. An
+/// operation that reads at.row or at.column, and whose layer has no `seed`, must declare `static constexpr bool
+/// positioned = true`.
 template <class Op>
 concept Pointwise = requires(Op const& op, double x, At at) {
   { op.value(x, at) } -> std::same_as<double>;
@@ -71,8 +73,9 @@ constexpr bool is_positioned = requires {
   requires Op::positioned;
 };
 
-/// value(a, b) and its slopes first(a, b) = dy/da, second(a, b) = dy/db of two values at one place. `needs_inputs`: a
-/// slope reads a or b; else the slopes are constants. `commutes`: a and b may change places.
+/// A join has value(a, b) and the derivatives first(a, b) = dy/da and second(a, b) = dy/db, for two values at the same
+/// position. `needs_inputs` says that a derivative reads a or b; otherwise both are constants. `commutes` says that a
+/// and b may be exchanged.
 template <class Op>
 concept Joins = requires(Op const& op, double x) {
   { op.value(x, x) } -> std::same_as<double>;
@@ -82,7 +85,7 @@ concept Joins = requires(Op const& op, double x) {
   { Op::commutes } -> std::convertible_to<bool>;
 };
 
-/// Pointwise operations one after the other. Longer chains than max_length are cut by the plan.
+/// Pointwise operations applied one after the other. The plan divides chains longer than max_chain_length.
 template <class... Ops>
 struct Chain;
 
@@ -112,8 +115,8 @@ struct Chain<Op, Rest...> {
   __attribute__((always_inline)) constexpr T value(T x, At at) const {
     return rest.value(op.value(x, at), at);
   }
-  /// dy/dx of the whole chain. x is read only where needs_input says so. Slopes are multiplied from the last operation
-  /// to the first.
+  /// The derivative dy/dx of the whole chain. x is read only if needs_input is true. The derivatives are multiplied
+  /// from the last operation to the first.
   template <class T>
   __attribute__((always_inline)) constexpr T gradient(T x, T y, At at) const {
     if constexpr (sizeof...(Rest) == 0) {
@@ -131,19 +134,20 @@ constexpr Chain<Op, Rest...> chain_of(Op op, Rest... rest) {
   return {op, chain_of(rest...)};
 }
 
-/// One operation with its type erased, applied to blocks of rows: what a network that is known only at run time chains.
-/// All backends have this form; what has code of its own for an operation (registers of a CPU, kernels of a GPU) goes
-/// by the id.
+/// One operation with its type erased, applied to blocks of rows. Networks that are known only at run time chain these.
+/// All backends accept this form. A backend that has its own code for an operation (vector code of a CPU, kernels of a
+/// GPU) finds it by the id.
 struct ErasedOp {
   struct Block {
     Index rows, columns, pitch;
   };
-  int id;  // of a built-in layer's operation (operation_id in layers.hpp); -1: another's
+  int id;  // the operation_id (layers.hpp) of a built-in layer; -1: any other operation
   bool needs_input;
   void const* op;  // the operation itself, which is trivially copyable
-  /// x <- value(x)
+  /// Computes x <- value(x).
   void (*value)(void const* op, float* x, Block block, At at);
-  /// slope <- gradient(x, y), or slope * gradient(x, y) where `multiply`; x may be null unless needs_input.
+  /// Computes slope <- gradient(x, y), or slope <- slope * gradient(x, y) if `multiply` is set. x may be null unless
+  /// needs_input is true.
   void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block, At at);
 };
 
@@ -152,9 +156,10 @@ struct ErasedChain {
   int length;
 };
 
-/// The operation of a join with its type erased: x <- value(x, other). Nothing is read beyond `columns` of `other`.
+/// The operation of a join with its type erased: x <- value(x, other). Only the first `columns` columns of `other` are
+/// read.
 struct ErasedJoin {
-  int id = -1;  // as above
+  int id = -1;  // as for ErasedOp
   void const* op = nullptr;
   void (*value)(void const* op, float* x, float const* other, Index pitch, Index columns,
                 ErasedOp::Block block) = nullptr;

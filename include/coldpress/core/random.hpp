@@ -1,14 +1,16 @@
-// Counter-based random numbers: a value depends on a key and a position alone, so every backend draws the same ones in
-// any order.
+// Counter-based random numbers.
 #pragma once
+
+// A number depends only on a key and a position, so every backend draws the same numbers, in any order.
 
 #include <cstdint>
 #include <string_view>
 
 namespace coldpress {
 
-/// Four random words of one position: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC
-/// 2011). Word is an unsigned 32-bit integer or a vector of them; Multiply gives the high and low half of a product.
+/// The four random words of one position: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
+/// (SC 2011). Word is an unsigned 32-bit integer or a vector of them; Multiply computes the high and low half of a
+/// product.
 template <class Word>
 struct PhiloxBlock {
   Word words[4];
@@ -40,7 +42,7 @@ constexpr PhiloxBlock<Word> philox(PhiloxBlock<Word> counter, std::uint64_t key,
   return counter;
 }
 
-/// FNV-1a, for keys made of names.
+/// FNV-1a, for keys that are made from names.
 constexpr std::uint64_t hash(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325u;
   for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -55,8 +57,8 @@ constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return z ^ (z >> 31);
 }
 
-/// A stream of random numbers: network seed, layer seed and name make the key; element and step are the position.
-/// Step 0 initialises, training starts at 1.
+/// A stream of random numbers. The key is made from the network's seed, the layer's seed and a name; the position is
+/// the element and the step. Step 0 is initialisation; training starts at step 1.
 struct Stream {
   std::uint64_t key;
 
@@ -70,7 +72,7 @@ struct Stream {
                                     static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}},
         key);
   }
-  /// Uniform in [0, 1), 24 bits.
+  /// A uniform number in [0, 1) with 24 random bits.
   constexpr float uniform(std::uint64_t element, std::uint64_t step = 0) const {
     return static_cast<float>(block(element, step).words[0] >> 8) * 0x1p-24f;
   }

@@ -7,10 +7,10 @@
 namespace coldpress {
 
 enum class RnnType { lstm, gru, relu, tanh };
-/// Whether the first layer has a W_x, or adds its input to the sums as it is.
+/// Whether the first layer has a matrix W_x, or adds its input to the gates' sums as it is.
 enum class InputMode { linear_input, skip_input };
 enum class DirectionMode { uni_directional, bi_directional };
-/// What a recurrent layer hands on: every step of the top layer, its last step, or the last step of every layer.
+/// The output of a recurrent layer: every step of the top layer, its last step, or the last step of every layer.
 enum class RnnOutput { sequence, last_step, layers };
 
 // The enumerators as files spell them, after Juice.
@@ -21,19 +21,20 @@ constexpr auto spellings(RnnOutput) { return std::array<std::string_view, 3>{"Se
 
 constexpr Index gates_of(RnnType type) { return type == RnnType::lstm ? 4 : type == RnnType::gru ? 3 : 1; }
 
-/// The packed weights of a recurrent layer in cuDNN's and Juice's order. A part is one direction of one layer. First
-/// all matrices: of each part in turn W_x of all gates, then W_h of all gates, each matrix {hidden, inputs} row-major.
-/// Then all biases: of each part b_W of all gates, then b_R. Gates are i, f, g, o (LSTM) and r, z, h~ (GRU).
+/// The packed weights of a recurrent layer, in the order of cuDNN and Juice. A part is one direction of one layer.
+/// First come all matrices: for each part W_x of all gates, then W_h of all gates, where each matrix is {hidden,
+/// inputs} in row-major order. Then come all biases: for each part b_W of all gates, then b_R. The gates are i, f, g, o
+/// for an LSTM and r, z, h~ for a GRU.
 struct RecurrentWeights {
-  Index gates = 0;  // 0: these are no recurrent weights
+  Index gates = 0;  // 0: these are not recurrent weights
   Index input = 0, hidden = 0, layers = 0, directions = 1;
   bool skip = false;  // the first layer has no W_x
 
   constexpr Index parts() const { return layers * directions; }
-  /// Columns of W_x of a part.
+  /// The number of columns of a part's W_x.
   constexpr Index inputs(Index part) const { return part >= directions ? directions * hidden : skip ? 0 : input; }
-  constexpr Index biases() const { return gates * hidden; }  // of each kind, of a part
-  /// Where the matrices of a part start, and after the last part the biases.
+  constexpr Index biases() const { return gates * hidden; }  // of each of the two kinds, per part
+  /// The offset of a part's matrices. With parts() as the argument, it is that of the biases.
   constexpr Index matrices(Index part) const {
     Index const first = part < directions ? part : directions;
     return gates * hidden * (first * (inputs(0) + hidden) + (part - first) * (directions + 1) * hidden);
@@ -44,10 +45,10 @@ struct RecurrentWeights {
   struct Place {
     Index part;
     Kind kind;
-    Index gate, unit, column;  // column of the matrix; 0 of a bias
+    Index gate, unit, column;  // column: of the matrix, or 0 for a bias
     bool operator==(Place const&) const = default;
   };
-  /// What an element of the packed weights is.
+  /// The place of an element of the packed weights.
   constexpr Place place(Index element) const {
     Index const all_matrices = matrices(parts());
     if (element >= all_matrices) {
@@ -68,7 +69,8 @@ struct RecurrentWeights {
   bool operator==(RecurrentWeights const&) const = default;
 };
 
-/// The matrices and biases of a part in canonical order: gate q's element is w[(q * hidden + unit) * columns + column].
+/// The matrices and biases of a part in canonical order: the element of gate q is w[(q * hidden + unit) * columns +
+/// column].
 template <class T>
 struct PackedPart {
   T *of_x, *of_h, *bias_x, *bias_h;
@@ -83,11 +85,11 @@ struct PackedPart {
         hidden(w.hidden) {}
 };
 
-/// Which of the sums of a unit a gate's terms of x and of h go to; those of a GRU are n_x, r, z, n_h.
+/// The sum of a unit to which a gate adds its terms of x or of h. The sums of a GRU are n_x, r, z, n_h.
 constexpr Index sum_of_x(Index gates, Index gate) { return gates == 3 ? (gate + 1) % 3 : gate; }
 constexpr Index sum_of_h(Index gates, Index gate) { return gates == 3 ? gate + 1 : gate; }
 
-/// Values of several samples over several steps.
+/// The values of several samples over several steps.
 template <class T>
 struct Sequence {
   T* data;
@@ -109,23 +111,23 @@ struct Sequence {
   }
 };
 
-/// One part of a recurrent layer at work. Units are padded to whole cache lines in what it keeps of a step, in the
-/// gradients and in its state.
-///   LSTM keeps i, f, g, o, c, tanh c; a GRU n, r, z, m with n = tanh(n_x + r m); tanh and relu nothing but h.
-///   Gradients are those of the gates' sums (n_x, r, z, m of a GRU), and what else flows to the step before.
+/// The arguments for computing one part of a recurrent layer. In `kept`, `gradients` and `state`, units are padded to
+/// whole cache lines.
+///   Per step, an LSTM keeps i, f, g, o, c, tanh c; a GRU n, r, z, m with n = tanh(n_x + r m); tanh and relu only h.
+///   Gradients are those of the gates' sums (for a GRU n_x, r, z, m), and what else flows to the step before.
 template <class T>
 struct Recurrence {
   RnnType type;
   RecurrentWeights weights;
   Index part;
   Sequence<T const> x;
-  Sequence<T> h, kept, gradients;  // column 0 of h is the part's first unit; steps and samples of gradients: one matrix
-  T* state;  // of a sample [h, c], rows state_pitch apart: from there and to there; null: from zero
+  Sequence<T> h, kept, gradients;  // column 0 of h is the part's first unit; gradients are one contiguous matrix
+  T* state;  // [h, c] per sample in rows of state_pitch: read and written; null: h and c start at zero
   Index state_pitch;
-  bool reversed;  // from the last step to the first
-  bool keeps;     // what backward needs
+  bool reversed;  // computes from the last step to the first
+  bool keeps;     // stores what backward needs
 
-  /// Of some samples.
+  /// The same for some of the samples.
   constexpr Recurrence some(Index first, Index count) const {
     Recurrence all = *this;
     all.x = x.some(first, count), all.h = h.some(first, count);
@@ -133,16 +135,16 @@ struct Recurrence {
     if (state) all.state += first * state_pitch;
     return all;
   }
-  /// The step that comes as number n.
+  /// The step that is computed n-th.
   constexpr Index step(Index n) const { return reversed ? x.steps - 1 - n : n; }
 
   static constexpr Index padded(Index units) { return (units + 15) / 16 * 16; }
   constexpr Index units() const { return padded(weights.hidden); }
-  /// Values of one step of one sample in `kept`.
+  /// The number of values in `kept` per step and sample.
   static constexpr Index kept_size(RnnType type, Index hidden) {
     return padded_pitch(padded(hidden) * (type == RnnType::lstm ? 6 : type == RnnType::gru ? 4 : 0));
   }
-  /// Values of the same in `gradients`.
+  /// The number of values in `gradients` per step and sample.
   static constexpr Index gradients_size(RnnType type, Index hidden) {
     return padded_pitch(padded(hidden) * (gates_of(type) > 1 ? 5 : 1));
   }

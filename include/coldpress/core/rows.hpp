@@ -1,21 +1,25 @@
-// A matrix in memory: one row a sample, or in blocks of samples. Extents are Index or Fixed<n>; kernels take both.
+// A matrix in memory with one row per sample, or in blocks of samples.
 #pragma once
+
+// Extents are Index or Fixed<n>; kernels take both.
 
 #include <coldpress/core/shape.hpp>
 
 namespace coldpress {
 
-/// Distance of padded rows of n values: whole cache lines, and no multiple of 1 KiB, since such rows share L1 sets.
+/// The distance between padded rows of n values, in values: whole cache lines, but not a multiple of 1 KiB, since such
+/// rows would share the same sets of the L1 cache.
 constexpr Index padded_pitch(Index n) {
   n = (n + 15) / 16 * 16;
   return n % 256 == 0 ? n + 16 : n;
 }
 
-/// Samples of a block.
+/// The number of samples per block.
 inline constexpr Index block_size = 16;
 
-/// Where they are `blocked`, as many rows as are whole blocks of 16 have the sample innermost: element e of sample i of
-/// a block is at e * 16 + i from where the block's first row starts. Those left over are rows as ever.
+/// A matrix of rows. If `blocked` is set, the samples of each whole block of 16 are interleaved: element e of sample i
+/// of a block is at e * 16 + i, counted from the start of the block's first row. The remaining samples are ordinary
+/// rows.
 template <class T, class Count = Index, class Columns = Index, class Pitch = Index, class Blocked = bool>
 struct Rows {
   using Scalar = std::remove_const_t<T>;
@@ -29,7 +33,7 @@ struct Rows {
   constexpr operator Rows<T const, Count, Columns, Pitch, Blocked>() const requires(!std::is_const_v<T>) {
     return {data, rows, columns, pitch, blocked};
   }
-  /// The same rows for a function that leaves all extents to run time.
+  /// The same rows for a function whose extents are all run-time values.
   template <class U>
   requires std::is_convertible_v<T*, U*>
   constexpr operator Rows<U>() const { return {data, rows, columns, pitch, blocked}; }

@@ -1,4 +1,4 @@
-// Shapes of one sample. The batch is never part of a shape.
+// The shape of one sample; the batch is never part of it.
 #pragma once
 
 #include <coldpress/core/error.hpp>
@@ -12,8 +12,8 @@ namespace coldpress {
 
 using Index = std::ptrdiff_t;
 
-/// Throws ShapeError. Not inlined: what is checked mostly holds. Host code alone: on a GPU, which runs only what the
-/// host has checked, it does not return.
+/// Throws ShapeError. It is not inlined, since a check rarely fails. It is for host code; a GPU runs only what the host
+/// has checked, and there it stops the kernel.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) {
 #if defined __CUDACC_RTC__
   for (static_cast<void>(sentence);;) __trap();
@@ -22,7 +22,7 @@ using Index = std::ptrdiff_t;
 #endif
 }
 
-/// Stops the compiler where a constant breaks a rule, and throws ShapeError where a run-time value does.
+/// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
 __attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
   if (!holds) refuse(sentence);
 }
@@ -31,8 +31,8 @@ struct Shape;
 inline std::string to_string(Shape const& shape);
 
 #if !defined __CUDACC_RTC__
-/// A part of a sentence: a text, a shape or a whole number. One type for all, so that a program compiles one function
-/// that joins them, whatever it has to say.
+/// A part of a sentence: a text, a shape or a whole number. It is one type for all three, so that a program compiles
+/// only one function that joins them.
 struct SentencePart {
   char const* text = nullptr;
   Shape const* shape = nullptr;
@@ -57,14 +57,14 @@ __attribute__((noinline, cold)) inline std::string joined(std::initializer_list<
   }
   return sentence;
 }
-/// A sentence of its parts.
+/// Joins the parts into a sentence.
 template <class... Parts>
 __attribute__((always_inline)) inline std::string sentence_of(Parts const&... parts) {
   return joined({parts...});
 }
 #endif
-/// Throws ShapeError with a sentence of its parts: what was found, and what was expected. For what is known at run time
-/// alone.
+/// Throws ShapeError with a sentence joined from its parts, which says what was found and what was expected. It is for
+/// values that are known only at run time.
 template <class... Parts>
 [[noreturn]] __attribute__((noinline, cold)) void refuse(char const* what, Parts const&... parts) {
 #if defined __CUDACC_RTC__
@@ -74,8 +74,8 @@ template <class... Parts>
 #endif
 }
 
-/// Extents of one sample, row-major, ended by a zero: Shape{3, 32, 32}. Aggregate, so that it can be a template
-/// argument.
+/// The extents of one sample in row-major order, ended by a zero: Shape{3, 32, 32}. It is an aggregate, so that it can
+/// be a template argument.
 struct Shape {
   static constexpr int max_rank = 8;
   Index extents[max_rank];
@@ -86,7 +86,7 @@ struct Shape {
     return r;
   }
   constexpr Index operator[](int axis) const { return extents[axis]; }
-  /// Number of values; 0 for the empty shape. Throws ShapeError beyond 2^40, so that sizes in bytes never overflow.
+  /// The number of values; 0 for the empty shape. Throws ShapeError beyond 2^40, so that sizes in bytes never overflow.
   constexpr Index size() const {
     Index n = extents[0] == 0 ? 0 : 1;
     for (int axis = 0; axis < rank(); ++axis) {
@@ -105,7 +105,7 @@ inline std::string to_string(Shape const& shape) {
   return text + "}";
 }
 
-/// An extent the compiler knows. A plain Index is one it does not; kernels take either.
+/// An extent that is a compile-time constant. A plain Index is a run-time value; kernels take both.
 template <Index n>
 using Fixed = std::integral_constant<Index, n>;
 

@@ -1,5 +1,7 @@
-// Enumerations as text. Each has one table, beside it, which files, configs, messages and commands share.
+// Enumerations as text.
 #pragma once
+
+// Each enumeration has one table beside it, which files, configs, messages and commands share.
 
 #include <array>
 #include <string>
@@ -8,7 +10,8 @@
 
 namespace coldpress {
 
-/// An enumeration from 0 with `constexpr auto spellings(Enum)`, the texts of its enumerators in their order, beside it.
+/// An enumeration that starts at 0 and has `constexpr auto spellings(Enum)` beside it, the texts of its enumerators in
+/// order.
 template <class Enum>
 concept Spelled = std::is_enum_v<Enum> && requires(Enum value) {
   spellings(value);

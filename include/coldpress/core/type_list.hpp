@@ -1,4 +1,4 @@
-// A list of types to fold over.
+// A list of types to loop over.
 #pragma once
 
 #include <type_traits>
@@ -15,7 +15,7 @@ constexpr void for_each_type(TypeList<Types...>, F f) {
   (f.template operator()<Types>(), ...);
 }
 
-/// The place of a type in the list; -1: it is not there.
+/// The position of a type in the list, or -1.
 template <class T, class... Types>
 constexpr int index_of(TypeList<Types...>) {
   int index = -1, n = 0;

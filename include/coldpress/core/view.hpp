@@ -1,12 +1,12 @@
-// Values that follow each other in memory.
+// A view of consecutive values in memory.
 #pragma once
 
 #include <cstddef>
 
 namespace coldpress {
 
-/// std::span without its constraints, which a compiler checks for longer than it plans a small network. It owns
-/// nothing: what it is made of must outlive it.
+/// Like std::span, but without its constraints, whose check takes a compiler longer than planning a small network. It
+/// owns nothing: what it refers to must outlive it.
 template <class T>
 class View {
  public:
