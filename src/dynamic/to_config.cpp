@@ -19,7 +19,7 @@ LayerConfig config_of(std::string name, LayerGraph graph) {
     for (int k = 0; k < node.input_count(); ++k)
       layer.inputs.push_back(graph.names[static_cast<std::size_t>(node.inputs[k])]);
     if (node.kind != Node::Kind::loss && node.kind != Node::Kind::statistic) layer.outputs.push_back(layer.name);
-    // What shares a weight has its name: that of the key, or of the first layer.
+    // Layers that share a weight give it the same name: that of the key, or of the first layer.
     int const first = graph.first_parameter[i], count = graph.first_parameter[i + 1] - first;
     if (count == 0) continue;
     std::string key{graph.sharing[i - inputs].key};
