@@ -135,7 +135,7 @@ class EmulatedDevice final : public Device {
   void* make_unset(std::size_t bytes) override {
     void* const memory = make(bytes);
     ::mprotect(memory, bytes, PROT_READ | PROT_WRITE);
-    std::memset(memory, 0xff, bytes);  // this is NaN both as float and as double
+    std::memset(memory, 0xff, bytes);  // NaN both as float and as double
     ::mprotect(memory, bytes, PROT_NONE);
     return memory;
   }

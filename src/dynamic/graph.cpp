@@ -177,7 +177,8 @@ class ConfigWalk {
     for (std::string const& name : config.inputs) from.push_back(resolve(name, scope));
     if (from.empty() && !is_source(config.layer_type)) from.push_back(before);
     if (from.size() > max_inputs)
-      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) + " inputs; to join more, nest several"};
+      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) +
+                             " inputs; to join more, nest several"};
     check_propagate_down(config, from.size());
     for (std::size_t k = 0; k < config.propagate_down.size(); ++k) from[k].open &= config.propagate_down[k];
     Value const made = add_layer(config, from);
@@ -270,7 +271,7 @@ class ConfigWalk {
       check_factor("lr_mult", parameter.lr_mult);
       check_factor("decay_mult", parameter.decay_mult);
       check_factor("max_norm", parameter.max_norm.norm);
-      check(parameter.max_norm.every > 0, "max_norm", "must apply every `every` updates, with `every` at least 1");
+      check(parameter.max_norm.every > 0, "max_norm", "must have an `every` of at least 1");
       parameter_count_ += checked_size(parameter.shape);  // each size is at most 2^40, so this cannot overflow
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       builder_.add_parameter(parameter, owner_of(parameter, options, k));

@@ -67,7 +67,8 @@ Backend::Backend(std::string name, BackendOptions options) : name_(std::move(nam
   }
   if (options_.precision != Precision::fp32)
     throw UnsupportedError{"'" + name_ + "' computes in fp32; only the tensor cores of a GPU use less precision"};
-  if (options_.passes_a_launch != 1) throw UnsupportedError{"'" + name_ + "': only on a GPU can passes be started together"};
+  if (options_.passes_a_launch != 1)
+    throw UnsupportedError{"'" + name_ + "': only on a GPU can passes be started together"};
   if (options_.fused) throw UnsupportedError{"'" + name_ + "': only on a GPU can a pass be fused into one kernel"};
   if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt need a GPU"};
   if (options_.threads < 0) throw UnsupportedError{"a backend computes on at least 1 thread; 0 means one per core"};
@@ -119,7 +120,8 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
     auto executable = executable_of(backend, config, input, seed);
     return {std::move(config), std::move(executable)};
   }
-  std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();  // of a GPU, too
+  // A loss layer of a GPU computes on the host, where its operands are read.
+  std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();
   auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), host}, any_backend(backend)});
   loss->objective.want_target_gradient();
   Layer layer{std::move(config), nullptr};

@@ -31,7 +31,7 @@ constexpr bool has_weights = false;
 template <coldpress::Layer L>
 constexpr bool has_weights<L> = has_parameters<L>;
 template <>
-constexpr bool has_weights<Custom> = true;  // depends on its type
+constexpr bool has_weights<Custom> = true;  // it may have some
 
 /// Checks a layer before the loss: it must read the output of the layer before it, and have no weights.
 void check_layer(LayerConfig const& config, std::string const& targets) {

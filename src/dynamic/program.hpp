@@ -122,7 +122,7 @@ class Program : public NumberedGroups<Program> {
   }
   Slots slots() const { return {slots_.data(), graph_.parameters.data()}; }
   int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
-  static constexpr bool bounds_weights() { return true; }  // decided at run time
+  static constexpr bool bounds_weights() { return true; }  // some may be, which is known only at run time
   template <class Some, class None>
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
@@ -166,7 +166,7 @@ class Program : public NumberedGroups<Program> {
     if (g < 0) return {nullptr, 0};
     return {ops_.data() + first_op_[static_cast<std::size_t>(g)], group(g).chain_length};
   }
-  /// Calls f(loss) and returns the shape of a sample that a group's loss compares.
+  /// The shape of a sample that a group's loss compares. loss() calls f(loss).
   Shape loss_input(int g) const {
     Node const& loss = nodes_[static_cast<std::size_t>(group(g).loss)];
     return nodes_[static_cast<std::size_t>(loss.inputs[0])].shape;

@@ -229,8 +229,7 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
-  require(objective_.has_value(),
-          "train_minibatch: the network has its own losses, so it takes its targets as inputs");
+  require(objective_.has_value(), "train_minibatch: the network has its own losses, so it takes its targets as inputs");
   return train_tensors(inputs, &targets);
 }
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs) {

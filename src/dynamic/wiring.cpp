@@ -62,7 +62,8 @@ class Ordering {
   }
 
  private:
-  /// The layers that compute a value with this name: the first, and the last one that works on it in place.
+  /// The layers that compute a value of one name, except those that work on it in place: the first and the last of them
+  /// in the list. If these differ, the name is given twice, which is reported when the layers are added.
   struct Made {
     std::size_t first = nobody, last = nobody;  // indices of layers
     std::vector<std::size_t> wanted_by = {};

@@ -125,7 +125,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 /// The factors of a part's products: its inputs, and h of the step before.
 struct Inputs {
   Asked const& asked;
-  float const *x, *y;  // h of the last layer
+  float const *x, *y;  // y: h of the last layer
   double const* states;
 
   double h(int part, int t, int n, int unit) const {
