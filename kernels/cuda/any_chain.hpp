@@ -82,11 +82,11 @@ using AnySlope = Slope<AnyChain, float>;
 // On the host, type-erased operations are pointers (core/pointwise.hpp); here they are copied into a kernel's
 // arguments.
 inline AnyChain chain_of(ErasedChain const& erased) {
-  require(erased.length <= max_chain_length, "network: a chain of more than 8 operations");
+  require(erased.length <= max_chain_length, "network: a chain has more than 8 operations");
   AnyChain chain{};
   chain.length = erased.length;
   for (int n = 0; n < erased.length; ++n) {
-    if (erased.ops[n].id < 0) throw UnsupportedError{"network: an operation is none of a GPU's"};
+    if (erased.ops[n].id < 0) throw UnsupportedError{"network: a pointwise operation has no GPU kernel"};
     chain.ops[n].id = erased.ops[n].id;
     for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
       if constexpr (PointwiseLayer<L>) {

@@ -27,13 +27,13 @@ class CudaBackend final : public AnyBackend {
 
 std::unique_ptr<AnyBackend> make(std::string const& name, BackendOptions const& options) {
   if (options.threads != 1 || options.executor)
-    throw UnsupportedError{"'" + name + "': a GPU's threads are its own; leave threads and executor as they are"};
+    throw UnsupportedError{"'" + name + "': a GPU uses no threads of the host; do not set threads or an executor"};
   if (options.bfloat16) throw UnsupportedError{"'" + name + "' has no weights in bfloat16"};
   if (options.libraries && !cuda::libraries_maker())
     throw UnsupportedError{"'" + name +
-                           "': cuDNN and cuBLASLt are for programs that are linked with coldpress::cuda_libs"};
+                           "': cuDNN and cuBLASLt need a program that is linked with coldpress::cuda_libs"};
   if (options.libraries && options.fused)
-    throw UnsupportedError{"'" + name + "': what cuDNN and cuBLASLt compute is no part of a fused pass; choose one"};
+    throw UnsupportedError{"'" + name + "': a fused pass cannot call cuDNN or cuBLASLt; choose `libraries` or `fused`"};
   auto device = cuda::open_device(name);
   device->start_together(options.passes_a_launch);
   return std::make_unique<CudaBackend>(std::move(device), options);

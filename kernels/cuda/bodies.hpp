@@ -47,7 +47,7 @@ struct Forward {
   Pass pass;
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
 };
-/// ... and its backward functions, which are called in this order.
+/// ... and its backward functions; `common` computes what the other two need.
 enum class Stage { common, input, parameters };
 template <class L, Stage stage>
 struct Backward {

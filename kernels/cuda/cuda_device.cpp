@@ -117,7 +117,7 @@ class CudaGraph final : public TakenDown {
         cudaGraphNode_t made = nullptr;
         runtime_.check(cudaGraphAddKernelNode(&made, graph_, nodes_.empty() ? nullptr : &nodes_.back(),
                                               nodes_.empty() ? 0 : 1, &node.parameters),
-                       "taking down a kernel");
+                       "adding a kernel to a graph");
         nodes_.push_back(made);
         if (waits(call)) some_wait_ = true, set_together(nodes_.size() - 1);
       }
@@ -183,7 +183,7 @@ class CudaGraph final : public TakenDown {
   /// Captures a library's call as a child graph. The call has been made before (Device::call_once); should the library
   /// load kernels nevertheless, only the relaxed capture mode allows it.
   cudaGraphNode_t captured(Call const& call) {
-    runtime_.check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "listening to a library");
+    runtime_.check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "capturing a library's call");
     cudaGraph_t heard = nullptr;
     try {
       call.library->put(stream_, pass.operands(call));
@@ -251,7 +251,7 @@ class CudaDevice final : public Device {
       throw UnsupportedError{"'" + name() + "': its compute capability is " + std::to_string(major) + "." +
                              std::to_string(minor) + ", and 8.0 or later is needed; choose the backend 'cpu'"};
     if (read(cudaDevAttrCooperativeLaunch) == 0)
-      throw UnsupportedError{"'" + name() + "': its blocks cannot wait for each other; choose the backend 'cpu'"};
+      throw UnsupportedError{"'" + name() + "': it has no cooperative launches; choose the backend 'cpu'"};
     try {
       for (cudaStream_t* stream : {&stream_, &copies_})
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
@@ -322,7 +322,7 @@ class CudaDevice final : public Device {
     if (cudaError_t const error = cudaMallocHost(&memory, bytes); error == cudaErrorMemoryAllocation) {
       cudaGetLastError();
       throw DeviceError{"'" + name() + "': the host has no " + mebibytes(bytes) +
-                        " of memory that stays where it is; take a smaller minibatch"};
+                        " of pinned memory; take a smaller minibatch"};
     } else {
       check(error, "allocating memory of the host");
     }

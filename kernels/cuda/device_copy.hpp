@@ -75,7 +75,7 @@ class DeviceCopy final : public DeviceHome {
   void pull(std::span<float> values) const override {
     if (error_) std::rethrow_exception(error_);
     if (values_.empty() || is_lost())
-      throw DeviceError{"'" + device_->name() + "': a pass that failed took what was not yet read"};
+      throw DeviceError{"'" + device_->name() + "': this tensor was lost because the pass that computed it failed"};
     device_->download(values.data(), values_.data(), values_.size_bytes());
   }
   std::span<float const> on_device() const override { return values_; }

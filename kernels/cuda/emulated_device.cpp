@@ -32,9 +32,9 @@ class Players {
     second.join();
     if (both.error_) std::rethrow_exception(both.error_);
     if (both.barriers_[0] > 0 && call.barriers == 0 && call.blocks > 1)
-      throw DeviceError{"'cuda:emulated': a kernel has barriers that it was not asked for"};
+      throw DeviceError{"'cuda:emulated': a kernel has barriers, but its launch estimate says that it has none"};
     if (both.barriers_[0] != both.barriers_[1])
-      throw DeviceError{"'cuda:emulated': threads wait at a barrier that others do not come to"};
+      throw DeviceError{"'cuda:emulated': some threads wait at a barrier that others do not reach"};
   }
 
  private:
@@ -135,7 +135,7 @@ class EmulatedDevice final : public Device {
   void* make_unset(std::size_t bytes) override {
     void* const memory = make(bytes);
     ::mprotect(memory, bytes, PROT_READ | PROT_WRITE);
-    std::memset(memory, 0xff, bytes);  // this is NaN both as float and as double
+    std::memset(memory, 0xff, bytes);  // NaN both as float and as double
     ::mprotect(memory, bytes, PROT_NONE);
     return memory;
   }
@@ -171,7 +171,7 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<TakenDown> take_down(Pass const& pass) override {
     for (Call const& call : pass.calls()) {
       if (call.library && called_.count(call.library) == 0)
-        throw DeviceError{"'cuda:emulated': a library's call is captured that was never made before"};
+        throw DeviceError{"'cuda:emulated': a library's call was captured that had never been made before"};
     }
     return std::make_unique<Tape>(*this, pass);
   }

@@ -29,8 +29,8 @@ inline Sequence<float> steps_of(RnnTask const& task, Rows<float> x) {
   Index const columns = task.weights.input;
   return {x.data, task.batch, task.steps, columns, x.pitch, columns};
 }
-/// Calls f(library's, layer's) for the parts of the layer's output, or of its gradient. If the output is the last step,
-/// there is one call per direction.
+/// Calls f(library's, layer's) for the parts of the layer's output, or of its gradient. If the output has only last
+/// steps, there is one call per layer in it, and the sequences have a direction in place of each step.
 template <class F>
 void each_output(RnnTask const& task, RnnValues const& library, Rows<float> rows, F f) {
   Index const hidden = task.weights.hidden, directions = task.weights.directions, layers = task.weights.layers,

@@ -20,7 +20,7 @@ class Results {
   void start() { used_ = 0; }
   float* next() { return take(1); }
   float* take(int count) {
-    require(used_ + count <= most, "network: more than 1024 losses");
+    require(used_ + count <= most, "network: there are more than 1024 losses");
     return floats_.data() + std::exchange(used_, used_ + count);
   }
   /// While an object of this type lives, results may be taken; its destructor gives them back.
@@ -270,7 +270,7 @@ struct RuntimeCuda : GridLayout {
     float const *weight = pass.p[0], *bias = nullptr;
     bool add = false;
     if constexpr (requires { pass.state; }) {
-      if (pass.state && g.sequence && g.past() > 0) return false;  // a stream needs earlier steps, which only kernels keep
+      if (pass.state && g.sequence && g.past() > 0) return false;  // only kernels keep the earlier steps of a stream
       if (parameters_of(layer, pass.in).size() > 1) bias = pass.p[1];
     } else if (which == LayerPass::weight_gradient) {
       weight = pass.sinks[0].gradient, add = pass.sinks[0].add;
@@ -327,7 +327,7 @@ struct RuntimeCuda : GridLayout {
   template <class L, class Pass, class View, class F>
   static void each_parameter(L const& layer, Pass const& pass, View const& view, F f) {
     auto const count = static_cast<int>(parameters_of(layer, pass.in).size());
-    require(count <= max_parameters, "layer: on a GPU it has at most 4 parameters");
+    require(count <= max_parameters, "layer: on a GPU it can have at most 4 parameters");
     for (int i = 0; i < count; ++i) f(i, view[i]);
   }
   template <class L, class Pass>

@@ -1,6 +1,8 @@
-// The backends of networks that are known only at run time. Each is compiled in a file of its own: an engine is every
-// layer's forward and backward, which takes a compiler long.
+// The backends of networks that are known only at run time, with their types erased.
 #pragma once
+
+// Each backend is compiled in a file of its own: its engine contains every layer's forward and backward passes, which
+// take long to compile.
 
 #include "graph.hpp"
 
@@ -9,22 +11,22 @@
 
 namespace coldpress::dynamic {
 
-/// The primitives of a backend, with their type erased.
+/// A backend with its type erased: it makes engines, and computes losses.
 class AnyBackend {
  public:
   virtual ~AnyBackend() = default;
   virtual std::unique_ptr<Executable> engine(std::unique_ptr<Graph> graph, std::uint64_t seed,
                                              WeightsStart start) const = 0;
-  /// The mean loss, as an objective's operator() has it.
+  /// The mean loss, as SeparateObjective::operator() returns it.
   virtual float loss(SeparateObjective& objective, Values y, Shape shape, Values target, Index batch) const = 0;
 };
 
-/// The kernels of a level; empty: of the best.
+/// The backend with the kernels of an instruction set level; the empty string means the best level.
 std::unique_ptr<AnyBackend> cpu_backend(std::string const& level, BackendOptions const& options);
 
-/// Backends that are components of their own are made by these, which are null where they are not linked, and set
-/// before the program's own objects are made, since a backend may be one of them. They throw UnsupportedError where
-/// this machine, or its device, has not what they need.
+/// The functions that make the backends of separate components. They are null if the component is not linked, and are
+/// set before the program's own objects are constructed, because one of these may be a backend. They throw
+/// UnsupportedError if this machine or its device lacks what they need.
 using BackendMaker = std::unique_ptr<AnyBackend> (*)(std::string const& name, BackendOptions const& options);
 BackendMaker& cuda_backends();       // coldpress::cuda
 BackendMaker& reference_backends();  // coldpress::dynamic_reference

@@ -1,4 +1,4 @@
-// Whether two configs describe the same function, and which weight is which.
+// Finds out whether two configs describe the same function, and which of their weights correspond.
 #include <coldpress/dynamic/to_config.hpp>
 
 #include "graph.hpp"
@@ -8,7 +8,7 @@
 namespace coldpress::dynamic {
 namespace {
 
-/// The layers of a config in order, containers opened.
+/// Lists the layers of a config in order, with containers replaced by their layers.
 void flatten(LayerConfig const& config, std::vector<LayerConfig const*>& layers) {
   if (auto const* container = std::get_if<SequentialConfig>(&config.layer_type)) {
     for (LayerConfig const& child : container->layers) flatten(child, layers);
@@ -17,7 +17,7 @@ void flatten(LayerConfig const& config, std::vector<LayerConfig const*>& layers)
   }
 }
 
-/// For each named weight of layer i, the first layer and weight of that name.
+/// For each named weight of layer i, the first layer and weight with that name.
 std::vector<std::pair<std::size_t, std::size_t>> shares_with(std::vector<LayerConfig const*> const& layers,
                                                              std::size_t i) {
   std::vector<std::pair<std::size_t, std::size_t>> shared;
@@ -44,12 +44,12 @@ std::string text_of(Value const& value) {
   return to_string(value);
 }
 
-/// What a stranger's layer computes: where its type is known, all its fields but for Weights.
+/// A custom layer in the form in which it is compared: if its type is known, with all its fields except Weights.
 Custom computed(Stranger const& stranger) { return stranger.layer->custom(false); }
 Custom computed(Custom const& custom) { return find_type(custom.type) ? computed(stranger_of(custom)) : custom; }
 
-/// The first field in which two layers, of a config or of a graph, differ, as the rest of a sentence; empty if there is
-/// none.
+/// The first field in which two layers differ, as the rest of a sentence that begins with the layer; empty if there is
+/// none. The layers are those of configs or of graphs.
 template <class Type>
 std::string layer_difference(Type const& x, Type const& y) {
   auto const type = [](auto const& layer) {
@@ -87,7 +87,7 @@ std::string layer_difference(Type const& x, Type const& y) {
   return found;
 }
 
-/// Two lists of layers, each reading what the one before makes.
+/// The first difference between two lists of layers, each of which reads the output of the layer before.
 std::string list_difference(LayerConfig const& a, LayerConfig const& b) {
   std::vector<LayerConfig const*> as, bs;
   flatten(a, as), flatten(b, bs);
@@ -105,7 +105,7 @@ std::string list_difference(LayerConfig const& a, LayerConfig const& b) {
   return {};
 }
 
-/// Walks through two graphs at once, from what they make to what they read; how layers are listed plays no part.
+/// Compares two graphs by walking from their outputs to their inputs, so the order of the layers does not matter.
 class Matching {
  public:
   Matching(Graph const& a, Graph const& b) : a_(a), b_(b), of_(b.nodes.size(), -1) {}
@@ -139,7 +139,7 @@ class Matching {
     }
     return sharing();
   }
-  /// For each weight of b, the number of that of a.
+  /// For each weight of b, the number of the same weight of a.
   std::vector<std::size_t> weights() const {
     auto const ours = a_.owners(), theirs = b_.owners();
     std::vector<std::size_t> all;
@@ -180,7 +180,7 @@ class Matching {
     of_[k] = a;
     return {};
   }
-  /// The parameter of a that parameter p of b is.
+  /// The parameter of a that corresponds to parameter p of b.
   int same(int p) const {
     auto const at = static_cast<std::size_t>(p);
     auto const node = static_cast<std::size_t>(b_.parameter_node[at]);
@@ -199,7 +199,7 @@ class Matching {
   }
 
   Graph const &a_, &b_;
-  std::vector<int> of_;  // the node of a that each node of b is
+  std::vector<int> of_;  // for each node of b, the corresponding node of a
 };
 
 /// Whether a config is more than a list of layers.

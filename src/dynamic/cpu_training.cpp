@@ -8,7 +8,7 @@ void link_training() {
 }
 
 namespace {
-/// So that reserve, which does not ask for it, finds it.
+/// Registers the training code before anything else runs, so that reserve(), which does not link it, finds it.
 __attribute__((constructor(101))) void link_before_all_else() { link_training(); }
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace {
 constexpr Index most_parameters = Index{1} << 40;
 constexpr std::size_t most_layers = 10000;
 
-/// Its number of values; throws ShapeError where it has none.
+/// The number of values of a shape; throws ShapeError if an extent is missing or not positive.
 Index checked_size(Shape const& shape) {
   for (int axis = shape.rank(); axis < Shape::max_rank; ++axis)
     require(shape[axis] == 0, "shape: an extent must be at least 1");
@@ -37,8 +37,8 @@ void check_factor(char const* field, float value) {
         "must be a finite number of at least 0, is " + std::to_string(value));
 }
 
-/// What a layer's configs call weight k: its own name, or Juice's NAME and NAME-bias after that of the first; else
-/// nothing.
+/// The name of weight k in a layer's configs: its own name, or by Juice's rule NAME or NAME-bias with the first
+/// weight's name; empty if it has none.
 std::string weight_name(std::vector<WeightConfig> const& configs, std::size_t k, Parameter const& parameter) {
   if (k < configs.size() && !configs[k].name.empty()) return configs[k].name;
   if (configs.empty() || configs[0].name.empty()) return {};
@@ -46,8 +46,8 @@ std::string weight_name(std::vector<WeightConfig> const& configs, std::size_t k,
   return configs[0].name + suffix.substr(std::min<std::size_t>(2, suffix.size()));
 }
 
-/// Walks through a config, containers opened, and adds to a graph each layer, which reads what its inputs' names say,
-/// or else what the layer before makes.
+/// Walks through a config and its containers and adds each layer to a graph. A layer reads the values that its inputs
+/// name, or by default the output of the layer before it.
 class ConfigWalk {
  public:
   explicit ConfigWalk(Graph& graph) : graph_(graph), builder_(graph) {}
@@ -87,13 +87,14 @@ class ConfigWalk {
     } else {
       results = {add_leaf(config, outside, values[0])};
     }
-    if (results[0].node < 0) throw ConfigError{"a network makes something, beside losses and statistics"};
+    if (results[0].node < 0) throw ConfigError{"a network must have an output besides losses and statistics"};
     for (Value const& result : results) builder_.add_output(result.node);
     builder_.finish();
   }
 
  private:
-  /// One layer, in its container's scope. `before`: what the layer before makes. Returns what it makes; a loss nothing.
+  /// Adds a layer in its container's scope. `before` is the output of the layer before. Returns the layer's output,
+  /// which does not exist for a loss.
   Value add(LayerConfig const& config, Scope& scope, Value before, int depth) {
     if (depth > 32) throw ConfigError{"containers are nested more than 32 deep"};
     Value made;
@@ -121,7 +122,8 @@ class ConfigWalk {
         [&](Error& e) { e.in_layer(config.name); });
     return made;
   }
-  /// A container is a scope of its own. Its results are the values that its outputs name, or what its last layer makes.
+  /// Adds the layers of a container in a scope of their own. Its results are the values that its outputs name, or the
+  /// output of its last layer.
   std::vector<Value> add_children(LayerConfig const& config, SequentialConfig const& container,
                                   std::vector<Value> const& inputs, int depth) {
     check_container(config, container);
@@ -138,7 +140,7 @@ class ConfigWalk {
       if (k == 0) before = value;
     }
     std::vector<Value> made(container.layers.size());
-    std::vector<std::string> names(container.layers.size());  // of values without one, after Juice's rules
+    std::vector<std::string> names(container.layers.size());  // names of values without a given one, by Juice's rules
     for (std::size_t i = 0; i < names.size(); ++i) {
       LayerConfig const& child = container.layers[i];
       names[i] = generated_name(child, i, i + 1 == names.size(), before_name);
@@ -155,7 +157,7 @@ class ConfigWalk {
       scope.give_generated(names[i], made[i]);
     }
     auto const last = std::find_if(made.rbegin(), made.rend(), [](Value const& value) { return value.node >= 0; });
-    if (last == made.rend()) throw ConfigError{"a network makes something, beside losses and statistics"};
+    if (last == made.rend()) throw ConfigError{"a network must have an output besides losses and statistics"};
     std::vector<Value> results;
     for (std::string const& output : config.outputs) {
       Value const* const inside = scope.find(output);
@@ -175,13 +177,14 @@ class ConfigWalk {
     for (std::string const& name : config.inputs) from.push_back(resolve(name, scope));
     if (from.empty() && !is_source(config.layer_type)) from.push_back(before);
     if (from.size() > max_inputs)
-      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) + " inputs; nest what joins more"};
+      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) +
+                             " inputs; to join more, nest several"};
     check_propagate_down(config, from.size());
     for (std::size_t k = 0; k < config.propagate_down.size(); ++k) from[k].open &= config.propagate_down[k];
     Value const made = add_layer(config, from);
     if (made.node < 0) return made;
     bool const view = graph_.nodes[static_cast<std::size_t>(made.node)].kind == Node::Kind::view;
-    if (config.outputs.size() > 1 && !view) throw ConfigError{"has one output, not several"};
+    if (config.outputs.size() > 1 && !view) throw ConfigError{"must have one output, not several"};
     Names const read{config.inputs};
     for (std::string const& output : config.outputs) scope.give(output, made, read.contains(output));
     return made;
@@ -226,7 +229,7 @@ class ConfigWalk {
     }
     return made;
   }
-  /// What a layer says of the rule that was broken, and the shapes it was given.
+  /// Rethrows a layer's error with the shapes of its inputs.
   [[noreturn]] static void throw_with_inputs(ShapeError const& error, std::vector<Shape> const& in) {
     std::string shapes;
     for (Shape const& shape : in) shapes.append(shapes.empty() ? "" : " and ").append(to_string(shape));
@@ -248,7 +251,7 @@ class ConfigWalk {
       if (in.size() > 1) throw ConfigError{"takes one input, not several"};
     }
   }
-  /// What else the graph has of the last node.
+  /// Stores what the graph has of the last node besides the node itself.
   void keep(GraphLayer layer, std::vector<WeightConfig> weights) {
     graph_.layers.push_back(std::move(layer));
     graph_.params.push_back(std::move(weights));
@@ -268,8 +271,8 @@ class ConfigWalk {
       check_factor("lr_mult", parameter.lr_mult);
       check_factor("decay_mult", parameter.decay_mult);
       check_factor("max_norm", parameter.max_norm.norm);
-      check(parameter.max_norm.every > 0, "max_norm", "must be of every update, or every so many");
-      parameter_count_ += checked_size(parameter.shape);  // each at most 2^40
+      check(parameter.max_norm.every > 0, "max_norm", "must have an `every` of at least 1");
+      parameter_count_ += checked_size(parameter.shape);  // each size is at most 2^40, so this cannot overflow
       require(parameter_count_ <= most_parameters, "the network would have more than 2^40 parameters");
       builder_.add_parameter(parameter, owner_of(parameter, options, k));
       ++k;
@@ -277,7 +280,7 @@ class ConfigWalk {
     if (options.size() > k)
       throw ConfigError{"params has more entries than the layer has weights (" + std::to_string(k) + ")"};
   }
-  /// The first parameter that has the same name; this one, where there is none. Both must be fit for it.
+  /// The first parameter with the same name, or this one if there is none. Checks that the two can be shared.
   int owner_of(Parameter const& parameter, std::vector<WeightConfig> const& options, std::size_t k) {
     int const self = static_cast<int>(graph_.parameters.size());
     std::string const name = weight_name(options, k, parameter);
@@ -298,10 +301,10 @@ class ConfigWalk {
                        wish.decay_mult.value_or(own.decay_mult) != own.decay_mult ||
                        (wish.regularizer != Regularizer::own && wish.regularizer != own.regularizer) ||
                        wish.max_norm.value_or(own.max_norm) != own.max_norm;
-    if (other) throw ConfigError{"weight '" + name + "' is shared: all but its name is set by the first layer"};
+    if (other) throw ConfigError{"weight '" + name + "' is shared: only the first layer may set more than its name"};
     return first;
   }
-  /// A container sees a value in the shape that it declares.
+  /// The value in the shape that the container declares for it.
   Value shaped(Value value, ShapedInput const& declared, LayerConfig const& config) {
     Shape const shape = graph_.nodes[static_cast<std::size_t>(value.node)].shape;
     if (checked_size(declared.shape) != shape.size()) {
@@ -341,7 +344,7 @@ class ConfigWalk {
   Graph& graph_;
   coldpress::detail::GraphBuilder<Graph> builder_;
   Index parameter_count_ = 0;
-  bool nameless_ = false;  // the network's input has no name yet: its first reader may give it one
+  bool nameless_ = false;  // whether the network's input has no name yet, so that its first reader may give it one
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A config as nodes, names and parameters: what graph/static_graph.hpp is to a type.
+// A config as nodes, names and parameters: the counterpart of graph/static_graph.hpp for run time.
 #pragma once
 
 #include "stranger.hpp"
@@ -9,29 +9,30 @@
 namespace coldpress::dynamic {
 
 struct Graph : GraphParts {
-  std::vector<GraphLayer> layers;  // layers[i] is node i; those of inputs are Flatten{} and not looked at
-  std::vector<std::vector<WeightConfig>> params;  // of each node
-  bool force_backward = false;                    // the inputs' gradients are wanted in training steps too
+  std::vector<GraphLayer> layers;  // layers[i] is that of node i; those of inputs are Flatten{} and ignored
+  std::vector<std::vector<WeightConfig>> params;  // per node
+  bool force_backward = false;                    // whether training steps compute the inputs' gradients, too
 
-  /// Throws ConfigError, ShapeError or UnsupportedError, with the layer's name. `input`: where the config does not say.
+  /// Throws ConfigError, ShapeError or UnsupportedError with the layer's name. `input` is used if the config has no
+  /// shape.
   Graph(LayerConfig const& config, std::optional<Shape> input);
 
   int inputs() const;
   bool has_losses() const;
-  /// Whether any layer is from outside the library, and whether such a one has parameters.
+  /// Whether the graph has custom layers, and whether one of these has parameters.
   bool has_strangers() const;
   bool has_strange_parameters() const;
-  /// The parameters' names and shapes, every one once: weights()[i] is parameter owners()[i].
+  /// The distinct parameters: weights()[i] has the name and the shape of parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;
 };
 
-/// Whether two shapes are sequences of the same features over other numbers of steps, for a network that has a layer
-/// for such: its weights then are the same.
+/// Whether two shapes are sequences of the same features with different numbers of steps, and the network has a layer
+/// for sequences, so that its weights are the same for both.
 bool other_steps(LayerConfig const& config, Shape const& a, Shape const& b);
 
-/// The shape of one sample that a config asks for, if it says: that of its container's input, or of the first child
-/// that has one.
+/// The shape of one sample that a config declares, if any: that of its container's input, or of the first child that
+/// declares one.
 std::optional<Shape> declared_input(LayerConfig const& config);
 
 }  // namespace coldpress::dynamic

@@ -18,7 +18,7 @@ std::string level_of(std::string const& backend) { return backend == "cpu" ? "" 
 
 bool is_cuda(std::string const& backend) { return backend == "cuda" || backend.rfind("cuda:", 0) == 0; }
 
-/// What makes the backends of a component; throws UnsupportedError where it is not linked.
+/// Returns the function that makes a component's backends; throws UnsupportedError if the component is not linked.
 BackendMaker linked(BackendMaker maker, std::string const& name, char const* component) {
   if (!maker) throw UnsupportedError{"'" + name + "': this program was not linked with coldpress::" + component};
   return maker;
@@ -26,7 +26,8 @@ BackendMaker linked(BackendMaker maker, std::string const& name, char const* com
 BackendMaker cuda_of(std::string const& name) { return linked(cuda_backends(), name, "cuda"); }
 BackendMaker reference_of(std::string const& name) { return linked(reference_backends(), name, "dynamic_reference"); }
 
-/// A backend made in one shared library may be used in another, which has components of its own.
+/// Makes the backend. It is done here, because a Backend that was made in one shared library may be used in another,
+/// which has components of its own.
 std::unique_ptr<AnyBackend> any_backend(Backend const& backend) {
   std::string const& name = backend.name();
   if (is_cuda(name)) return cuda_of(name)(name, backend.options());
@@ -39,7 +40,7 @@ std::unique_ptr<Executable> executable_of(Backend const& backend, LayerConfig co
   return any_backend(backend)->engine(std::make_unique<Graph>(config, input), seed, WeightsStart::filled);
 }
 
-/// Of one sample: all extents but the first.
+/// The shape of one sample: all extents but the first.
 Shape sample_shape(SharedTensor const& tensor) {
   auto const& extents = tensor.shape();
   if (extents.size() < 2 || extents.size() > Shape::max_rank + 1) return {tensor.size() / extents[0]};
@@ -61,28 +62,29 @@ BackendMaker& reference_backends() {
 
 Backend::Backend(std::string name, BackendOptions options) : name_(std::move(name)), options_(std::move(options)) {
   if (is_cuda(name_)) {
-    static_cast<void>(cuda_of(name_)(name_, options_));  // whether the device can be used
+    static_cast<void>(cuda_of(name_)(name_, options_));  // throws if the device cannot be used
     return;
   }
   if (options_.precision != Precision::fp32)
-    throw UnsupportedError{"'" + name_ + "' computes in fp32; less precision is for the tensor cores of a GPU"};
-  if (options_.passes_a_launch != 1) throw UnsupportedError{"'" + name_ + "': passes are started together on a GPU"};
-  if (options_.fused) throw UnsupportedError{"'" + name_ + "': passes that are one kernel are for a GPU"};
-  if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt are for a GPU"};
-  if (options_.threads < 0) throw UnsupportedError{"a backend computes on 1 thread or more; 0: one for each core"};
+    throw UnsupportedError{"'" + name_ + "' computes in fp32; only the tensor cores of a GPU use less precision"};
+  if (options_.passes_a_launch != 1)
+    throw UnsupportedError{"'" + name_ + "': only on a GPU can passes be started together"};
+  if (options_.fused) throw UnsupportedError{"'" + name_ + "': only on a GPU can a pass be fused into one kernel"};
+  if (options_.libraries) throw UnsupportedError{"'" + name_ + "': cuDNN and cuBLASLt need a GPU"};
+  if (options_.threads < 0) throw UnsupportedError{"a backend computes on at least 1 thread; 0 means one per core"};
   std::shared_ptr<Executor>& executor = options_.executor;
   if (!executor && options_.threads != 1) {
     try {
       executor = std::make_shared<ThreadPool>(options_.threads);
     } catch (std::system_error const& error) {
       throw UnsupportedError{"'" + name_ + "': " + std::to_string(options_.threads) +
-                             " threads are more than the system gives: " + error.what()};
+                             " threads are more than the system can start: " + error.what()};
     }
   }
   if (executor && name_ == reference_name) throw UnsupportedError{"cpu:reference computes on the calling thread"};
   if (options_.bfloat16 && name_ == reference_name) throw UnsupportedError{"cpu:reference has no weights in bfloat16"};
   if (name_ == reference_name) {
-    static_cast<void>(reference_of(name_));  // whether it is linked
+    static_cast<void>(reference_of(name_));  // throws if the component is not linked
     return;
   }
   if (name_ != "cpu" && (name_.rfind("cpu:", 0) != 0 || level_of(name_).empty())) {
@@ -100,7 +102,7 @@ std::unique_ptr<Executable> make_executable(std::string const& backend, std::vec
   return executable_of(Backend{backend}, {"network", container}, in, 0);
 }
 
-/// Where a weight's or a gradient's values are: in the executable's buffer.
+/// The home of a weight or of its gradient: the executable's buffer.
 class Layer::WeightHome final : public SharedTensor::Home {
  public:
   WeightHome(Executable& executable, int buffer, int weight)
@@ -118,7 +120,8 @@ Layer Layer::from_config(Backend const& backend, LayerConfig config, std::option
     auto executable = executable_of(backend, config, input, seed);
     return {std::move(config), std::move(executable)};
   }
-  std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();  // which reads what it compares
+  // A loss layer of a GPU computes on the host, where its operands are read.
+  std::string const host = is_cuda(backend.name()) ? "cpu" : backend.name();
   auto loss = std::make_unique<LossLayer>(LossLayer{{objective_of(config), host}, any_backend(backend)});
   loss->objective.want_target_gradient();
   Layer layer{std::move(config), nullptr};
@@ -164,7 +167,7 @@ Layer::~Layer() {
 void Layer::make_weights() {
   int i = 0;
   for (Executable::Weight const& weight : executable_->weights()) {
-    // Juice keeps a bias as a row: {1, out}.
+    // Juice stores a bias as a row: {1, out}.
     std::vector<Index> shape(weight.shape.extents, weight.shape.extents + weight.shape.rank());
     if (shape.size() == 1) shape.insert(shape.begin(), 1);
     for (auto [tensors, buffer] :
@@ -191,7 +194,7 @@ void Layer::gradients_changed() const {
   for (SharedTensor const& tensor : weights_gradients_) tensor.home_changed();
 }
 
-/// Tensor k gets these values; where somebody else holds it, there is another one from now on.
+/// Puts values into tensor k. If someone else holds that tensor, it keeps its values and another takes its place.
 void Layer::hold(Tensors& tensors, std::size_t k, Executable::Made const& made, std::span<Index const> shape) {
   auto& [now, before] = tensors;
   if (now.size() <= k) now.push_back(SharedTensor::without_values({1}));
@@ -217,7 +220,7 @@ void Layer::reserve(Index batch) {
   reserve(outputs_, batch, executable_->output_shapes());
   if (mode_ == Mode::training) reserve(input_gradients_, batch, inputs);
 }
-/// Memory for tensors of these samples.
+/// Allocates memory for tensors of `batch` samples.
 void Layer::reserve(Tensors& tensors, Index batch, std::span<Shape const> shapes) {
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     if (tensors.now.size() <= k) tensors.now.push_back(SharedTensor::without_values({1}));
@@ -268,7 +271,7 @@ SharedTensor Layer::upload(SharedTensor const& tensor) const {
   return there;
 }
 
-/// What the next call is given, where its device has it, or else the host.
+/// Adds an input of the next call: the copy on the executable's device if there is one, else the host's values.
 void Layer::give(SharedTensor const& tensor, Index sample) {
   tensor.check_samples(sample);
   SharedTensor::Home* const copy = tensor.copy();
@@ -289,7 +292,7 @@ std::span<SharedTensor const> Layer::hold_outputs(std::size_t count) {
   return outputs_.now;
 }
 
-/// Until backward: of what a device has brought over, no more than the shape.
+/// Keeps the inputs until backward. For a device, which has its own copies, only the shapes are kept.
 void Layer::keep(std::span<SharedTensor const> inputs) {
   bool const brought = executable_ && !executable_->device().empty();
   kept_inputs_.clear(), kept_values_.clear();

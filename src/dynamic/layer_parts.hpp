@@ -1,6 +1,7 @@
-// What both files of dynamic::Layer need: layer.cpp, and layer_training.cpp, which programs that never train do not
-// link.
+// Declarations for both files of dynamic::Layer.
 #pragma once
+
+// These are layer.cpp, and layer_training.cpp, which programs that never train do not link.
 
 #include "any_backend.hpp"
 
@@ -10,7 +11,7 @@
 
 namespace coldpress::dynamic {
 
-/// Those of a minibatch, without the heap.
+/// The extents of a minibatch, without memory of the heap.
 class Extents {
  public:
   Extents(Index batch, Shape const& shape) : rank_(static_cast<std::size_t>(shape.rank()) + 1), extents_{batch} {
@@ -23,8 +24,8 @@ class Extents {
   Index extents_[Shape::max_rank + 1];
 };
 
-/// An objective as a layer of its own: forward(predictions, targets) gives the mean loss, backward() the gradients of
-/// its sum.
+/// An objective as a layer of its own: forward(predictions, targets) computes the mean loss, backward() the gradients
+/// of the sum of the losses.
 struct Layer::LossLayer {
   SeparateObjective objective;
   std::unique_ptr<AnyBackend> backend;
@@ -35,8 +36,8 @@ struct Layer::LossLayer {
   }
 };
 
-/// While it lasts, a pass makes these tensors anew: copies on a device that nobody else holds need not be kept for
-/// them.
+/// While an object of this type lives, a pass computes these tensors anew, so their copies on a device need not be
+/// preserved unless someone else holds them.
 class Layer::Remaking {
  public:
   Remaking(Tensors const& tensors, std::span<SharedTensor::Home* const> given, std::size_t first = SIZE_MAX)
@@ -54,7 +55,7 @@ class Layer::Remaking {
     for (std::size_t k = 0; k < std::min(first_, tensors_.now.size()); ++k) tensors_.now[k].want_copy(makes_another);
   }
   Tensors const& tensors_;
-  std::size_t first_;  // of them
+  std::size_t first_;  // the number of tensors that are computed anew
 };
 
 }  // namespace coldpress::dynamic

@@ -2,7 +2,7 @@
 
 namespace coldpress::dynamic {
 
-/// Backward reads the inputs again: they must still be where they were.
+/// Checks that the inputs are still where they were in forward, because backward reads them again.
 void Layer::check_kept() const {
   for (std::size_t k = 0; k < kept_inputs_.size() && k < kept_values_.size(); ++k) {
     Values const now = kept_inputs_[k].read();
@@ -20,7 +20,7 @@ std::span<SharedTensor const> Layer::backward(std::span<SharedTensor const> outp
 std::span<SharedTensor const> Layer::backward_input(std::span<SharedTensor const> output_gradients) {
   check_kept();
   if (loss_) {
-    require(!loss_->objective.gradient().empty(), "backward: comes after forward");
+    require(!loss_->objective.gradient().empty(), "backward: must come after forward");
     hold(input_gradients_, 0, {loss_->objective.gradient()}, kept_inputs_[0].shape());
     if (Values const to_targets = loss_->objective.target_gradient(); !to_targets.empty())
       hold(input_gradients_, 1, {to_targets}, kept_inputs_[1].shape());

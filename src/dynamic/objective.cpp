@@ -5,7 +5,7 @@
 namespace coldpress::dynamic {
 namespace {
 
-/// The loss that a config is; throws ConfigError where it is none.
+/// The loss of a config; throws ConfigError if the config is not a loss.
 AnyLoss loss_of(LayerConfig const& config) {
   return std::visit(
       [&](auto const& type) -> AnyLoss {
@@ -31,9 +31,9 @@ constexpr bool has_weights = false;
 template <coldpress::Layer L>
 constexpr bool has_weights<L> = has_parameters<L>;
 template <>
-constexpr bool has_weights<Custom> = true;  // it may have
+constexpr bool has_weights<Custom> = true;  // it may have some
 
-/// A layer before the loss: reads what the one before makes, and learns nothing.
+/// Checks a layer before the loss: it must read the output of the layer before it, and have no weights.
 void check_layer(LayerConfig const& config, std::string const& targets) {
   if (!targets.empty() && std::find(config.inputs.begin(), config.inputs.end(), targets) != config.inputs.end())
     throw ConfigError{"only the loss reads the targets '" + targets + "'"};

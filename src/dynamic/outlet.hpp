@@ -1,4 +1,4 @@
-// What the last pass has made: outputs and input gradients, which stay where the backend has them until they are read.
+// The results of the last pass: outputs and input gradients, which stay in the backend's memory until they are read.
 #pragma once
 
 #include "border.hpp"
@@ -11,22 +11,22 @@ class Outlet {
   Outlet(Border<Backend>& border, std::size_t outputs, std::size_t inputs)
       : border_(border), outputs_(outputs), made_(outputs + inputs), shown_(first()) {}
 
-  /// Output k, or from k = the number of outputs on an input gradient.
+  /// Stores output k; indices from the number of outputs on are input gradients.
   void put(std::size_t k, Values values) {
     made_[k] = values;
     border_.forget(k), border_.lend(values, k);
     if (k < outputs_) shown_ = first();
   }
-  /// Outputs that are elsewhere, on the host.
+  /// Replaces the outputs by others that are on the host.
   std::span<Values const> show(std::span<Values const> outputs) { return shown_ = outputs; }
   void drop_input_gradients() {
     if (!input_gradients_there().empty())
       std::fill(made_.begin() + static_cast<std::ptrdiff_t>(outputs_), made_.end(), Values{});
   }
-  /// The memory that all of it is in goes.
+  /// Forgets all results, because their memory is about to be released.
   void drop() { std::fill(made_.begin(), made_.end(), Values{}); }
 
-  /// As they are, and where the host reads them.
+  /// The results in the backend's memory; outputs() and input_gradients() bring them to the host.
   std::span<Values const> outputs_there() const { return shown_; }
   std::span<Values const> input_gradients_there() const {
     std::span const all = std::span{made_}.subspan(outputs_);

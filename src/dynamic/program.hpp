@@ -1,4 +1,4 @@
-// The program of a config: what graph/static_program.hpp is to a type. The same plan function, run now.
+// The program of a config: the counterpart of graph/static_program.hpp, with the same plan function called at run time.
 #pragma once
 
 #include "graph.hpp"
@@ -12,13 +12,14 @@
 
 namespace coldpress::dynamic {
 
-/// Whether forward in inference is calls of primitives, which can be taken down, and nothing else.
+/// Whether a layer's forward pass in inference consists only of calls of primitives, which can be recorded.
 template <class L>
 constexpr bool calls_primitives = LayerTraits<L>::fuses || LayerTraits<L>::normalizes || std::is_same_v<L, Rnn>;
 
 class Program : public NumberedGroups<Program> {
  public:
-  /// Backend says the layout and makes the erased operations of pointwise layers. The graph must outlive the program.
+  /// The backend determines the layout, and makes the erased operations of pointwise layers. The graph must outlive the
+  /// program.
   template <class Backend>
   Program(Graph const& graph, Backend const& backend, PlanOptions options, std::uint64_t seed,
           Objective const* objective = nullptr)
@@ -64,7 +65,7 @@ class Program : public NumberedGroups<Program> {
   }
   Program(Program const&) = delete;
 
-  /// Whether all layers are such that forward can be taken down.
+  /// Whether the forward passes of all layers can be recorded.
   bool calls_primitives() const {
     bool all = true;
     for (int g = 0; g < plan_.groups; ++g) {
@@ -76,35 +77,35 @@ class Program : public NumberedGroups<Program> {
     return all;
   }
 
-  // What it was made of; with the objective's layers, loss and targets.
+  // What the program was made of. The nodes include the objective's layers, loss and targets.
   Graph const& graph() const { return graph_; }
   PlanOptions const& options() const { return options_; }
   std::vector<Node> const& nodes() const { return nodes_; }
   std::vector<GraphLayer> const& layers() const { return layers_; }
   std::vector<std::string> const& names() const { return names_; }
-  /// The node of the objective's targets; -1: it has none.
+  /// The node of the objective's targets, or -1 if there is no objective.
   int target() const { return target_; }
 
   PlanSize const& plan() const { return plan_; }
   Index scratch() const { return scratch_; }
-  /// For each worker beside the caller.
+  /// The scratch, in floats, of each worker other than the caller.
   Index worker_scratch() const { return worker_scratch_; }
   Index parameter_size() const { return parameter_size_; }
   Slot const& slot(int parameter) const { return slots_[static_cast<std::size_t>(parameter)]; }
   bool shares() const {
     return std::any_of(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.shared; });
   }
-  /// Whether any weight learns.
+  /// Whether any weight is trained.
   bool learns() const {
     return std::any_of(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.reached; });
   }
 
-  // What a Run asks for.
+  // The functions that a Run calls.
   Group const& group(int g) const {
     static constexpr Group nothing{};
     return g < 0 ? nothing : groups_[static_cast<std::size_t>(g)];
   }
-  /// The group of output k.
+  /// The group that computes output k.
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
   }
@@ -121,7 +122,7 @@ class Program : public NumberedGroups<Program> {
   }
   Slots slots() const { return {slots_.data(), graph_.parameters.data()}; }
   int parameter_count() const { return static_cast<int>(graph_.parameters.size()); }
-  static constexpr bool bounds_weights() { return true; }  // for all that is known
+  static constexpr bool bounds_weights() { return true; }  // some may be, which is known only at run time
   template <class Some, class None>
   void head(int g, Some some, None none) const {
     int const head = group(g).head;
@@ -165,7 +166,7 @@ class Program : public NumberedGroups<Program> {
     if (g < 0) return {nullptr, 0};
     return {ops_.data() + first_op_[static_cast<std::size_t>(g)], group(g).chain_length};
   }
-  /// The shape of a sample that a group's loss compares, and f(loss).
+  /// The shape of a sample that a group's loss compares. loss() calls f(loss).
   Shape loss_input(int g) const {
     Node const& loss = nodes_[static_cast<std::size_t>(group(g).loss)];
     return nodes_[static_cast<std::size_t>(loss.inputs[0])].shape;
@@ -188,10 +189,10 @@ class Program : public NumberedGroups<Program> {
         },
         layers_[node]);
   }
-  /// Where the sums of a node start; -1: it has none.
+  /// The index of a node's first sum, or -1 if it has none.
   int sums(int node) const { return node < 0 ? -1 : nodes_[static_cast<std::size_t>(node)].sums; }
-  /// f(reader, in, input) for each loss and statistic that reads labels: the shape it compares them with, and the
-  /// network's input they are. The objective's are the input after all others.
+  /// Calls f(reader, in, input) for each loss and statistic that reads labels, where `in` is the shape that it compares
+  /// with them, and `input` is the network input that has them. An objective's targets are the input after all others.
   template <class F>
   void for_each_labelled(F f) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -203,7 +204,7 @@ class Program : public NumberedGroups<Program> {
           layers_[i]);
     }
   }
-  /// Of a sample of the objective's targets.
+  /// The shape of a sample of the objective's targets.
   Shape target_shape() const { return nodes_[static_cast<std::size_t>(target_)].shape; }
 
  private:
@@ -211,7 +212,7 @@ class Program : public NumberedGroups<Program> {
   Shapes inputs_of(std::size_t node) const {
     return {shapes_.data() + first_shape_[node], first_shape_[node + 1] - first_shape_[node]};
   }
-  /// The objective's layers, the targets, which are one more input, and the loss.
+  /// Adds the objective's layers, its targets as one more input, and its loss.
   void add(Objective const& objective) {
     int from = graph_.outputs[0];
     auto const shape = [&] { return nodes_[static_cast<std::size_t>(from)].shape; };
@@ -292,7 +293,7 @@ class Program : public NumberedGroups<Program> {
   std::vector<std::size_t> first_op_;
   std::vector<std::shared_ptr<void const>> op_storage_;
   std::vector<ErasedJoin> joins_;
-  std::vector<Shape> shapes_;  // of what each node reads
+  std::vector<Shape> shapes_;  // the input shapes of each node
   std::vector<std::size_t> first_shape_;
   int target_ = -1;
 };

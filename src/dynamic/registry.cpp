@@ -8,7 +8,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, Registration, std::less<>> types;  // never erased: pointers to them stay good
+  std::map<std::string, Registration, std::less<>> types;  // never erased, so pointers to its elements stay valid
 };
 Registry& registry() {
   static Registry all;
@@ -33,7 +33,7 @@ void register_type(std::string_view name, Registration const& registration) {
   std::lock_guard const lock{registry().mutex};
   auto const [there, is_new] = registry().types.try_emplace(std::string{name}, registration);
   if (!is_new && there->second.type != registration.type)
-    throw ConfigError{"register_layer: '" + std::string{name} + "' is the name of another type that is registered"};
+    throw ConfigError{"register_layer: '" + std::string{name} + "' is the name of another registered type"};
 }
 
 Registration const* find_type(std::string const& name) {

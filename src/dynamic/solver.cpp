@@ -12,7 +12,7 @@
 namespace coldpress::dynamic {
 namespace {
 
-/// None: the network has its losses.
+/// Nothing if the network has its own losses.
 std::optional<Objective> objective_of(SolverConfig const& config) {
   if (!config.objective) return {};
   return objective_of(*config.objective);
@@ -42,7 +42,7 @@ TrainingOptions options_of(SolverConfig const& config) {
   return options;
 }
 
-/// A container's inputs, where it declares them, are the network's output and the targets.
+/// Checks the inputs that a container declares, which are the network's output and the targets.
 void check_declared(LayerConfig const& objective, Shape output, Index targets) {
   auto const* container = std::get_if<SequentialConfig>(&objective.layer_type);
   if (!container) return;
@@ -80,7 +80,7 @@ void check(bool holds, std::string const& field, std::string const& sentence) {
   throw error;
 }
 
-/// Numbers of one name mean the same wherever they are.
+/// Checks a number by its name, which means the same in all places.
 void check_number(std::string const& field, float value) {
   std::string const is = ", is " + std::to_string(value);
   check(std::isfinite(value), field, "must be a finite number" + is);
@@ -131,7 +131,7 @@ void check_policy(LRPolicy const& policy) {
                       last < 0 ? "" : std::to_string(last)));
     last = ended ? -1 : step;
   }
-  check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there is none");
+  check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there are none");
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ void check_numbers(SolverConfig const& config) {
   check_number("momentum", config.momentum);
   check_optimizer(config);
   check_policy(config.lr_policy);
-  auto const check_count = [](Index count, char const* field, int bits) {  // their product is a number, too
+  auto const check_count = [](Index count, char const* field, int bits) {  // so that their product does not overflow
     check(count >= 1 && count <= Index{1} << bits, field,
           sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
   };
@@ -153,7 +153,7 @@ void check_numbers(SolverConfig const& config) {
 
 Solver Solver::from_config(Backend const& network_backend, Backend const&, SolverConfig config,
                            std::optional<Shape> input, std::uint64_t seed) {
-  objective_of(config), options_of(config);  // what is cheap to check comes first
+  objective_of(config), options_of(config);  // cheap checks come first
   Layer network = Layer::from_config(network_backend, network_of(config), input, seed);
   return {std::move(network), std::move(config)};
 }
@@ -214,7 +214,7 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
                                   coldpress::detail::number_text(options_.weight_decay), ", accumulate ",
                                   options_.accumulate, ", check_every ", options_.check_every, ", minibatch_size ",
                                   options_.minibatch_size, ", or one of lr_policy")};
-  if (options_.optimizer.index() != optimizer_) {  // another kind: the state is no longer what it reads
+  if (options_.optimizer.index() != optimizer_) {  // the old state has a different meaning
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);
   }
@@ -229,8 +229,7 @@ MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes hom
 }
 
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs, SharedTensor const& targets) {
-  require(objective_.has_value(),
-          "train_minibatch: the network has its own losses, and takes no targets beside inputs");
+  require(objective_.has_value(), "train_minibatch: the network has its own losses, so it takes its targets as inputs");
   return train_tensors(inputs, &targets);
 }
 SharedTensor const& Solver::train_minibatch(std::span<SharedTensor const> inputs) {

@@ -1,4 +1,4 @@
-// What stands for a stranger's layer among the layers of a graph: one that computes on several inputs.
+// A custom layer among the layers of a graph, as a layer with several inputs.
 #pragma once
 
 #include <coldpress/backend/layout.hpp>
@@ -45,8 +45,8 @@ struct Stranger {
       return {false, backend};
     }
   }
-  /// f(pass). Gradients of weights go to memory: the engine fuses no update where strangers have some. So other sinks
-  /// are none at all.
+  /// Calls f(pass). The gradients of weights go to memory, because the engine fuses no updates if custom layers have
+  /// weights; so with other sinks there is nothing to store.
   template <class Pass, class F>
   static void with(Pass const& pass, F f) {
     GradientSinks<float> sinks{};
@@ -62,11 +62,11 @@ inline std::uint64_t layer_key(Stranger const& stranger, std::uint64_t seed, std
   return stranger.layer->key(seed, layer_name);
 }
 
-/// The layer that a config means. Throws UnsupportedError where no type of this name is registered, ConfigError for a
-/// field that it does not have.
+/// The custom layer of a config. Throws UnsupportedError if no type of this name is registered, ConfigError for a field
+/// that the type does not have.
 Stranger stranger_of(Custom const& custom);
 
-/// What a node of a graph can be.
+/// All types of layers that a node of a graph can have.
 using GraphLayer = detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, Stranger>::type;
 
 }  // namespace coldpress::dynamic

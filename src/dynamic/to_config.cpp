@@ -13,7 +13,7 @@ void name_layers(LayerGraph& graph) {
   for (std::size_t i = inputs; i < graph.nodes.size(); ++i) {
     LayerConfig& layer = graph.layers[i - inputs];
     layer.name = graph.names[i];
-    // What shares a weight has its name: that of the key, or of the first layer.
+    // Layers that share a weight give it the same name: that of the key, or of the first layer.
     int const first = graph.first_parameter[i], count = graph.first_parameter[i + 1] - first;
     if (count == 0) continue;
     std::string key{graph.sharing[i - inputs].key};

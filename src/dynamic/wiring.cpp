@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
-/// Which layer makes each value, and which layers wait for it.
+/// Which layer computes each value, and which layers wait for it.
 class Ordering {
  public:
   Ordering(std::vector<LayerConfig> const& layers, Scope const& scope, bool nameless)
@@ -33,7 +33,7 @@ class Ordering {
         ++steps_;
         if (scope.find(name) || (nameless && i == 0)) continue;
         auto const found = made_.find(name);
-        if (found == made_.end()) continue;  // nobody's: an error that comes later
+        if (found == made_.end()) continue;  // no layer computes it, which is reported later
         needs_[i].push_back(&found->second);
         found->second.wanted_by.push_back(i);
         as_listed_ = as_listed_ && found->second.first < i;
@@ -62,14 +62,15 @@ class Ordering {
   }
 
  private:
-  /// A value of one name, but not by those that work on it in place.
+  /// The layers that compute a value of one name, except those that work on it in place: the first and the last of them
+  /// in the list. If these differ, the name is given twice, which is reported when the layers are added.
   struct Made {
-    std::size_t first = nobody, last = nobody;  // layers
+    std::size_t first = nobody, last = nobody;  // indices of layers
     std::vector<std::size_t> wanted_by = {};
     bool there = false;
   };
 
-  /// Whether it reads what the layer before makes.
+  /// Whether layer i reads the output of the layer before it.
   bool follows(std::size_t i) const { return i > 0 && layers_[i].inputs.empty() && !is_source(layers_[i].layer_type); }
   void ready(std::size_t i) { ready_.emplace(!in_place_[i], i); }
   void release(std::size_t i) {
@@ -88,7 +89,7 @@ class Ordering {
     }
     if (i + 1 < layers_.size() && follows(i + 1)) release(i + 1);
   }
-  /// The layer that makes what layer i waits for.
+  /// A layer whose output layer i is waiting for.
   std::size_t awaited(std::size_t i) const {
     for (Made const* made : needs_[i]) {
       if (!made->there) return made->last;
@@ -108,9 +109,9 @@ class Ordering {
   std::vector<LayerConfig> const& layers_;
   std::map<std::string_view, Made> made_;
   std::vector<std::vector<Made const*>> needs_;
-  std::vector<std::size_t> waits_;  // of each layer, for how many values and layers
+  std::vector<std::size_t> waits_;  // for each layer, the number of values and layers that it waits for
   std::vector<bool> in_place_, taken_;
-  using Ready = std::pair<bool, std::size_t>;  // those in place first, then the first of the list
+  using Ready = std::pair<bool, std::size_t>;  // those in place first, then in the order of the list
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   bool as_listed_ = true;
   std::size_t steps_ = 0;

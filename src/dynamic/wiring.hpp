@@ -1,4 +1,4 @@
-// Who reads what: the names of values, as Juice has them.
+// Connects layers by the names of values, by Juice's rules.
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
@@ -8,13 +8,13 @@
 
 namespace coldpress::dynamic {
 
-/// A value that a layer may read: a node's output, or (`open` false) one through which no gradient flows back.
+/// A value that a layer may read: a node's output; no gradient flows back through it if `open` is false.
 struct Value {
   int node = -1;
   bool open = true;
 };
 
-/// Names, for looking up one among however many. What they are of must outlive it.
+/// A set of names for quick look-up. It refers to the strings, which must outlive it.
 class Names {
  public:
   explicit Names(std::vector<std::string> const& names);
@@ -24,37 +24,39 @@ class Names {
   std::vector<std::string_view> sorted_;
 };
 
-/// The names inside one container. Names that the user gives win over those that Juice makes for values without one.
+/// The names inside one container. Names that the user gives take precedence over those that Juice generates.
 class Scope {
  public:
-  /// Another meaning for the name: in place. Throws ConfigError where another layer has made it.
+  /// Names a value. If the name is taken, it gets a new meaning if the layer works in place; otherwise throws
+  /// ConfigError.
   void give(std::string const& name, Value value, bool in_place);
   void give_generated(std::string const& name, Value value);
-  /// Null where there is none.
+  /// Null if there is no such name.
   Value const* find(std::string const& name) const;
 
  private:
   std::map<std::string, Value> given_, generated_;
 };
 
-/// The order in which a container's layers can be added: that of the list where it will do, as in Juice; else one in
-/// which each comes after those that make what it reads, those that work in place first, as in Mocha. `scope`: what is
-/// there before; `nameless`: the first layer may read anything. Throws ConfigError for a cycle.
+/// The order in which a container's layers can be added: that of the list if possible, as in Juice; otherwise one in
+/// which each layer comes after those that compute what it reads, and layers that work in place come first, as in
+/// Mocha. `scope` has the names outside the list; `nameless` allows the first layer to read any name. Throws
+/// ConfigError for a cycle.
 struct Order {
   std::vector<std::size_t> layers;
-  std::size_t steps;  // that it took: layers and names looked at
+  std::size_t steps;  // the number of layers and names that were examined
 };
 Order order_of(std::vector<LayerConfig> const& layers, Scope const& scope, bool nameless);
 
-/// Whether the layer reads nothing.
+/// Whether the layer has no inputs.
 bool is_source(LayerType const& type);
 
-/// The name that Juice makes for what layer i of a container makes: that of what it works on where it can work in place
-/// and is not the last, else one with a number. `before`: the name of what the nearest earlier layer makes that is not
-/// in place, or of the container's first input.
+/// The name that Juice generates for the output of layer i of a container: if the layer can work in place and is not
+/// the last, the name of its input, otherwise one with a number. `before` is the name of the output of the nearest
+/// earlier layer that does not work in place, or of the container's first input.
 std::string generated_name(LayerConfig const& layer, std::size_t i, bool last, std::string const& before);
 
-/// Whether Juice computes the layer in place where it may: pointwise layers without random numbers, and views.
+/// Whether Juice computes the layer in place if it can: pointwise layers without random numbers, and views.
 bool works_in_place(LayerType const& type);
 
 }  // namespace coldpress::dynamic

@@ -140,7 +140,8 @@ TEST_CASE("COLDPRESS_CPU_LEVEL names the level of the default") {
   }
   Variable const unknown{"COLDPRESS_CPU_LEVEL", "v9"};
   Error const error = error_of<UnsupportedError>([] { Backend{"cpu"}; });
-  CHECK(says(error, "COLDPRESS_CPU_LEVEL: there are no kernels 'v9' for this CPU, which can run " + levels().back().substr(4)));
+  CHECK(says(error, "COLDPRESS_CPU_LEVEL: there are no kernels 'v9' for this CPU, which can run " +
+                        levels().back().substr(4)));
   CHECK(Backend{levels().back()}.name() == levels().back());
 }
 

@@ -239,7 +239,7 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
            Wrong{"momentum = 0.9", "lrPolicy = (step = (stepsize = 0))", "solver.stepsize: must be at least 1"},
            Wrong{"momentum = 0.9", "lrPolicy = (poly = ())", "solver.maxIter: must be at least 1"},
            Wrong{"momentum = 0.9", "lrPolicy = (exp = (gamma = nan))", "solver.gamma: must be a finite number"},
-           Wrong{"momentum = 0.9", "lrPolicy = (multistep = ())", "solver.steps: there is none"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = ())", "solver.steps: there are none"},
            Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [5, 4]))", "solver.steps: must be ascending"},
            Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]))",
                  "solver.steps: at most 16 are possible"},

@@ -50,7 +50,7 @@ TEST_CASE("less precision and libraries are for products on a GPU") {
   CHECK(unknown.code > 1);
   CHECK(unknown.err.find("--precision") != std::string::npos);
   CHECK(libraries.code == 1);
-  CHECK(libraries.err.find("cuDNN and cuBLASLt are for a GPU") != std::string::npos);
+  CHECK(libraries.err.find("cuDNN and cuBLASLt need a GPU") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "xor.juice"));
 }
 

@@ -32,7 +32,7 @@ template <class Optimizer, bool heavy = Optimizer::heavy>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {};
 template <class Optimizer>
 struct OptimizerKernels<Optimizer, true> : HandOverKernels<UpdateSink<Optimizer, float>> {};
-/// `loss` is null for losses that read whole samples, `target_gradient` where targets get no gradient.
+/// Both are null for losses that read whole samples; `target_gradient` is also null if targets get no gradient.
 template <class LossType>
 struct LossKernels {
   float (*loss)(LossType const& loss, Normalization kind, In x, Out y, In target, Out dx, Context const& context);

@@ -56,7 +56,7 @@ class Tape {
   }
 
  private:
-  /// A pointer into an input, read as operand, as initial sums or as joined value. It is stored behind its call.
+  /// A pointer of a call into an input, which is an operand or is joined to the result. It is stored behind its call.
   struct alignas(std::max_align_t) Read {
     float const** pointer;
     std::size_t input;

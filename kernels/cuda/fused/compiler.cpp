@@ -51,12 +51,12 @@ class Nvrtc {
     void* library = dlopen(name.c_str(), RTLD_NOW);
     if (!library) {
       std::string const why = dlerror();
-      throw UnsupportedError{"passes of configs are fused by NVRTC, which is not here (" + why +
+      throw UnsupportedError{"passes of configs are fused by NVRTC, which cannot be loaded (" + why +
                              "); install it with the CUDA toolkit, or do without `fused`"};
     }
     auto const find = [&](auto& function, char const* symbol) {
       void* const address = dlsym(library, symbol);
-      if (!address) throw UnsupportedError{name + " has no " + symbol + "; install that of the CUDA toolkit"};
+      if (!address) throw UnsupportedError{name + " has no " + symbol + "; install the one of the CUDA toolkit"};
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
     };
     find(create, "nvrtcCreateProgram"), find(destroy, "nvrtcDestroyProgram"), find(compile, "nvrtcCompileProgram");

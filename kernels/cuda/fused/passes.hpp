@@ -27,7 +27,7 @@ class FusedPasses {
     auto const size = std::pair{run.batch, run.state != nullptr};
     if (made.demands.count(size) == 0) {
       grid::Demand demand = device.demand_of(apart);
-      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // the one kernel may wait where those end
+      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // it may wait between layers
       made.demands.emplace(size, demand);
     }
 

@@ -11,7 +11,7 @@ namespace coldpress::cuda {
 
 namespace {
 
-/// The memory of each of a plan's tensors, by its id.
+/// The addresses of a plan's tensors, by their ids.
 std::array<float*, 5> addresses(LibraryCall::Operands const& operands) {
   std::array<float*, 5> at{};
   at[ConvolutionPlan::x] = operands.x, at[ConvolutionPlan::weight] = operands.weight;
@@ -25,8 +25,8 @@ std::shared_ptr<cudnnContext> open_cudnn(void* stream) {
   cudnnHandle_t handle = nullptr;
   check(cudnnCreate(&handle), "starting", "look whether this cuDNN knows the device, and whether memory is left");
   std::shared_ptr<cudnnContext> const opened{handle, [](cudnnHandle_t started) { cudnnDestroy(started); }};
-  // Here, and not while the stream is captured: a new stream may make cuDNN allocate.
-  check(cudnnSetStream(handle, static_cast<cudaStream_t>(stream)), "taking a stream", "report it");
+  // The stream is set here and not during its capture, because cuDNN may allocate memory for a new stream.
+  check(cudnnSetStream(handle, static_cast<cudaStream_t>(stream)), "setting the stream", "report it");
   return opened;
 }
 
@@ -64,15 +64,15 @@ void ConvolutionCall::play(Operands const& operands) const {
 
 namespace {
 
-/// What follows `key` in JSON; throws where it is missing.
+/// The text that follows `key` in JSON; throws if the key is missing.
 std::string_view after(std::string_view json, std::string_view key) {
   std::size_t const at = json.find(key);
   if (at == json.npos)
     throw LibraryError{"cuDNN", std::to_string(cudnnGetVersion()), "a plan's JSON has no " + std::string{key},
-                       "emulate it with the version that the tests are for"};
+                       "emulate it with the version of cuDNN that the tests use"};
   return json.substr(at + key.size());
 }
-/// The innermost object that starts with `beginning`.
+/// The innermost JSON object that starts with `beginning`.
 std::string_view object(std::string_view json, std::string_view beginning) {
   std::string_view const rest = after(json, beginning);
   return rest.substr(0, rest.find('}'));
@@ -110,7 +110,7 @@ AskedConvolution::AskedConvolution(std::string const& json) {
   y_ = tensor(node, pass_ == LayerPass::forward ? "Y" : "dY");
   turned_ = !after(node, "\"mode\":\"").starts_with("CUDNN_CROSS_CORRELATION\"");
   alpha_ = number<double>(after(node, "\"alpha\":")), beta_ = number<double>(after(node, "\"beta\":"));
-  // On both sides, or before the input.
+  // The same on both sides, or only before the input.
   padding_ = numbers<2>(node, node.find("\"pad\"") != node.npos ? "pad" : "pad_lower");
   stride_ = numbers<2>(node, "stride"), dilation_ = numbers<2>(node, "dilation");
   constexpr std::string_view next = "{\"operation\":\"CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR\"";
@@ -137,7 +137,7 @@ void AskedConvolution::compute(std::array<float*, 5> const& at) const {
   std::vector<double> sums(static_cast<std::size_t>(last) + 1);
   auto const sum = [&](Index offset) -> double& { return sums[static_cast<std::size_t>(offset)]; };
 
-  Index const channels = weight_.extents[1], outputs = y_.extents[1] / (x_.extents[1] / channels);  // of a group
+  Index const channels = weight_.extents[1], outputs = y_.extents[1] / (x_.extents[1] / channels);  // per group
   each(y_, [&](Index n, Index k, Index i, Index j) {
     Index const output = y_.offset(n, k, i, j);
     for (Index c = 0; c < channels; ++c) {

@@ -1,4 +1,4 @@
-// A convolution's plan in a pass: executed by cuDNN, or by loops that read what cuDNN says of it.
+// Executes the plan of a convolution in a pass: by cuDNN, or by loops on the host that follow cuDNN's description.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ struct cudnnContext;
 
 namespace coldpress::cuda {
 
-/// cuDNN for the current device. All that it is asked for, it does in this stream, a cudaStream_t.
+/// Opens cuDNN for the current device. It does all its work in this stream, a cudaStream_t.
 std::shared_ptr<cudnnContext> open_cudnn(void* stream);
 
-/// What a plan asks for, in cuDNN's own words: those of its JSON.
+/// What a plan computes, as read from its JSON, which is written by cuDNN.
 class AskedConvolution {
  public:
   explicit AskedConvolution(std::string const& json);
-  /// By plain loops, with sums in double precision; at[id] is the memory of the tensor of this id.
+  /// Computes it with plain loops and sums in double precision; at[id] is the memory of the tensor with this id.
   void compute(std::array<float*, 5> const& at) const;
 
  private:
@@ -31,16 +31,16 @@ class AskedConvolution {
   };
   LayerPass pass_;
   Tensor x_, weight_, y_;
-  bool turned_, biased_;  // the filters are; there is a bias
-  Tensor bias_, sum_;     // which is added, and where the sum goes
+  bool turned_, biased_;  // whether the filters are turned by 180 degrees, and whether there is a bias
+  Tensor bias_, sum_;     // the bias, and the result with it
   double alpha_, beta_;
   std::array<Index, 2> padding_, stride_, dilation_;
 };
 
 class ConvolutionCall final : public PlannedCall {
  public:
-  /// Without cuDNN it can be played alone. A plan that was made from a GPU's properties is read anew by cuDNN's handle
-  /// from its JSON.
+  /// If `cudnn` is null, it can only be played on the host. A plan that was made from a GPU's properties is read again
+  /// from its JSON for the handle.
   ConvolutionCall(ConvolutionPlan plan, Sizes const& sizes, std::shared_ptr<cudnnContext> cudnn);
   Index workspace() const override { return plan_.workspace(); }
   Sizes sizes() const override { return sizes_; }

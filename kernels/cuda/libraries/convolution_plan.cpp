@@ -23,7 +23,8 @@ LibraryError refusal(std::string const& sentence, std::string advice) {
   return {"cuDNN", version_text(), sentence, std::move(advice)};
 }
 
-// By the numbers of cudnnBackendNumericalNote_t and cudnnBackendBehaviorNote_t, which later versions only add to.
+// Indexed by the values of cudnnBackendNumericalNote_t and cudnnBackendBehaviorNote_t; later versions only append to
+// these.
 constexpr bool EngineNotes::*numerical_notes[] = {
     &EngineNotes::tensor_core, &EngineNotes::down_converts_inputs, &EngineNotes::reduced_precision_sums,
     &EngineNotes::transforms,  &EngineNotes::nondeterministic,     &EngineNotes::transforms,
@@ -63,9 +64,9 @@ EngineNotes notes_of(Descriptor const& engine) {
 
 // ---- The operation graph ----
 
-constexpr char const* check_geometry = "check the geometry and the batch, or compute it by a backend that can";
+constexpr char const* check_geometry = "check the geometry and the batch, or compute it by another backend";
 
-/// The tensors of a convolution. A sequence's steps are the height.
+/// The tensors of a convolution. The steps of a sequence are its height.
 struct Tensors {
   ConvolutionGeometry const& g;
   Index batch;
@@ -88,7 +89,7 @@ struct Tensors {
     Index const c = shape[1], h = shape[2], w = shape[3];
     require(pitch == 0 || pitch >= c * h * w, "convolution: a sample must not reach into the next one");
     if (pitch == 0) pitch = c * h * w;
-    // The weight of a sequence keeps the order it has everywhere.
+    // The weight of a sequence has the same order in all layouts.
     bool const last = g.sequence ? id != ConvolutionPlan::weight : options.layout == ImageLayout::nhwc;
     std::int64_t const extents[] = {shape[0], c, h, w}, rows[] = {pitch, h * w, w, 1}, pixels[] = {pitch, 1, w * c, c};
     Descriptor made{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
@@ -120,7 +121,7 @@ Descriptor window(ConvolutionGeometry const& g) {
   return made;
 }
 
-/// What differs in the descriptors of the three passes: their names.
+/// The names by which the descriptors of the three passes differ.
 struct PassNames {
   char const* text;
   cudnnBackendDescriptorType_t type;
@@ -158,7 +159,7 @@ Descriptor pointwise(cudnnPointwiseMode_t mode, Descriptor const& from, Descript
 
 Descriptor operation_graph(Tensors const& tensors, LayerPass pass, PlanTarget const& target) {
   int const steps = pass == LayerPass::forward ? static_cast<int>(tensors.options.epilogue) : 0;
-  // Virtual tensors have the ids after y's.
+  // Virtual tensors have ids after that of y.
   auto const y = [&](int step) { return tensors.y(ConvolutionPlan::y + (steps - step), step < steps); };
 
   PassNames const& names = names_of(pass);
@@ -192,8 +193,8 @@ Descriptor operation_graph(Tensors const& tensors, LayerPass pass, PlanTarget co
   return graph;
 }
 
-/// A plan for whom it is made for. By NVIDIA's description of compilation ahead of time one that was made from
-/// properties is stored and read again before it is executed, so where a handle is there it is made for that.
+/// An empty plan for a target. According to NVIDIA's description of ahead-of-time compilation, a plan that was made
+/// from properties is stored and read again before it is executed; so if there is a handle, the plan is made for that.
 Descriptor plan_for(PlanTarget const& target) {
   Descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
   if (target.handle()) {
@@ -223,8 +224,8 @@ void check(cudnnStatus_t status, char const* action, char const* advice) {
 
 namespace {
 
-/// Where its part for graphs is missing, cuDNN ends the process in whatever is called first. So that part is looked
-/// for, as cuDNN does: by its name, and beside the rest.
+/// If cuDNN's library for graphs is missing, cuDNN ends the process in the first call. This looks for that library
+/// first, in the way that cuDNN does: by its name, and in the folder of the main library.
 void require_library() {
   std::string const name = "libcudnn_graph.so." + std::to_string(CUDNN_MAJOR);
   Dl_info shell{};
@@ -291,9 +292,9 @@ std::string to_string(EngineNotes const& notes) {
 std::string to_string(LayerPass pass) { return names_of(pass).text; }
 
 char const* reason_against(EngineNotes const& notes, ConvolutionOptions const& options) {
-  // Transforms carry an infinity or a NaN to outputs that do not read it.
+  // Transforms spread an infinity or a NaN to outputs that do not depend on it.
   if (notes.down_converts_inputs || notes.reduced_precision_sums || notes.transforms || notes.others) {
-    return "are never taken";
+    return "are never used";
   }
   if (notes.tensor_core && !options.tf32) return "need .tf32";
   if (notes.nondeterministic && !options.nondeterministic) return "need .nondeterministic";
@@ -308,7 +309,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
           "convolution: groups must divide the channels and the outputs");
   auto const check_axis = [](Axis const& a, Index after) {
     require(make_axis(a.in, a.filter, a.stride, a.padding, after, a.dilation).out == a.out,
-            "convolution: the output must be what the window makes of the input");
+            "convolution: the extent of the output must follow from those of the input and the window");
   };
   check_axis(g.height, g.sequence ? 0 : g.height.padding);
   check_axis(g.width, g.width.padding);
@@ -316,7 +317,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
 
   std::map<std::string, int> against;
   Index least = std::numeric_limits<Index>::max();
-  // The second list has what is right for every shape, and may be named in the first one already.
+  // The second list has engines that work for every shape, some of which may be in the first list already.
   for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     Descriptor heuristics{CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR};
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
@@ -352,8 +353,8 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
   if (least < std::numeric_limits<Index>::max()) {
     sentence.append(" (").append(std::to_string(least)).append(" bytes would do)");
   }
-  throw refusal(sentence, against.empty() ? "look whether cuDNN is whole, or compute it by a backend that can"
-                                          : "allow more by ConvolutionOptions, or compute it by a backend that can");
+  throw refusal(sentence, against.empty() ? "check that cuDNN is complete, or compute it by another backend"
+                                          : "allow more in ConvolutionOptions, or compute it by another backend");
 }
 
 ConvolutionPlan ConvolutionPlan::from_json(std::string const& json, PlanTarget const& target) {

@@ -15,7 +15,7 @@ void check(cublasStatus_t status, char const* action, char const* advice = "leav
                      std::string{action} + " failed with " + cublasLtGetStatusName(status), advice};
 }
 
-/// A descriptor that owns itself, with its attributes.
+/// A descriptor with attributes that destroys itself.
 template <class T, auto destroy, auto set_attribute, auto get_attribute>
 class Owned {
  public:
@@ -51,7 +51,7 @@ using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy, cublasL
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy,
                          cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPreferenceGetAttribute>;
 
-/// cuBLASLt's matrices have columns in memory: what is {rows, columns} here is {columns, rows} there.
+/// cuBLASLt stores matrices by columns, so a matrix that is {rows, columns} here is {columns, rows} there.
 Layout layout(Index rows, Index columns, Index pitch) {
   return Layout{[&](cublasLtMatrixLayout_t* made) {
     return cublasLtMatrixLayoutCreate(made, CUDA_R_32F, static_cast<std::uint64_t>(columns),
@@ -67,7 +67,7 @@ std::shared_ptr<cublasLtContext> open_cublaslt() {
   return {handle, [](cublasLtHandle_t opened) { cublasLtDestroy(opened); }};
 }
 
-/// d = op(a) op(b) + beta d, where each of the three is an operand.
+/// The description that cuBLASLt was given: d = op(a) op(b) + beta d, where a, b and d are operands of the call.
 struct DenseCall::Told {
   using Place = float* Operands::*;
 
@@ -97,13 +97,13 @@ struct DenseCall::Told {
     for (auto operand : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
       preference.set(operand, std::uint32_t{16});
-    // How the bias is aligned it is not told, but reads off its address.
+    // There is no preference for the bias's alignment; cuBLASLt derives it from the address.
     if (biased()) operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<void const*>(std::uintptr_t{16}));
     int found = 0;
     check(cublasLtMatmulAlgoGetHeuristic(handle, operation.get(), a.get(), b.get(), d.get(), d.get(), preference.get(),
                                          1, &chosen, &found),
-          "choosing how to multiply");
-    if (found == 0) check(CUBLAS_STATUS_NOT_SUPPORTED, "choosing how to multiply");
+          "choosing an algorithm for a matrix product");
+    if (found == 0) check(CUBLAS_STATUS_NOT_SUPPORTED, "choosing an algorithm for a matrix product");
   }
   bool biased() const {
     return operation.read<cublasLtEpilogue_t>(CUBLASLT_MATMUL_DESC_EPILOGUE) == CUBLASLT_EPILOGUE_BIAS;

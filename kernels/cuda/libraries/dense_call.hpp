@@ -1,4 +1,4 @@
-// A dense layer's product in a pass: by cuBLASLt, or by loops that read what cuBLASLt was told.
+// Computes a dense layer's product in a pass: by cuBLASLt, or by loops on the host that follow the same description.
 #pragma once
 
 #include <libraries.hpp>
@@ -13,7 +13,7 @@ struct cublasLtContext;
 
 namespace coldpress::cuda {
 
-/// cuBLASLt for the current device.
+/// Opens cuBLASLt for the current device.
 std::shared_ptr<cublasLtContext> open_cublaslt();
 
 /// One pass of a dense layer: y = x Wᵀ + b, dx = dy W, or dW = dyᵀ x.
@@ -21,15 +21,15 @@ struct DenseProduct {
   LayerPass pass;
   Index batch, inputs, outputs, x_pitch, y_pitch;
   bool biased;
-  bool add;  // to what is there
+  bool add;  // adds the result to what is there
   bool tf32;
 };
 
 class DenseCall final : public PlannedCall {
  public:
-  /// Chooses what is fastest by cuBLASLt's heuristics, for operands at multiples of 16 bytes: sums in an order that is
-  /// always the same, and of single precision unless `tf32`. Without cuBLASLt it can be played alone. Throws
-  /// LibraryError.
+  /// Chooses the fastest algorithm by cuBLASLt's heuristics for operands that are aligned to 16 bytes. Sums have a
+  /// fixed order, and single precision unless `tf32` is set. If `cublaslt` is null, it can only be played on the host.
+  /// Throws LibraryError.
   DenseCall(DenseProduct const& product, std::shared_ptr<cublasLtContext> cublaslt);
   ~DenseCall() override;
   Index workspace() const override;

@@ -1,4 +1,4 @@
-// A descriptor of cuDNN's backend API that owns itself and tells cuDNN the types of its attributes.
+// A descriptor of cuDNN's backend API that destroys itself and derives the types of its attributes.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -11,9 +11,9 @@
 
 namespace coldpress::cuda {
 
-/// Throws LibraryError with what cuDNN says and what to do, unless it succeeded.
+/// Throws LibraryError, with cuDNN's message and with advice, if `status` is not success.
 void check(cudnnStatus_t status, char const* action,
-           char const* advice = "look whether cuDNN is whole, and of one version");
+           char const* advice = "check that cuDNN is complete, and that all parts have the same version");
 
 template <class T>
 inline constexpr cudnnBackendAttributeType_t attribute_type = T::is_no_type_of_attribute;
@@ -44,7 +44,7 @@ inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnHandle_t> = CUD
 template <>
 inline constexpr cudnnBackendAttributeType_t attribute_type<cudnnBackendDescriptor_t> = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 
-/// Copies share one descriptor.
+/// A shared pointer to a descriptor of the backend API.
 class Descriptor {
  public:
   explicit Descriptor(cudnnBackendDescriptorType_t type) {
@@ -72,7 +72,7 @@ class Descriptor {
   void finalize(char const* action, char const* advice) { check(try_finalize(), action, advice); }
   cudnnStatus_t try_finalize() { return cudnnBackendFinalize(shared_.get()); }
 
-  /// All values of an attribute; of one that holds descriptors, the parts.
+  /// All values of an attribute, which may be descriptors.
   template <class T>
   std::vector<T> get(cudnnBackendAttributeName_t name) const {
     std::vector<T> values(count<T>(name));

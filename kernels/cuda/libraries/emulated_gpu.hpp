@@ -1,4 +1,4 @@
-// The GPU that cuDNN chooses for where there is none.
+// The properties of the GPU for which cuDNN makes its choices where there is no GPU.
 #pragma once
 
 namespace coldpress::cuda {

@@ -1,4 +1,4 @@
-// What cudnnPoolingForward computes, by plain loops in double precision. Nothing is known here of coldpress's layers.
+// Computes what cudnnPoolingForward computes, by plain loops in double precision. It reads only cuDNN's descriptors.
 #include <array>
 
 #include "pooling_call.hpp"
@@ -6,7 +6,7 @@
 namespace coldpress::cuda {
 namespace {
 
-/// A tensor {samples, planes, depth, height, width} as its descriptor says it; images have depth 1.
+/// A tensor {samples, planes, depth, height, width} as its descriptor describes it; for images the depth is 1.
 struct Asked {
   std::array<int, 5> extents{}, strides{};
   bool understood = false;

@@ -1,5 +1,5 @@
-// What cuDNN's functions for recurrent layers compute, by plain loops in double precision. Nothing is known here of
-// coldpress's layers: shapes, modes and directions are read from descriptors, weights found as cuDNN finds them.
+// Computes what cuDNN's functions for recurrent layers compute, by plain loops in double precision. It knows nothing of
+// coldpress's layers: it reads shapes, modes and directions from descriptors and finds weights as cuDNN finds them.
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 std::size_t offset(Index n) { return static_cast<std::size_t>(n); }
 
-/// A recurrent layer as its descriptors say it; with a null for data, of one step and sample.
+/// A recurrent layer as its descriptors describe it. Without a data descriptor it has one step and one sample.
 struct Asked {
   cudnnRNNAlgo_t algorithm{};
   cudnnRNNMode_t mode{};
@@ -51,29 +51,29 @@ struct Asked {
   int parts() const { return layers * directions(); }
   int gates() const { return mode == CUDNN_LSTM ? 4 : mode == CUDNN_GRU ? 3 : 1; }
   bool skips() const { return input_mode == CUDNN_SKIP_INPUT; }
-  /// Of what goes into a part; and the columns of its W_x, 0 where there is none.
+  /// The number of values that a part reads per step, and the columns of its W_x, which are 0 if it has none.
   int inputs(int part) const { return part < directions() ? input : directions() * hidden; }
   int columns(int part) const { return part < directions() && skips() ? 0 : inputs(part); }
 
-  /// Where in the weights' space, in values, a part has the matrix, or the bias, of this id.
+  /// The offset, in values, of a part's matrix or bias with this id in the space of the weights.
   Index place(int part, int id, bool is_bias) const { return places_[index(part, id, is_bias)]; }
-  /// Values of all weights.
+  /// The size of the space of the weights, in values.
   Index space() const { return space_; }
 
-  // What is kept of each part, step, sample and unit: the gates and what comes of them, or their gradients; c of an
-  // LSTM, the product with h that a GRU resets; h.
+  // What is kept per part, step, sample and unit: the gates or their gradients, and (at `c`) the cell state of an LSTM
+  // or the product with h that a GRU resets, and (at `h`) h.
   static constexpr Index kept = 6, c = 4, h = 5;
   Index states() const { return Index{parts()} * steps * batch * hidden * kept; }
   Index state(int part, int t, int n, int unit) const {
     return (((Index{part} * steps + t) * batch + n) * hidden + unit) * kept;
   }
   Index row(int t, int n) const { return Index{t} * batch + n; }
-  /// The step before t for this part; -1: there is none.
+  /// The step that this part processes before t, or -1 if t is its first.
   int before(int part, int t) const {
     if (part % directions() == 0) return t - 1;
     return t + 1 < steps ? t + 1 : -1;
   }
-  /// f(t), as the part goes through the steps.
+  /// Calls f(t) for all steps in the order in which the part processes them, or in reverse for `backward`.
   template <class F>
   void each_step(int part, bool backward, F f) const {
     for (int s = 0; s < steps; ++s) f((part % directions() == 1) != backward ? steps - 1 - s : s);
@@ -83,7 +83,7 @@ struct Asked {
   std::size_t index(int part, int id, bool is_bias) const {
     return static_cast<std::size_t>(((is_bias ? parts() : 0) + part) * 2 * gates() + id);
   }
-  /// All matrices, then all biases; or, where they are apart, from the last to the first.
+  /// Places all matrices, then all biases; if weights are to lie apart, in reverse order and with gaps.
   void place_weights() {
     constexpr Index gap = 4;
     for (bool is_bias : {false, true}) {
@@ -122,7 +122,7 @@ struct Asked {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Values of a part as they are multiplied: what went in, and h of the step before.
+/// The factors of a part's products: its inputs, and h of the step before.
 struct Inputs {
   Asked const& asked;
   float const *x, *y;  // y: h of the last layer
@@ -174,7 +174,7 @@ cudnnStatus_t temp_space_sizes(cudnnHandle_t, cudnnRNNDescriptor_t rnn, cudnnFor
   if (mode == CUDNN_FWD_MODE_TRAINING && reserve) *reserve = offset(asked.states()) * sizeof(double);
   return asked.understood ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
-/// Whether the memory is as large as was said, and at multiples of 16 bytes.
+/// Whether the memory has the sizes that were reported and is aligned to 16 bytes.
 bool fits(Asked const& asked, std::size_t space, std::size_t workspace, std::size_t reserve, bool training,
           std::initializer_list<void const*> addresses) {
   bool fits = space == offset(asked.space()) * sizeof(float) && workspace == workspace_needed &&
@@ -268,7 +268,7 @@ cudnnStatus_t backward_data(cudnnHandle_t, cudnnRNNDescriptor_t rnn, std::int32_
     std::vector<double> below(offset(Index{rows} * inputs));
     for (int d = 0; d < a.directions(); ++d) {
       int const part = layer * a.directions() + d;
-      std::vector<double> later(offset(Index{a.batch} * a.hidden)), later_c(later.size());  // from the step after
+      std::vector<double> later(offset(Index{a.batch} * a.hidden)), later_c(later.size());  // of the next step
       if (dhy) {
         auto const* const last = static_cast<float const*>(dhy) + Index{part} * a.batch * a.hidden;
         for (std::size_t e = 0; e < later.size(); ++e) later[e] = static_cast<double>(last[e]);

@@ -1,4 +1,4 @@
-// What a library of NVIDIA refuses, as a typed error.
+// The error that is thrown if a library of NVIDIA's refuses a request.
 #pragma once
 
 #include <coldpress/core/error.hpp>
@@ -8,7 +8,7 @@
 
 namespace coldpress::cuda {
 
-/// A library is missing, of another version, or refuses. what() reads "library version: sentence; what to do".
+/// A library is missing, has the wrong version, or refuses a request. what() reads "library version: sentence; advice".
 struct LibraryError : Error {
   LibraryError(std::string library_name, std::string library_version, std::string const& sentence, std::string advice)
       : Error(library_name + " " + library_version + ": " + sentence + "; " + advice),

@@ -1,5 +1,5 @@
-// cuDNN for convolutions, poolings and recurrent layers, cuBLASLt for dense layers: plans are made for each layer, pass
-// and batch when it first comes.
+// Implements Libraries: cuDNN for convolution, pooling and recurrent layers, cuBLASLt for dense layers. Plans are made
+// when a layer, pass and batch size first occur.
 #include <coldpress/core/shape.hpp>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace coldpress::cuda {
 namespace {
 
-/// All that a plan is made for.
+/// The key of a plan: all numbers that it depends on.
 using Question = std::array<Index, 21>;
 Question question_of(LayerPass pass, ConvolutionGeometry const& g, Index batch, Index x_pitch, Index y_pitch,
                      bool biased, bool add) {
@@ -70,7 +70,7 @@ PoolingQuestion question_of(PoolingTask const& task) {
           task.y_pitch};
 }
 
-/// f(), whose errors have the layer's text.
+/// Calls f(), and adds the layer's text to its errors.
 template <class F, class Text>
 auto named(F f, Text text) {
   try {
@@ -81,7 +81,7 @@ auto named(F f, Text text) {
   }
 }
 
-/// Memory for the operands of calls that are made once, before they are captured. Nobody reads it.
+/// Scratch memory for the operands of calls that are made once before they are captured.
 class Aside {
  public:
   Aside(std::shared_ptr<Device> const& device, std::initializer_list<Index> bytes) : memory_(device) {
@@ -89,7 +89,7 @@ class Aside {
     for (Index size : bytes) all += rounded(size);
     memory_.reserve(all);
   }
-  /// The next of them; null: it has none.
+  /// The address of the next operand; null if it is empty.
   std::byte* next(Index bytes) {
     std::byte* const at = memory_.data() + taken_;
     taken_ += rounded(bytes);
@@ -111,7 +111,7 @@ void call_once(std::shared_ptr<Device> const& device, PlannedCall const& call) {
                *const at_bias = aside.next_floats(bias), *const at_y = aside.next_floats(y);
   device->call_once(call, {at_x, at_weight, at_bias, at_y, aside.next(workspace), nullptr});
 }
-/// Forward and then back, as cuDNN has to be called.
+/// Makes the calls of forward and then of backward passes, which is the order that cuDNN requires.
 void call_once(std::shared_ptr<Device> const& device, RnnPlan const& plan) {
   Index const weights = plan.task().weights.size() * Aside::floats;
   Aside aside{device, {weights, plan.workspace(), plan.kept()}};
@@ -126,7 +126,7 @@ void call_once(std::shared_ptr<Device> const& device, RnnPlan const& plan) {
   }
 }
 
-/// A recurrent layer's plans, and what it keeps from forward to backward.
+/// A recurrent layer's plans, and the memory that it keeps from forward to backward passes.
 class NvidiaRnn final : public LibraryRnn {
  public:
   NvidiaRnn(std::shared_ptr<Device> const& device, UnsetMemory<std::byte>& workspace)
@@ -143,7 +143,7 @@ class NvidiaRnn final : public LibraryRnn {
       plan_ = plans_.emplace_back(std::move(made)).get();
     }
     weight_ = const_cast<float*>(weight);
-    // In inference nothing is kept: then its values are in what all share.
+    // Inference keeps nothing, so the values are in the shared workspace.
     Index const own = (plan_->workspace() + 255) / 256 * 256;
     workspace_.reserve(own + (task.training ? 0 : plan_->kept()));
     if (task.training) kept_.reserve(plan_->kept());
@@ -153,7 +153,7 @@ class NvidiaRnn final : public LibraryRnn {
   RnnValues values() const override { return plan_->values(values_); }
   RnnValues gradients() const override { return plan_->gradients(values_); }
   void gather(LayerPass pass, GradientSink<float> sink) override {
-    // cuDNN writes over what it kept, so what a repeated pass reads is computed again.
+    // cuDNN overwrites what it kept, so the passes before a repeated one are computed again.
     if (pass == LayerPass::input_gradient && done_ != LayerPass::forward) gather(LayerPass::forward, {});
     if (pass == LayerPass::weight_gradient && done_ != LayerPass::input_gradient) gather(LayerPass::input_gradient, {});
     device_->gather(plan_->call(pass, sink.add),
@@ -165,11 +165,11 @@ class NvidiaRnn final : public LibraryRnn {
   std::shared_ptr<Device> device_;
   UnsetMemory<std::byte>& workspace_;
   std::vector<std::unique_ptr<RnnPlan>> plans_;
-  RnnPlan* plan_ = nullptr;  // of the pass that is under way
+  RnnPlan* plan_ = nullptr;  // of the current pass
   float* weight_ = nullptr;
   std::byte* values_ = nullptr;
   LayerPass done_ = LayerPass::weight_gradient;
-  DeviceMemory<std::byte> kept_;  // released before the plans, as the workspace is
+  DeviceMemory<std::byte> kept_;  // released before the plans, like the workspace
 };
 
 class NvidiaLibraries final : public Libraries {
@@ -234,7 +234,7 @@ class NvidiaLibraries final : public Libraries {
   }
 
  private:
-  /// Once, so that it can be captured.
+  /// Makes the call once, so that it can be captured, and returns it.
   template <class Call>
   std::unique_ptr<Call> called(std::unique_ptr<Call> call) const {
     call_once(device_, *call);
@@ -265,7 +265,7 @@ class NvidiaLibraries final : public Libraries {
                                    batch * y_pitch};
     return std::make_unique<ConvolutionCall>(ConvolutionPlan{g, batch, pass, target(), options}, sizes, cudnn());
   }
-  /// Null where a host plays the calls. Before anything else is asked of cuDNN.
+  /// cuDNN's handle, or null if the host plays the calls. This is called before anything else that uses cuDNN.
   std::shared_ptr<cudnnContext> const& cudnn() {
     require_cudnn();
     device_->make_current();
@@ -289,11 +289,11 @@ class NvidiaLibraries final : public Libraries {
   Precision precision_;
   std::shared_ptr<cudnnContext> cudnn_;
   std::shared_ptr<cublasLtContext> cublaslt_;
-  std::optional<DeviceProperties> properties_;  // where there is no cuDNN
+  std::optional<DeviceProperties> properties_;  // only if there is no handle of cuDNN
   std::map<Question, std::unique_ptr<PlannedCall>> calls_;
   std::map<PoolingQuestion, std::unique_ptr<PoolingCall>> poolings_;
   std::map<void const*, NvidiaRnn> rnns_;
-  UnsetMemory<std::byte> workspace_;  // released before the calls: they may still be under way
+  UnsetMemory<std::byte> workspace_;  // released before the calls, which may still be running
 };
 
 std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precision) {
@@ -302,10 +302,11 @@ std::shared_ptr<Libraries> make(std::shared_ptr<Device> device, Precision precis
 
 }  // namespace
 
-/// The linker keeps this file because coldpress::cuda_libs asks for the name.
+/// Registers the libraries before main(). The linker keeps this file because coldpress::cuda_libs asks for this name.
 extern "C" __attribute__((constructor(101))) void coldpress_cuda_libraries() {
-  // cuDNN's recurrent layers multiply by cuBLAS in several streams, which take what buffers are free: where all are of
-  // one size the sums are always the same. Here, before there are threads; what the user has set stays.
+  // cuDNN's recurrent layers call cuBLAS in several streams, which use whichever buffers are free. If all buffers have
+  // the same size, sums are always the same. It is set here, before there are threads; a value that the user has set
+  // stays.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0);
   libraries_maker() = make;
 }

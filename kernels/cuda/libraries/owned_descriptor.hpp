@@ -1,4 +1,4 @@
-// A descriptor of cuDNN's older functions that owns itself.
+// A descriptor of cuDNN's older API that destroys itself.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -28,12 +28,12 @@ class OwnedDescriptor {
   std::unique_ptr<std::remove_pointer_t<T>, Destroy> owned_;
 };
 
-/// As these functions take it.
+/// Converts a size to int, which this API takes.
 inline int int_of(Index size) {
-  require(size <= std::numeric_limits<int>::max(), "network: cuDNN takes no size above 2^31 - 1");
+  require(size <= std::numeric_limits<int>::max(), "network: cuDNN accepts no size above 2^31 - 1");
   return static_cast<int>(size);
 }
-/// What helps where a function refuses what it should take.
+/// The advice if a function refuses what it should accept.
 inline constexpr char const* to_report = "leave out .libraries, and report it";
 
 }  // namespace coldpress::cuda

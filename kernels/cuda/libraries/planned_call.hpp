@@ -1,4 +1,4 @@
-// A library's call that was planned once, for the passes that make it.
+// A library's call that is planned once and made in many passes.
 #pragma once
 
 #include <coldpress/backend/cuda/pass.hpp>
@@ -7,16 +7,16 @@ namespace coldpress::cuda {
 
 class PlannedCall : public LibraryCall {
  public:
-  /// Bytes of memory that it needs for itself while it runs.
+  /// Bytes of scratch memory that the call needs while it runs.
   virtual Index workspace() const = 0;
-  /// Floats of the operands that it reads or writes; 0: it has none of these.
+  /// The sizes, in floats, of the operands that the call reads or writes; 0 for those that it does not use.
   struct Sizes {
     Index x, weight, bias, y;
   };
   virtual Sizes sizes() const = 0;
 
  protected:
-  /// A host plays it: what the workspace holds is nothing that others read.
+  /// Fills the workspace with NaN when the host plays the call, so that nothing can depend on its contents.
   void spoil(Operands const& operands) const {
     if (operands.workspace) std::memset(operands.workspace, 0xff, static_cast<std::size_t>(workspace()));
   }

@@ -13,7 +13,7 @@ PoolingCall::PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> 
   PoolingGeometry const& g = task.geometry;
   constexpr char const* action = "describing a pooling";
   Axis const axes[] = {g.depth, g.height, g.width};
-  // Without the axis of depth where these are images.
+  // Images have no axis of depth.
   int const first = g.depth.in == 1 && g.depth.filter == 1 && g.depth.padding == 0 ? 1 : 0, count = 3 - first;
   int windows[3], paddings[3], strides[3];
   for (int n = 0; n < count; ++n) {

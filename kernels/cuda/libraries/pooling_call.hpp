@@ -1,4 +1,4 @@
-// A pooling's forward pass by cuDNN, or by loops that read what it was told.
+// Computes a pooling's forward pass by cuDNN, or by loops on the host that read the same descriptors.
 #pragma once
 
 #include <coldpress/core/geometry.hpp>
@@ -10,17 +10,17 @@
 
 namespace coldpress::cuda {
 
-/// For images, or volumes, of a minibatch.
+/// A pooling of a minibatch of images or volumes.
 struct PoolingTask {
   PoolingGeometry geometry;
   Index batch, x_pitch, y_pitch;
 };
-/// Whether cuDNN's outputs have the same extents: it rounds down.
+/// Whether cuDNN, which rounds down, gives outputs of the same extents.
 bool has_library(PoolingGeometry const& geometry);
 
 class PoolingCall final : public PlannedCall {
  public:
-  /// Without cuDNN it can be played alone. Throws LibraryError.
+  /// If `cudnn` is null, it can only be played on the host. Throws LibraryError.
   PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> cudnn);
   Index workspace() const override { return 0; }
   Sizes sizes() const override { return sizes_; }
@@ -35,7 +35,7 @@ class PoolingCall final : public PlannedCall {
   OwnedDescriptor<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor> x_, y_;
 };
 
-/// cudnnPoolingForward, from the descriptors' attributes.
+/// The emulation of cudnnPoolingForward, which reads the descriptors' attributes.
 cudnnStatus_t emulated_pooling(cudnnHandle_t, cudnnPoolingDescriptor_t pooling, void const* alpha,
                                cudnnTensorDescriptor_t of_x, void const* x, void const* beta,
                                cudnnTensorDescriptor_t of_y, void* y);

@@ -61,7 +61,7 @@ RnnPlan::RnnPlan(RnnTask const& task, bool tf32, RnnLibrary const& library, std:
 void RnnPlan::describe(bool tf32) {
   RecurrentWeights const& w = task_.weights;
   constexpr char const* action = "describing a recurrent layer";
-  // Without dropout it has no state; without a handle it is never read.
+  // Without dropout there is no dropout state, and without a handle the descriptor is never read.
   if (cudnn_) check(cudnnSetDropoutDescriptor(no_dropout_.get(), cudnn_.get(), 0, nullptr, 0, 0), action, to_report);
   int const hidden = int_of(w.hidden), layers = int_of(w.layers), batch = int_of(task_.batch),
             directions = int_of(w.directions);
@@ -108,7 +108,7 @@ void RnnPlan::find_weights(float const* weight) {
       found(bias, their_bias, (of_h ? ours.bias_h : ours.bias_x) + gate * w.hidden, w.hidden);
     }
   }
-  // What lies together on both sides is one run.
+  // Adjacent weights that are adjacent on both sides are merged into one run.
   std::sort(runs_.begin(), runs_.end(), [](Run const& a, Run const& b) { return a.ours < b.ours; });
   std::size_t last = 0;
   for (std::size_t n = 1; n < runs_.size(); ++n) {
@@ -147,7 +147,7 @@ void RnnPlan::lay_out() {
 }
 
 void RnnPlan::Call::put(void* stream, Operands const& operands) const {
-  run(operands, static_cast<cudaStream_t>(stream));  // which cuDNN has, too
+  run(operands, static_cast<cudaStream_t>(stream));  // it is the stream that cuDNN was given, too
 }
 void RnnPlan::Call::play(Operands const& operands) const {
   spoil(operands);
@@ -172,7 +172,7 @@ void RnnPlan::Call::run(Operands const& operands, cudaStream_t stream) const {
             "copying weights");
     }
   };
-  // Every sequence starts from zero, which a null says.
+  // A null pointer says that every sequence starts from zero.
   void* const last = p.task_.output == RnnOutput::sequence ? nullptr : values.last;
   auto const workspace = static_cast<std::size_t>(p.workspace_);
   switch (pass_) {
@@ -193,7 +193,7 @@ void RnnPlan::Call::run(Operands const& operands, cudaStream_t stream) const {
                                 operands.workspace, p.reserve_size_, reserve),
           "executing a recurrent layer backward", to_report);
     case LayerPass::weight_gradient:
-      // It adds to what is there.
+      // cuDNN adds to what is there.
       if (!add_) zero(weight_gradient, p.weight_space_);
       if (add_ && !in_place) copy(weight_gradient, false);
       check(library.backward_weights(p.cudnn_.get(), p.rnn_.get(), CUDNN_WGRAD_MODE_ADD, nullptr, p.x_.get(), values.x,

@@ -1,6 +1,7 @@
-// A recurrent layer's passes by cuDNN: descriptors, sizes and places that are worked out once for a size of a
-// minibatch.
+// Computes a recurrent layer's passes by cuDNN.
 #pragma once
+
+// Descriptors, sizes and offsets are computed once per size of the minibatch.
 
 #include <libraries.hpp>
 
@@ -15,8 +16,8 @@ namespace coldpress::cuda {
 
 class RnnPlan {
  public:
-  /// In single precision throughout unless `tf32`, and in an order that is always the same. Where cuDNN has the weights
-  /// in another order than `weight`, or with gaps, they are copied in each call. Throws LibraryError.
+  /// Computes in single precision unless `tf32` is set, with sums in a fixed order. If cuDNN's weights are ordered
+  /// differently from `weight`, or have gaps, they are copied in each call. Throws LibraryError.
   RnnPlan(RnnTask const& task, bool tf32, RnnLibrary const& library, std::shared_ptr<cudnnContext> cudnn,
           float const* weight);
   RnnPlan(RnnPlan const&) = delete;
@@ -24,11 +25,11 @@ class RnnPlan {
   RnnTask const& task() const { return task_; }
   bool weights_are_in_place() const { return !places_.weights; }
   Index workspace() const { return workspace_; }  // bytes
-  /// Bytes of what its calls share, from forward to backward: their `kept`.
+  /// Bytes of the memory that its calls share from forward to backward: LibraryCall::Operands::kept.
   Index kept() const { return kept_size_; }
   RnnValues values(void* kept) const { return values_at(kept, values_); }
   RnnValues gradients(void* kept) const { return values_at(kept, gradients_); }
-  /// Of the operands it reads the weights, or adds to their gradient.
+  /// A call's operands: it reads the weights, or writes or adds to their gradient.
   LibraryCall const& call(LayerPass pass, bool add) const {
     return calls_[pass == LayerPass::weight_gradient && add ? 3 : static_cast<std::size_t>(pass)];
   }
@@ -49,19 +50,19 @@ class RnnPlan {
     LayerPass pass_;
     bool add_;
   };
-  /// A run of weights that lie together on both sides: where in floats, and how many.
+  /// A run of weights that are contiguous on both sides: its offsets and its size in floats.
   struct Run {
     Index ours, theirs, size;
   };
-  struct Offsets {  // bytes in `kept`
+  struct Offsets {  // in bytes from `kept`
     Index x, y, last;
   };
   static RnnValues values_at(void* kept, Offsets const& at) {
     auto const place = [&](Index offset) { return reinterpret_cast<float*>(static_cast<std::byte*>(kept) + offset); };
     return {place(at.x), place(at.y), place(at.last)};
   }
-  /// Bytes of the outputs' gradients that are zero where only last steps are handed on: those of all steps, and of the
-  /// layers below the one that is.
+  /// Bytes of the outputs' gradients that are zero if only the last step is an output: those of all steps in y, and
+  /// those of the lower layers in `last`.
   std::size_t without_gradient() const {
     Index const below = task_.output == RnnOutput::last_step ? task_.weights.layers - 1 : 0,
                 row = task_.batch * task_.weights.directions * task_.weights.hidden;
@@ -83,7 +84,7 @@ class RnnPlan {
   Index workspace_ = 0, kept_size_ = 0;
   Offsets values_{}, gradients_{};
   struct {
-    Index reserve, weights, weight_gradient;  // the last two are 0 where these are in place
+    Index reserve, weights, weight_gradient;  // the last two are 0 if the weights are in place
   } places_{};
   std::array<Call, 4> calls_;
 };

@@ -1,4 +1,4 @@
-// cuDNN's functions for recurrent layers, or a host's in their place.
+// A table of cuDNN's functions for recurrent layers, or of their emulation on the host.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,7 +6,7 @@
 
 namespace coldpress::cuda {
 
-/// What a call needs that has to do with a GPU. Descriptors are cuDNN's own in either case.
+/// The functions that use a GPU. Descriptors are cuDNN's own in both cases.
 struct RnnLibrary {
   decltype(&cudnnGetRNNWeightSpaceSize) weight_space_size;
   decltype(&cudnnGetRNNWeightParams) weight_params;
@@ -19,9 +19,9 @@ struct RnnLibrary {
 };
 RnnLibrary const& cudnn_rnn();
 
-/// Loops that read descriptors' attributes, and memory. What is kept for backward is overwritten there, as cuDNN may.
+/// Loops that read descriptors' attributes and memory. They overwrite what is kept for backward, as cuDNN may.
 RnnLibrary const& emulated_rnn();
-/// Whether it has weights in another order than coldpress, with gaps.
+/// Whether the emulation has weights in another order than coldpress, with gaps between them.
 inline bool emulated_weights_are_apart = false;
 
 }  // namespace coldpress::cuda

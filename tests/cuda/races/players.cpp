@@ -75,7 +75,7 @@ class Barrier {
     Index const before = round.done;
     arrive(round);
     round.changed.wait(lock, [&] { return round.done != before; });
-    if (round.ended) throw std::runtime_error{"threads wait at a barrier that others do not come to"};
+    if (round.ended) throw std::runtime_error{"some threads wait at a barrier that others do not reach"};
   }
   /// Of a thread that will be at no other.
   void end(Index number) {

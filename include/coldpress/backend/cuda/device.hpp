@@ -137,7 +137,7 @@ class Device {
   /// executed.
   Index next_start() const { return starts_; }
   bool has_failed(Index start) const { return std::find(failed_.begin(), failed_.end(), start) != failed_.end(); }
-  /// Ends a pass. Passes are started in groups of `passes`, or earlier if a result is read.
+  /// submit() ends a pass. start_together() says how many passes are started as a group; fewer are if a result is read.
   void submit();
   void start_together(int passes);
   /// The place in which the inputs of this pass are staged: there are two per pass of a group. Waits until the passes
