@@ -46,7 +46,7 @@ template <class Recorder, class L>
 requires(
     OneInput<L> && !requires { L::is_container; } && !requires { L::inner; }) constexpr Value<Recorder>
 operator|(Value<Recorder> x, L const& layer) {
-  return apply(layer, x);
+  return detail::add(layer, std::array{x}, x.recorder);
 }
 
 /// x | name("scores"): the name of what makes x, or of an input.
