@@ -4,6 +4,8 @@
 
 #include <coldpress/core/layer.hpp>
 
+#include <utility>
+
 namespace coldpress {
 
 namespace detail {
