@@ -1,5 +1,7 @@
 #include "batch.hpp"
 
+#include <coldpress/core/layer_traits.hpp>
+
 #include <algorithm>
 #include <map>
 #include <optional>

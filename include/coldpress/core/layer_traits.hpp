@@ -4,6 +4,8 @@
 
 #include <coldpress/core/layer.hpp>
 
+#include <utility>
+
 namespace coldpress {
 
 namespace detail {
@@ -162,10 +164,10 @@ struct LayerTraits {
 /// among them.
 template <class L>
 constexpr bool is_by_sample(L const& part, Shapes in) {
-  if constexpr (Loss<L>) {
-    return true;
-  } else {
+  if constexpr (Layer<L>) {
     return !LayerTraits<L>::with_input(part, in).mixes_samples;
+  } else {
+    return Loss<L>;  // a statistic adds samples up
   }
 }
 

@@ -51,6 +51,11 @@ constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const&
     return sample_losses(loss, in, y, t, dy, dt);
   }
 }
+/// Adds a mean loss to those of other minibatches.
+template <class Run, class T>
+constexpr void gather(Run const& run, double* sums, T mean) {
+  ComputedIn<Run>::gather(run.backend, sums, mean, run.batch);
+}
 }  // namespace detail
 
 /// Shows the samples to the statistics.
@@ -143,7 +148,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       detail::where_passed(run, g, Second{}, [&] { hand_over(Second{}, run.target(g, Second{})); });
       each(g, mean);
       total += mean;
-      if (double* const sums = run.sums_of(node)) detail::ComputedIn<Run>::gather(run.backend, sums, mean, run.batch);
+      if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
     });
   });
   observe(run);

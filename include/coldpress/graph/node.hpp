@@ -76,7 +76,8 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   } else {
     static_assert(
         requires(detail::Anything const& any) { layer.forward(any, any); },
-        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view, or "
+        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view, "
+        "or "
         "forward");
     static_assert(
         !Traits::propagates || requires { L::capabilities; },
