@@ -107,7 +107,7 @@ COLDPRESS_INLINE float const* flushed(float const* x, Index count, float* memory
   Vector const smallest = splat(smallest_factor);
   Index i = 0;
   for (; i + lanes <= count; i += lanes) store(memory + i, flush_small(load(x + i), smallest));
-  for (; i < count; ++i) memory[i] = flush_small(Vector{x[i]}, smallest)[0];
+  for (; i < count; ++i) memory[i] = flush_small(splat(x[i]), smallest)[0];
   return memory;
 }
 
