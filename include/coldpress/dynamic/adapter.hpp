@@ -75,7 +75,8 @@ class Adapted final : public Executable, private Training {
       take_outputs(inference_);
       kept_ = passed_back_ = false;
     } else {
-      throw ShapeError{"step: a layer of this network takes its input whole, so a sequence cannot come in parts"};
+      throw ShapeError{
+          "step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts"};
     }
     return outputs();
   }
