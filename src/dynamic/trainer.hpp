@@ -104,8 +104,7 @@ class Trainer final : public Training {
                                          objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
     auto fresh_objective = objective;  // which may find no memory, while nothing has changed
-    if (space_)
-      engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget_layers();  // its memory and layers go
+    if (space_) engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget_layers();  // its memory and layers go
     space_ = std::move(fresh);
     trained_for_ = std::move(fresh_objective);
   }
