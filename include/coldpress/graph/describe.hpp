@@ -29,7 +29,7 @@ struct Description {
 
   /// A table with the columns layer, shape, parameters, FLOPs, bytes, group (layers with the same number are computed
   /// in one pass) and buffer. The buffer is the offset of the value in the workspace and its size, in bytes per sample,
-  /// and whether it is kept in blocks of images. If a layer reads something else than the layer before it, a last
+  /// and whether it is kept in blocks of images. If a layer reads something other than the layer before it, a last
   /// column says what.
   std::string table() const;
   /// The same as a GraphViz graph, in which a box is a layer and a frame is a group. `dot -Tsvg` draws it.
@@ -179,12 +179,12 @@ inline std::string in_words(grid::Demand const& demand) {
   auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   std::string const blocks = count(demand.blocks, "block"), barriers = count(demand.barriers, "barrier");
   auto const how = [&]() -> std::string {
-    if (demand.blocks == 1) return "one block, which has all the work";
+    if (demand.blocks == 1) return "one block, which does all the work";
     if (demand.barriers == 0) return blocks + ", or as many as fit, without a barrier";
-    if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " of all";
+    if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " across the grid";
     if (demand.fits_cluster()) return "one cluster of " + blocks + " with " + barriers;
-    return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", sooner done than " +
-           blocks + " with barriers of all";
+    return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", faster than " + blocks +
+           " with barriers across the grid";
   };
   if (demand.apart == 0) return how();
   return how() + "; " + std::to_string(demand.apart) + " have samples of their own, in " +
@@ -202,10 +202,10 @@ inline std::string in_words(std::vector<grid::ProductBlocks> const& products) {
     text += product.count > 1 ? "  " + count(product.count, "product") + " of " : "  a product of ";
     text += std::to_string(product.rows) + " x " + std::to_string(product.columns) + " sums of " +
             count(product.terms, "term");
-    if (product.parts > 1) text += ", cut into " + count(product.parts, "part");
+    if (product.parts > 1) text += ", divided into " + count(product.parts, "part");
     text += product.apart ? ": " + count(product.blocks, "tile") + " of each block's own samples"
                           : ": " + count(product.blocks, "block");
-    text += &product == largest && products.size() > 1 ? ", and the most multiply-adds\n" : "\n";
+    text += &product == largest && products.size() > 1 ? ", with the most multiply-adds\n" : "\n";
   }
   return text;
 }
