@@ -175,7 +175,8 @@ class ConfigWalk {
     for (std::string const& name : config.inputs) from.push_back(resolve(name, scope));
     if (from.empty() && !is_source(config.layer_type)) from.push_back(before);
     if (from.size() > max_inputs)
-      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) + " inputs; nest layers to join more"};
+      throw UnsupportedError{"a layer has at most " + std::to_string(max_inputs) +
+                             " inputs; to join more, nest several"};
     check_propagate_down(config, from.size());
     for (std::size_t k = 0; k < config.propagate_down.size(); ++k) from[k].open &= config.propagate_down[k];
     Value const made = add_layer(config, from);

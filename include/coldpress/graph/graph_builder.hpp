@@ -106,7 +106,7 @@ class GraphBuilder {
   /// Adds a layer with all its parameters.
   template <class L>
   constexpr int add(L const& layer, View<int const> inputs, Sharing const& sharing = {}) {
-    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; nest layers to join more");
+    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
     Shape in[max_inputs] = {};
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shape(inputs[k]);
     Shapes const shapes{in, inputs.size()};

@@ -44,7 +44,7 @@ struct Node {
 
 namespace detail {
 constexpr void connect(Node& node, View<int const> inputs) {
-  require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; nest layers to join more");
+  require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
   for (std::size_t k = 0; k < inputs.size(); ++k) node.inputs[k] = inputs[k];
 }
 }  // namespace detail

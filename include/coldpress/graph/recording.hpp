@@ -58,7 +58,7 @@ struct Counter {
   constexpr int add(L const& layer, View<int const> inputs, Sharing const& = {}) {
     require(counts.nodes < max_nodes, "graph: there are more than 1024 layers");
     Shape in[max_inputs] = {};
-    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; nest layers to join more");
+    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
     input_sizes[counts.nodes] = in[0].size();
     if constexpr (!Layer<L>) {
