@@ -1,8 +1,9 @@
-// Everything a static user needs: layers, networks as types, training. No third-party header but Boost.Hana's small
-// ones.
+// Everything that static networks need: layers, networks as types, and training.
 #pragma once
 
-// First, so that a compiler's error about a shape begins with a short path.
+// It includes no third-party header except a few small ones of Boost.Hana.
+
+// This is first, so that a compiler's error about a shape begins with a short path.
 #include <coldpress/core/shape.hpp>
 
 #include <coldpress/graph/blocks.hpp>

@@ -1,6 +1,8 @@
-// Static networks on a GPU: coldpress.hpp with the backend Cuda. Link coldpress::cuda. In a file that nvcc compiles a
-// pass is one kernel; in others only the emulated device computes (docs/gpu.md).
+// Static networks on a GPU: coldpress.hpp with the backend Cuda. Link coldpress::cuda.
 #pragma once
+
+// In a file that nvcc compiles, a pass is one kernel. In other files only the emulated device can compute
+// (docs/gpu.md).
 
 #include <coldpress/backend/cuda/host_transfer.hpp>
 #include <coldpress/coldpress.hpp>

@@ -1,6 +1,7 @@
-// The dynamic API: networks from configs and files, with Juice's names. Link coldpress::dynamic; files need
-// coldpress::persist.
+// The dynamic API: networks from configs and files, with the names of Juice. Link coldpress::dynamic.
 #pragma once
+
+// Files also need coldpress::persist.
 
 #include <coldpress/dynamic/layer.hpp>
 #include <coldpress/dynamic/network.hpp>

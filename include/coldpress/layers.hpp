@@ -1,6 +1,7 @@
-// THE LIST of built-in layers, losses and statistics: the table of contents of the library. Configs, files, docs and
-// tests fold over it.
+// The list of all built-in layers, losses and statistics: the table of contents of the library.
 #pragma once
+
+// Configs, files, documentation and tests are made by loops over it.
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/layers/accuracy.hpp>
@@ -70,7 +71,8 @@ using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                Hinge, GaussianKL, Wasserstein>;
 using BuiltinStatistics = TypeList<Accuracy, BinaryAccuracy>;
 
-/// Which operation of a layer it is, where types are erased: the place of the layer among the built-in ones.
+/// The number that identifies a layer's operation where types are erased: the index of the layer among the built-in
+/// ones.
 template <class L>
 inline constexpr int operation_id = index_of<L>(BuiltinLayers{});
 

@@ -1,4 +1,4 @@
-// Files: networks, training configs and checkpoints in Cap'n Proto. Link coldpress::persist.
+// Files: networks, training configs and checkpoints in Cap'n Proto's format. Link coldpress::persist.
 #pragma once
 
 #include <coldpress/persist/checkpoint.hpp>

@@ -1,4 +1,4 @@
-// The laws that every layer must keep, whatever it computes, for the tests of anyone who writes one.
+// The laws that every layer must obey, for the tests of anyone who writes a layer.
 #pragma once
 
 // coldpress::testing::violations<Snake{0.5f}>() is empty, or says what is wrong. A law examines one network and adds a

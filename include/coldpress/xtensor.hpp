@@ -1,4 +1,4 @@
-// Minibatches as xtensor arrays and expressions, outputs as xtensor views. Needs xtensor.
+// Minibatches as xtensor arrays and expressions, and outputs as xtensor views. It needs xtensor.
 #pragma once
 
 #include <coldpress/backend/xtensor_headers.hpp>
@@ -8,9 +8,9 @@
 
 namespace coldpress {
 
-/// Any xtensor expression is a minibatch {batch, sample shape}, read in row-major order. Values that already lie in
-/// memory like that are used in place (arrays, adaptors, views of whole samples); anything else is evaluated first, and
-/// its values are converted.
+/// Accepts any xtensor expression as a minibatch {batch, sample shape}, in row-major order. Values that already are in
+/// memory in that order are used in place (arrays, adaptors, views of whole samples). Anything else is evaluated first,
+/// and its values are converted.
 template <class X, class T>
 requires xt::is_xexpression<X>::value class SamplesOf<X, T> {
   std::vector<T> evaluated_;
@@ -30,7 +30,7 @@ requires xt::is_xexpression<X>::value class SamplesOf<X, T> {
     }
     values = evaluated_;
   }
-  SamplesOf(SamplesOf&&) = default;  // evaluated values keep their address
+  SamplesOf(SamplesOf&&) = default;  // the evaluated values keep their address
   SamplesOf(SamplesOf const&) = delete;
   SamplesOf& operator=(SamplesOf const&) = delete;
 
@@ -51,7 +51,7 @@ requires xt::is_xexpression<X>::value class SamplesOf<X, T> {
 };
 
 /// Samples as an xtensor view of shape {batch, sample shape}: as_xtensor<Net::output_shape>(net.forward(x)). The view
-/// is valid as long as they are.
+/// is valid as long as the samples are.
 template <Shape shape, class T>
 auto as_xtensor(Samples<T> samples) {
   require(static_cast<Index>(samples.size()) == samples.batch * shape.size(),
@@ -62,7 +62,7 @@ auto as_xtensor(Samples<T> samples) {
   return xt::adapt(samples.data(), samples.size(), xt::no_ownership(), extents);
 }
 
-/// The same for a shape that is known at run time; only the rank is constant: as_xtensor<3>(samples, shape).
+/// The same for a shape that is known only at run time. The rank must be a constant: as_xtensor<3>(samples, shape).
 template <int rank, class T>
 auto as_xtensor(Samples<T> samples, Shape const& shape) {
   require(shape.rank() == rank, "as_xtensor: the shape must have the rank that was asked for");

@@ -19,7 +19,7 @@ class Trainer final : public Training {
     auto const& outputs = engine_.output_shapes_;
     Index const batch = kept_batch();
     if (output_gradients.size() != outputs.size())
-      refuse("backward: takes a gradient for each of ", outputs.size(), " outputs, got ", output_gradients.size());
+      refuse("backward: expected a gradient for each of ", outputs.size(), " outputs, got ", output_gradients.size());
     for (std::size_t k = 0; k < outputs.size(); ++k)
       check_values("backward: the gradient of an output", output_gradients[k].size(), batch, outputs[k]);
     auto const run = resume(outputs.size());
@@ -35,7 +35,7 @@ class Trainer final : public Training {
     return engine_.outlet_.input_gradients_there();
   }
   void backward_parameters() override {
-    require(engine_.passed_back_, "backward_parameters: comes after backward_input");
+    require(engine_.passed_back_, "backward_parameters: call backward_input first");
     coldpress::backward(resume(SIZE_MAX), gradients(), Pass::parameters);
     engine_.border_.submit();
   }
@@ -109,7 +109,7 @@ class Trainer final : public Training {
     trained_for_ = std::move(fresh_objective);
   }
   Index kept_batch() const {
-    require(!engine_.kept_.empty(), "backward: comes after forward in training mode");
+    require(!engine_.kept_.empty(), "backward: call forward in training mode first");
     return engine_.samples(engine_.training_->program, engine_.kept_);
   }
   EngineRun resume(std::size_t kept) {

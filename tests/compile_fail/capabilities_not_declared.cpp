@@ -1,4 +1,4 @@
-// error: layer: where it has backward_input, it declares what that reads
+// error: layer: a layer with backward_input must declare what that reads
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

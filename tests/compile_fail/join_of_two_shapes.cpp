@@ -1,4 +1,4 @@
-// error: graph: an operation by element joins values of different shapes
+// error: graph: an element-wise operation joins values of different shapes
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,5 +1,4 @@
-// error: layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view,
-// or forward
+// error: layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,4 +1,4 @@
-// error: Shared: layers of one key need the same parameters, in shape and order
+// error: Shared: layers with the same key need the same parameters, in shape and order
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

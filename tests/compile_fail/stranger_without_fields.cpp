@@ -1,4 +1,4 @@
-// error: a layer in a config or a file has named fields: COLDPRESS_FIELDS
+// error: a layer in a config or a file must have named fields: COLDPRESS_FIELDS
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 

@@ -1,4 +1,4 @@
-// error: step: a layer of this network takes its input whole, so a sequence cannot come in parts
+// error: step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -86,11 +86,11 @@ TEST_CASE("who describes a network on a GPU says how its passes run there, and w
   Step<T1> const small;
   CHECK(from(describe(small.net), "forward is") ==
         "forward is one kernel: one cluster of 2 blocks with 2 barriers\n"
-        "  a product of 64 x 128 sums of 784 terms: 2 blocks, and the most multiply-adds\n"
+        "  a product of 64 x 128 sums of 784 terms: 2 blocks, with the most multiply-adds\n"
         "  a product of 64 x 10 sums of 128 terms: 1 block\n");
   Network<Sequential<Linear{4}>, Shape{3}, AnyBatch, Cuda> const tiny{1, Cuda::on("cuda:emulated")};
   CHECK(from(describe(tiny), "forward is") ==
-        "forward is one kernel: one block, which has all the work\n"
+        "forward is one kernel: one block, which does all the work\n"
         "  a product of 1 x 4 sums of 3 terms: 1 block\n");
   CHECK(from(describe(tiny, 1000), "forward is") ==
         "forward is one kernel: 16 blocks, or as many as fit, without a barrier\n"
@@ -101,16 +101,16 @@ TEST_CASE("who describes a network on a GPU says how its passes run there, and w
 
 TEST_CASE("who describes a step on a GPU says how many blocks each product has") {
   CHECK(describe(Step<T1>{}.solver) ==
-        "a step is one kernel: one cluster of 16 blocks with 5 barriers, sooner done than 26 blocks with barriers of "
-        "all\n"
-        "  a product of 64 x 128 sums of 784 terms: 2 blocks, and the most multiply-adds\n"
+        "a step is one kernel: one cluster of 16 blocks with 5 barriers, faster than 26 blocks with barriers across "
+        "the grid\n"
+        "  a product of 64 x 128 sums of 784 terms: 2 blocks, with the most multiply-adds\n"
         "  a product of 64 x 10 sums of 128 terms: 1 block\n"
         "  a product of 64 x 128 sums of 10 terms: 2 blocks\n"
         "  a product of 10 x 128 sums of 64 terms: 2 blocks\n"
         "  a product of 128 x 784 sums of 64 terms: 26 blocks\n");
   CHECK(describe(Step<T2>{}.solver) ==
-        "a step is one kernel: 104 blocks, or as many as fit, with 8 barriers of all\n"
-        "  a product of 128 x 512 sums of 784 terms: 16 blocks, and the most multiply-adds\n"
+        "a step is one kernel: 104 blocks, or as many as fit, with 8 barriers across the grid\n"
+        "  a product of 128 x 512 sums of 784 terms: 16 blocks, with the most multiply-adds\n"
         "  a product of 128 x 512 sums of 512 terms: 16 blocks\n"
         "  a product of 128 x 10 sums of 512 terms: 2 blocks\n"
         "  a product of 128 x 512 sums of 10 terms: 16 blocks\n"
@@ -119,7 +119,7 @@ TEST_CASE("who describes a step on a GPU says how many blocks each product has")
         "  a product of 512 x 512 sums of 128 terms: 64 blocks\n"
         "  a product of 512 x 784 sums of 128 terms: 104 blocks\n");
   CHECK(describe(Step<T3>{}.solver) ==
-        "a step is one kernel: 2880 blocks, or as many as fit, with 18 barriers of all\n"
+        "a step is one kernel: 2880 blocks, or as many as fit, with 18 barriers across the grid\n"
         "  a product of 20 x 36864 sums of 25 terms: 576 blocks\n"
         "  a product of 50 x 4096 sums of 500 terms: 64 blocks\n"
         "  a product of 64 x 500 sums of 800 terms: 8 blocks\n"
@@ -128,14 +128,14 @@ TEST_CASE("who describes a step on a GPU says how many blocks each product has")
         "  a product of 10 x 500 sums of 64 terms: 8 blocks\n"
         "  a product of 64 x 800 sums of 500 terms: 13 blocks\n"
         "  a product of 500 x 800 sums of 64 terms: 104 blocks\n"
-        "  a product of 20 x 9216 sums of 1250 terms: 144 blocks, and the most multiply-adds\n"
-        "  a product of 50 x 500 sums of 4096 terms, cut into 16 parts: 128 blocks\n"
-        "  a product of 20 x 25 sums of 36864 terms, cut into 128 parts: 128 blocks\n");
+        "  a product of 20 x 9216 sums of 1250 terms: 144 blocks, with the most multiply-adds\n"
+        "  a product of 50 x 500 sums of 4096 terms, divided into 16 parts: 128 blocks\n"
+        "  a product of 20 x 25 sums of 36864 terms, divided into 128 parts: 128 blocks\n");
   CHECK(describe(Step<T4>{}.solver) ==
         "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
         "shared memory\n"
         "  a product of 16 x 64 sums of 17 terms: 1 tile of each block's own samples\n"
-        "  a product of 16 x 64 sums of 64 terms: 1 tile of each block's own samples, and the most multiply-adds\n"
+        "  a product of 16 x 64 sums of 64 terms: 1 tile of each block's own samples, with the most multiply-adds\n"
         "  a product of 16 x 6 sums of 64 terms: 1 tile of each block's own samples\n"
         "  a product of 16 x 64 sums of 6 terms: 1 tile of each block's own samples\n"
         "  a product of 6 x 64 sums of 16 terms: 1 tile of each block's own samples\n"
@@ -143,18 +143,18 @@ TEST_CASE("who describes a step on a GPU says how many blocks each product has")
         "  a product of 64 x 64 sums of 16 terms: 1 tile of each block's own samples\n"
         "  a product of 64 x 17 sums of 16 terms: 1 tile of each block's own samples\n");
   CHECK(describe(Step<T5>{}.solver) ==
-        "a step is one kernel: one cluster of 16 blocks with 1 barrier, sooner done than 18 blocks with barriers of "
-        "all; 14 have samples of their own, in 85 KiB of shared memory\n"
+        "a step is one kernel: one cluster of 16 blocks with 1 barrier, faster than 18 blocks with barriers across "
+        "the grid; 14 have samples of their own, in 85 KiB of shared memory\n"
         "  a product of 30 x 128 sums of 1 term: 2 tiles of each block's own samples\n"
         "  a product of 3 x 1 sums of 32 terms: 1 tile of each block's own samples\n"
         "  a product of 3 x 32 sums of 1 term: 1 tile of each block's own samples\n"
         "  a product of 1 x 32 sums of 3 terms: 1 tile of each block's own samples\n"
         "  a product of 128 x 1 sums of 30 terms: 2 tiles of each block's own samples\n"
-        "  a product of 128 x 32 sums of 27 terms: 2 tiles of each block's own samples, and the most multiply-adds\n");
+        "  a product of 128 x 32 sums of 27 terms: 2 tiles of each block's own samples, with the most multiply-adds\n");
   CHECK(describe(Step<T6>{}.solver) ==
-        "a step is one kernel: 12800 blocks, or as many as fit, with 24 barriers of all\n"
+        "a step is one kernel: 12800 blocks, or as many as fit, with 24 barriers across the grid\n"
         "  a product of 32 x 102400 sums of 75 terms: 1600 blocks\n"
-        "  a product of 32 x 25600 sums of 800 terms: 400 blocks, and the most multiply-adds\n"
+        "  a product of 32 x 25600 sums of 800 terms: 400 blocks, with the most multiply-adds\n"
         "  a product of 64 x 6400 sums of 800 terms: 100 blocks\n"
         "  a product of 100 x 64 sums of 1024 terms: 2 blocks\n"
         "  a product of 100 x 10 sums of 64 terms: 2 blocks\n"
@@ -163,10 +163,10 @@ TEST_CASE("who describes a step on a GPU says how many blocks each product has")
         "  a product of 100 x 1024 sums of 64 terms: 32 blocks\n"
         "  a product of 64 x 1024 sums of 100 terms: 16 blocks\n"
         "  a product of 32 x 6400 sums of 1600 terms: 100 blocks\n"
-        "  a product of 64 x 800 sums of 6400 terms, cut into 10 parts: 130 blocks\n"
+        "  a product of 64 x 800 sums of 6400 terms, divided into 10 parts: 130 blocks\n"
         "  a product of 32 x 25600 sums of 800 terms: 400 blocks\n"
-        "  a product of 32 x 800 sums of 25600 terms, cut into 10 parts: 130 blocks\n"
-        "  a product of 32 x 75 sums of 102400 terms, cut into 64 parts: 128 blocks\n");
+        "  a product of 32 x 800 sums of 25600 terms, divided into 10 parts: 130 blocks\n"
+        "  a product of 32 x 75 sums of 102400 terms, divided into 64 parts: 128 blocks\n");
 }
 
 namespace {

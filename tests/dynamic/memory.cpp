@@ -113,7 +113,7 @@ TEST_CASE("room that is made after a forward pass leaves no backward pass of it"
   auto const check = [&](Net net) {
     net.forward(two.x);
     net.reserve(64);
-    CHECK_THROWS_WITH(net.backward(two.dy), Catch::Contains("comes after forward in training mode"));
+    CHECK_THROWS_WITH(net.backward(two.dy), Catch::Contains("call forward in training mode first"));
     net.forward(two.x), net.reserve(2);  // there is room already
     net.forward(two.x), net.backward(two.dy);
   };

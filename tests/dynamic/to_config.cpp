@@ -149,12 +149,12 @@ TEST_CASE("what is wrong with a function that is run now is said by type, with t
             x | ReLU{} | Linear{5};
             return x | Linear{3};
           }),
-          config, "layer 'linear1': has weights, but no output of the network and no loss depends on what it makes");
+          config, "layer 'linear1': has weights, but no output of the network and no loss depends on its output");
   refuses(graph([](auto x) { return x | Linear{3} | name("a") | ReLU{} | name("a"); }), config,
           "two layers have this name");
   refuses(graph([](auto x) { return x | Linear{3} | name("relu1") | ReLU{}; }), config,
           "layer 'relu1': two layers have this name");
-  refuses(graph([](auto x) { return x | Linear{3} | name("a") | name("b"); }), config, "has a name already");
+  refuses(graph([](auto x) { return x | Linear{3} | name("a") | name("b"); }), config, "already has a name");
   refuses(graph([](auto x) {
             return outputs(x | Flatten{}, x | Reshape{{2, 2}});
           }),
@@ -166,7 +166,7 @@ TEST_CASE("what is wrong with a function that is run now is said by type, with t
           }),
           config, "the labels of a loss, or of a statistic, must be an input of the network");
   refuses(graph([](auto x) { return x | shared("w", Linear{4}) | Linear{5} | shared("w", Linear{4}); }), config,
-          "layers of one key need the same parameters");
+          "layers with the same key need the same parameters");
   refuses(graph([](auto x) { return (x | Linear{3}) + x; }), shape, "joins values of shapes {3} and {4}");
 }
 

@@ -1,4 +1,4 @@
-// A static network behind the dynamic API: the same bits, with its type erased.
+// Runs a static network behind the dynamic API, with the same bits.
 #pragma once
 
 #include <coldpress/dynamic/layer.hpp>
@@ -11,7 +11,7 @@
 
 namespace coldpress::dynamic {
 
-/// `Holder`: Net (owned) or Net& (borrowed).
+/// An Executable that calls a static network. `Holder` is Net (owned) or Net& (borrowed).
 template <class Holder>
 class Adapted final : public Executable, private Training {
  public:
@@ -53,7 +53,7 @@ class Adapted final : public Executable, private Training {
 
   void reserve(Index batch, Mode mode) override {
     inference_.reserve(batch), state_.reserve(batch);
-    // What grows loses what a backward pass would read.
+    // Memory that grows loses the values that a backward pass would read.
     if (mode == Mode::training) training_.reserve(batch), batch_ = batch, zeros(Shape{1}), kept_ = passed_back_ = false;
   }
   std::span<Values const> forward(std::span<Values const> inputs, Mode mode, Homes) override {
@@ -75,15 +75,16 @@ class Adapted final : public Executable, private Training {
       take_outputs(inference_);
       kept_ = passed_back_ = false;
     } else {
-      throw ShapeError{"step: a layer of this network takes its input whole, so a sequence cannot come in parts"};
+      throw ShapeError{
+          "step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts"};
     }
     return outputs();
   }
   void reset() override { state_.reset(); }
   std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes) override {
-    require(kept_, "backward: comes after forward in training mode");
+    require(kept_, "backward: call forward in training mode first");
     if (output_gradients.size() != outputs_)
-      refuse("backward: takes a gradient for each of ", outputs_, " outputs, got ", output_gradients.size());
+      refuse("backward: expected a gradient for each of ", outputs_, " outputs, got ", output_gradients.size());
     std::array<Values, outputs_> gradients;
     std::copy_n(output_gradients.begin(), outputs_, gradients.begin());
     net_.backward(gradients, training_);
@@ -95,7 +96,7 @@ class Adapted final : public Executable, private Training {
     return input_gradients_;
   }
   void backward_parameters() override {
-    require(passed_back_, "backward_parameters: comes after backward_input");
+    require(passed_back_, "backward_parameters: call backward_input first");
     std::copy_n(training_.gradients().data(), Net::parameter_size, gradients_.data());
   }
   void subtract_gradients() override {
@@ -107,7 +108,7 @@ class Adapted final : public Executable, private Training {
                        TrainingOptions const& options, Progress& progress, Homes) override {
     if (objective && Net::Graph::sums > 0)
       throw UnsupportedError{
-          "adapt: a static network with losses or statistics of its own takes no objective beside them"};
+          "adapt: a static network with losses or statistics of its own cannot have an objective in addition"};
     std::uint64_t const before = step_;
     objective ? compare(inputs, targets, *objective) : run_losses(inputs);
     kept_ = passed_back_ = false;
@@ -115,7 +116,7 @@ class Adapted final : public Executable, private Training {
       step_ = before;
       return;
     }
-    Slots const slots = objective ? FirstOutputProgram::slots() : OwnLossesProgram::slots();  // of what gradients reach
+    Slots const slots = objective ? FirstOutputProgram::slots() : OwnLossesProgram::slots();  // to which gradients flow
     std::visit([&](auto const& optimizer) { update(optimizer, options, progress, slots); }, options.optimizer);
   }
   std::span<Values const> evaluate(std::span<Values const> inputs, Homes) override {
@@ -161,7 +162,7 @@ class Adapted final : public Executable, private Training {
   void take_outputs(auto const& workspace) {
     for (std::size_t k = 0; k < outputs_; ++k) made_[k] = workspace.output(static_cast<int>(k));
   }
-  /// A gradient where there is none, of samples of a shape.
+  /// A gradient of zeros, for samples of a shape that no gradient reaches.
   Values zeros(Shape const& shape) {
     Index largest = 0;
     for (Shape const& input : input_shapes()) largest = std::max(largest, input.size());
@@ -169,7 +170,7 @@ class Adapted final : public Executable, private Training {
     zeros_.reserve(batch_ * largest);
     return {zeros_.data(), static_cast<std::size_t>(batch_ * shape.size())};
   }
-  /// Both leave gradients in training_.
+  /// Compares the first output with the targets. This and run_losses leave the gradients in training_.
   void compare(std::span<Values const> inputs, Values targets, Objective const& objective) {
     if (!objective_ || !(objective_->objective() == objective))
       objective_.emplace(objective, Backend::like_static().name());
@@ -235,8 +236,8 @@ class Adapted final : public Executable, private Training {
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
-  Gathered trained_{typename Net::Storage{}};  // of training steps
-  /// An objective is one of the first output alone.
+  Gathered trained_{typename Net::Storage{}};  // over training steps
+  /// The graph with only the first output, because an objective compares only that.
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};
   };
@@ -250,13 +251,13 @@ class Adapted final : public Executable, private Training {
   std::optional<SeparateObjective> objective_;
   std::vector<HeapMemory<float>> states_;
   std::vector<Weight> weights_;
-  std::vector<std::pair<std::string, float>> losses_;  // of the last step
+  std::vector<std::pair<std::string, float>> losses_;  // those of the last step
   std::array<Values, outputs_> made_;
   std::array<Values, inputs_> input_gradients_;
   Index batch_ = 0;
   std::array<bool, Net::Graph::parameter_count> frozen_{};
   std::uint64_t step_ = 0;
-  bool kept_ = false, passed_back_ = false;  // forward in training, and backward_input after it, were the last
+  bool kept_ = false, passed_back_ = false;  // whether the last calls were forward in training, and backward_input
 };
 
 template <class Net>

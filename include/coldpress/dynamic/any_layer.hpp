@@ -1,4 +1,4 @@
-// A layer of any type behind virtual functions: how a network that is known only at run time has a stranger's.
+// A layer of any type behind virtual functions, for custom layers in networks that are known only at run time.
 #pragma once
 
 #include <coldpress/core/executor.hpp>
@@ -10,15 +10,15 @@
 
 namespace coldpress::dynamic {
 
-/// What a layer's struct says and does, for float. Nothing of it fuses with what comes before or after but a pointwise
-/// layer's operation.
+/// The properties and functions of a layer's struct, for float. Only a pointwise layer's operation is fused with the
+/// layers before and after.
 class AnyLayer {
  public:
   using Inputs = std::array<Rows<float>, max_inputs>;
   using Forward = ForwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Then<Chain<>, float>, float>;
   using Backward = BackwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Rows<float>, Inputs, Chain<>,
                                 GradientSinks<float>, float>;
-  /// The reference's, or the CPU's as compiled with the layer.
+  /// The primitives that the layer computes with: those of the reference, or the CPU's as compiled with the layer.
   struct Primitives {
     bool reference;
     Context context;
@@ -30,14 +30,14 @@ class AnyLayer {
 
   virtual ~AnyLayer() = default;
   virtual Custom custom(bool weights) const = 0;
-  /// A join is a node that computes here.
+  /// The node of the layer. A join is a compute node here.
   virtual Node node(View<int const> inputs, Shapes in) const = 0;
   virtual Shape output_shape(Shapes in) const = 0;
   virtual std::vector<Parameter> parameters(Shapes in) const = 0;
   virtual Index scratch(bool reference, Shapes in, Extent extent) const = 0;
   virtual Index flops(Shapes in) const = 0;
   virtual std::uint64_t key(std::uint64_t seed, std::string_view layer_name) const = 0;
-  /// Of a pointwise layer; key is that of its random numbers.
+  /// The operation of a pointwise layer. `key` is that of its random numbers.
   virtual Op op(bool reference, std::uint64_t key) const = 0;
   virtual void forward(Primitives with, Forward const& pass) const = 0;
   virtual void backward(Primitives with, Backward const& pass) const = 0;
@@ -45,16 +45,16 @@ class AnyLayer {
   virtual void backward_parameters(Primitives with, Backward const& pass) const = 0;
 };
 
-/// What the process knows of a type of layer.
+/// What the process knows about a type of layer.
 struct Registration {
   std::type_index type;
   bool source;     // takes no input
   bool any_steps;  // takes sequences of any length, with the same weights
   std::shared_ptr<AnyLayer const> (*make)(Custom const&);
 };
-/// Throws ConfigError where the name is that of a built-in layer or of another type. Safe to call from any thread.
+/// Throws ConfigError if the name is that of a built-in layer or of another type. It may be called from any thread.
 void register_type(std::string_view name, Registration const& registration);
-/// Null where no type of this name is registered.
+/// Returns null if no type of this name is registered.
 Registration const* find_type(std::string const& name);
 
 }  // namespace coldpress::dynamic

@@ -1,4 +1,4 @@
-// Layers from outside the library as data: the name of a type, and fields that a file can hold.
+// Custom layers as data: the name of a type, and fields that a file can hold.
 #pragma once
 
 #include <coldpress/core/for_each_field.hpp>
@@ -17,8 +17,8 @@
 
 namespace coldpress::dynamic {
 
-/// A layer by its type's name and fields. One whose type is registered (register_layer.hpp) runs; any can be inspected
-/// and written again.
+/// A layer as its type's name and its fields. It can run if its type is registered (register_layer.hpp); any can be
+/// inspected and written again.
 struct Custom {
   using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::uint64_t>>;
   std::string type;
@@ -32,8 +32,8 @@ concept Described = coldpress::Layer<L> && boost::hana::Struct<L>::value;
 
 namespace detail {
 
-/// Calls f(name, value) for all that a field consists of, of which the first has its name: "weight" and
-/// "weight.lr_mult" are of a Weight.
+/// Calls f(name, value) for every part of a field. The first part has the name of the field: those of a Weight are
+/// called "weight", "weight.lr_mult" and so on.
 template <class Field, class F>
 void for_each_value(std::string const& name, Field& field, F const& f) {
   using T = std::remove_const_t<Field>;
@@ -51,7 +51,8 @@ template <NumberList L>
 using NumberOf = std::remove_cvref_t<decltype(*L{}.data())>;
 template <class L>
 concept WholeNumberList = NumberList<L> && std::is_integral_v<NumberOf<L>>;
-/// A number of a file as one of the list; an int is an axis. Throws ConfigError where there is no such axis.
+/// Converts a number from a file to one of the list's type, where an int is an axis. Throws ConfigError if there is no
+/// such axis.
 template <WholeNumberList L>
 NumberOf<L> number_of(std::uint64_t number) {
   if (std::is_same_v<NumberOf<L>, int> && number >= std::uint64_t{L::max})
@@ -96,7 +97,7 @@ inline std::vector<Index> extents_of(Custom::Value const& value, std::size_t mos
   }
   return {extents->begin(), extents->end()};
 }
-/// Throws ConfigError where the value is of another kind, or not one of the field's.
+/// Throws ConfigError if the value has a different type, or is not possible for the field.
 template <class T>
 void take(Custom::Value const& value, T& field) {
   if constexpr (std::is_same_v<T, Shape>) {
@@ -144,11 +145,12 @@ void take(Custom::Value const& value, T& field) {
 
 }  // namespace detail
 
-/// The layer as data; exactly, for layer_from. `weights`: with its Weights, which say how to start and learn, not what
-/// is computed.
+/// The layer as data, from which layer_from makes an equal layer. `weights` says whether its Weights are included,
+/// which describe how it is initialised and trained but not what it computes.
 template <coldpress::Layer L>
 Custom custom_of(L const& layer, bool weights = true) {
-  static_assert(Described<L>, "a layer in a config or a file has named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
+  static_assert(Described<L>,
+                "a layer in a config or a file must have named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
   Custom custom{std::string{L::name}, {}};
   for_each_field(layer, [&](std::string_view name, auto const& field) {
     if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
@@ -159,8 +161,8 @@ Custom custom_of(L const& layer, bool weights = true) {
   return custom;
 }
 
-/// The layer that it describes: what is missing is as in L{}. Throws ConfigError, which names the field, for one that L
-/// does not have, and for a value that is none of it.
+/// The layer that the data describes. Fields that are missing are as in L{}. Throws ConfigError, which names the field,
+/// if L does not have a field or if its value is not possible.
 template <Described L>
 L layer_from(Custom const& custom) {
   L layer{};

@@ -1,3 +1,4 @@
+// Describes the plan of a config as data, as a table, as a GraphViz graph, and in words.
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
@@ -5,12 +6,13 @@
 
 namespace coldpress::dynamic {
 
-/// The plan of a config, as graph/describe.hpp has it for a type; as a table, and as a graph for GraphViz. `input`:
-/// shape of one sample, where the config does not say it. Throw as Layer::from_config does.
+/// The plan of a config, like that of a network type in graph/describe.hpp: as data, as a table, and as a graph for
+/// GraphViz. `input` is the shape of one sample, if the config does not give it. They throw what Layer::from_config
+/// throws.
 Description description(LayerConfig const& config, std::optional<Shape> input = {});
 std::string describe(LayerConfig const& config, std::optional<Shape> input = {});
 std::string dot(LayerConfig const& config, std::optional<Shape> input = {});
-/// How a GPU would go through it, in a line; none is needed.
+/// Describes in one line how a GPU would compute it. No GPU is needed.
 std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

@@ -1,4 +1,4 @@
-// What GraphBuilder fills at run time: that of a config (src/dynamic/graph.hpp), and of a network's function.
+// The parts of a graph that GraphBuilder fills at run time, for configs and for functions.
 #pragma once
 
 #include <coldpress/graph/graph_builder.hpp>
@@ -9,7 +9,7 @@
 
 namespace coldpress::dynamic {
 
-/// Numbers by name.
+/// A table of numbers by name.
 class NameTable {
  public:
   int& find_or_add(std::string_view name, int number) {
@@ -25,21 +25,21 @@ struct GraphParts {
   template <class T>
   using List = std::vector<T>;
   using Table = NameTable;
-  using Types = TypeList<>;  // the layers that a function may use
+  using Types = TypeList<>;  // the layer types that a function may use
 
   std::vector<Node> nodes;  // the inputs first
   std::vector<std::string> names;
   std::vector<Parameter> parameters;
-  std::vector<int> parameter_node;   // the node of each,
-  std::vector<int> owner;            // and the first parameter that it is the same as
-  std::vector<int> first_parameter;  // of each node, and one beyond
-  std::vector<int> outputs;          // nodes
-  int sums = 0;                      // of losses and statistics
-  int weight_count = 0;              // parameters, each once
+  std::vector<int> parameter_node;   // per parameter: its node
+  std::vector<int> owner;            // per parameter: the first parameter that it shares weights with, or itself
+  std::vector<int> first_parameter;  // per node, and one more at the end
+  std::vector<int> outputs;          // the nodes of the outputs
+  int sums = 0;                      // the number of sums of all losses and statistics
+  int weight_count = 0;              // the number of parameters, counting shared ones once
 
-  /// Throws ConfigError; `node`: in which layer, or -1.
+  /// Throws ConfigError. `node` is the layer with the error, or -1.
   [[noreturn]] void refuse(char const* sentence, int node) const;
-  /// Throws ShapeError: two nodes of different shapes cannot be joined.
+  /// Throws ShapeError because two nodes of different shapes cannot be joined.
   [[noreturn]] void refuse_join(int first, int second) const;
 };
 

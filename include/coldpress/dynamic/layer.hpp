@@ -1,4 +1,4 @@
-// Juice's Layer: a network, or one layer of one, with its type erased.
+// Layer, with the interface of Juice's: a network, or one layer of one, with its type erased.
 #pragma once
 
 #include <coldpress/dynamic/backend.hpp>
@@ -11,25 +11,27 @@ namespace coldpress::dynamic {
 
 class Layer {
  public:
-  /// Builds what a config describes; weights start as their fillers and the seed say. `input`: shape of one sample,
-  /// where the config does not say it. Throws ConfigError, ShapeError or UnsupportedError with the layer's name.
+  /// Builds the network that a config describes, with weights initialised by their fillers and the seed. `input` is the
+  /// shape of one sample, if the config does not give it. Throws ConfigError, ShapeError or UnsupportedError with the
+  /// layer's name.
   static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
                            std::uint64_t seed = 0);
-  /// The values of a network's weights, whose names and shapes it is told; none: they are zero.
+  /// Returns the values of a network's weights, for their names and shapes. If it returns none, the weights are zero.
   using WeightValues = std::function<std::vector<Values>(std::vector<Executable::Weight> const&)>;
-  /// The same with weights from elsewhere. They are asked for before the network takes memory, which can be refused by
-  /// an exception; no filler runs.
+  /// The same with given weights. `weights` is called before the network allocates memory, so that it can refuse by
+  /// throwing an exception. No filler runs.
   static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input, std::uint64_t seed,
                            WeightValues const& weights);
-  /// A network of any type behind this API: an lvalue is borrowed and must outlive the layer, an rvalue is owned. Who
-  /// changes a borrowed network himself calls weights_changed(), and send_weights() before he reads what was written
-  /// through tensors. See adapter.hpp.
+  /// Wraps a static network. An lvalue is borrowed and must outlive the layer; an rvalue is owned. If you change a
+  /// borrowed network directly, call weights_changed() afterwards, and call send_weights() before you read weights from
+  /// it that were written through tensors. See adapter.hpp.
   template <class Net>
   static Layer adapt(Net&& net);
-  /// A network from a file that Juice or coldpress wrote; defined in coldpress::persist. All or nothing.
+  /// Loads a network from a file that Juice or coldpress wrote. It throws if any part cannot be loaded. It is defined
+  /// in coldpress::persist.
   static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
-  /// Writes config and weights as Juice does; defined in coldpress::persist. The file is the old one or the new one,
-  /// never half.
+  /// Writes the config and the weights as Juice does. If it fails, the old file remains. It is defined in
+  /// coldpress::persist.
   void save(std::string const& path) const;
 
   Layer(LayerConfig config, std::unique_ptr<Executable> executable);
@@ -40,18 +42,18 @@ class Layer {
   LayerConfig const& config() const { return config_; }
   std::string const& name() const { return config_.name; }
 
-  /// Inputs, in the order of the container's, have the batch as first extent, any batch; they are kept until backward.
-  /// A loss, or a container that ends in one, takes predictions and targets. The outputs, in the order of the config's,
-  /// are the layer's own, and the next call makes others; who holds one as a tensor of his own keeps its values. Those
-  /// of a GPU's layer stay there until they are read, and are for one thread at a time with that layer until they are
-  /// written or gone.
+  /// Computes the outputs. The inputs are in the order of the container's inputs, with any batch size as the first
+  /// extent; they are kept until backward. A loss, or a container that ends in one, takes predictions and targets. The
+  /// outputs are in the order of the config's outputs and belong to the layer; the next call replaces them. A tensor
+  /// that you keep retains its values. The outputs of a layer on a GPU stay there until they are read. Until they are
+  /// written or destroyed, they and the layer must not be used by two threads at a time.
   std::span<SharedTensor const> forward(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> forward(std::initializer_list<SharedTensor> inputs) {
     return forward(std::span{inputs.begin(), inputs.size()});
   }
   SharedTensor const& forward(SharedTensor const& input) { return forward(std::span{&input, 1})[0]; }
-  /// From the gradients of the outputs to those of the inputs, which are returned; and those of the weights. A loss
-  /// layer takes none, and returns that of the predictions and, where its loss has one, that of the targets.
+  /// Computes the gradients of the inputs, which are returned, and of the weights, from those of the outputs. A loss
+  /// layer takes no gradients; it returns those of the predictions and, if its loss has one, of the targets.
   std::span<SharedTensor const> backward(std::span<SharedTensor const> output_gradients = {});
   SharedTensor const& backward(SharedTensor const& output_gradient) {
     return backward(std::span{&output_gradient, 1})[0];
@@ -62,86 +64,87 @@ class Layer {
   }
   void backward_parameters();
 
-  /// Those of the last backward, or of a solver's step where the config says force_backward; else none.
+  /// The input gradients of the last backward, or of a solver's step if the config says force_backward; otherwise none.
   std::span<SharedTensor const> input_gradients() const { return input_gradients_.now; }
 
-  /// A copy of a tensor whose values stay on this network's GPU, to be given to forward, evaluate, backward and a
-  /// solver's train_minibatch as often as wanted: these then copy nothing from the host, which has checked the values
-  /// here. Once it is written through read_write or write_only it is a tensor of the host. Where the network computes
-  /// on the host, the tensor itself.
+  /// A copy of a tensor whose values stay on this network's GPU. It can be given to forward, evaluate, backward and a
+  /// solver's train_minibatch any number of times, and these then copy nothing from the host. The values are checked
+  /// here, once. If it is written through read_write or write_only, it becomes a tensor of the host. For a network on
+  /// the host, this returns the tensor itself.
   SharedTensor upload(SharedTensor const& tensor) const;
 
-  /// Samples one after another, without tensors around them; `x` must stay until backward. For where every nanosecond
-  /// counts.
+  /// The same for samples one after another, without tensors, for use where every nanosecond counts. `x` must exist
+  /// until backward.
   Values forward(Values x) {
     send_weights();
     kept_inputs_.clear();
     return executable().forward(x, mode_);
   }
 
-  /// forward in inference, whatever the mode.
+  /// Forward in inference mode, whatever mode is set.
   Values predict(Values x) {
     send_weights();
     return executable().forward(x, Mode::inference);
   }
 
-  /// forward in inference, of all inputs, that also looks at the network's losses and statistics. Throws DataError for
-  /// labels that are no class.
+  /// Forward in inference mode, with all inputs, that also computes the network's losses and statistics. Throws
+  /// DataError for labels that are not a class.
   std::span<SharedTensor const> evaluate(std::span<SharedTensor const> inputs);
   std::span<SharedTensor const> evaluate(std::initializer_list<SharedTensor> inputs) {
     return evaluate(std::span{inputs.begin(), inputs.size()});
   }
-  /// Each statistic of the network, and the mean of each of its losses, with its name: over the samples of all evaluate
-  /// since the last reset; NaN before the first.
+  /// Each statistic of the network and the mean of each of its losses, with its name, over the samples of all evaluate
+  /// calls since the last reset. They are NaN before the first.
   std::vector<std::pair<std::string, double>> statistics() const { return executable().statistics(Mode::inference); }
   void reset_statistics() { executable().reset_statistics(Mode::inference); }
 
-  /// The next part of a sequence, in inference: layers with a memory go on where the last call ended. A sample is as
-  /// many steps as the input shape says. Throws ShapeError where a layer needs the whole sequence at once, and for
-  /// another batch than in the last call.
+  /// Computes the next part of a sequence, in inference mode. Layers with a state continue where the last call ended. A
+  /// sample has as many steps as the input shape says. Throws ShapeError if a layer needs the whole sequence at once,
+  /// and if the batch size differs from that of the last call.
   Values step(Values x) {
     send_weights();
     return executable().stream({&x, 1})[0];
   }
-  /// The next step starts a new sequence.
+  /// Makes the next step start a new sequence.
   void reset() { executable().reset(); }
 
-  /// Room for `batch` samples: up to so many nothing is allocated from now on in forward, predict and step, and in
-  /// training mode not in backward, but for tensors that take the place of some that the caller still holds. What the
-  /// last call returned by reference has that room from now on, and no longer the values it had.
+  /// Reserves memory for `batch` samples: up to that number nothing is allocated in forward, predict and step and, in
+  /// training mode, in backward, except for tensors that replace some that the caller still holds. Results that the
+  /// last call returned by reference lose their values.
   void reserve(Index batch);
 
-  /// Dropout acts in training, which is the default.
+  /// Sets the mode. Dropout is active in training, which is the default.
   void set_mode(Mode mode) { mode_ = mode; }
   Mode mode() const { return mode_; }
 
-  /// In the order of the layers: W of {out, in}, then b of {1, out}, named linear1-0 and linear1-0-bias.
+  /// The weights in the order of the layers: W {out, in}, then b {1, out}, named linear1-0 and linear1-0-bias.
   std::vector<SharedTensor> const& learnable_weights_data() const { return weights_data_; }
   std::vector<SharedTensor> const& learnable_weights_gradients() const { return weights_gradients_; }
   std::vector<std::string> const& learnable_weights_names() const { return weights_names_; }
-  /// Factors of the learning rate, in the same order.
+  /// The multipliers of the learning rate, in the same order.
   std::vector<std::optional<float>> learnable_weights_lr() const;
-  /// Every weight loses its gradient, which therefore must be the whole update by now. Statistics are a solver's to
-  /// update.
+  /// Subtracts its gradient from every weight. The gradient must therefore already be the whole update. Running
+  /// statistics do not change, as they are updated only by a solver.
   void update_weights();
   void clear_weights_gradients();
-  /// Training steps and update_weights leave a frozen weight, its optimizer state and its statistics as they are, while
-  /// gradients flow on through its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all its
-  /// weights. No file holds who is frozen. Throws ConfigError for a name that is neither.
+  /// Freezes weights: training steps and update_weights then change neither a frozen weight nor its optimizer's state
+  /// nor its statistics, but gradients still pass through its layer. The name is that of a weight (linear1-0), or of a
+  /// layer (linear1) for all its weights. Files do not store which weights are frozen. Throws ConfigError for an
+  /// unknown name.
   void freeze(std::string const& name) { set_frozen(name, true); }
   void unfreeze(std::string const& name) { set_frozen(name, false); }
   void freeze_all();
   void unfreeze_all();
 
-  /// Shapes of one sample: of the inputs and the outputs in order, and of the first ones.
+  /// The shapes of one sample: of the inputs and the outputs in order, and of the first of each.
   std::span<Shape const> input_shapes() const { return executable().input_shapes(); }
   std::span<Shape const> output_shapes() const { return executable().output_shapes(); }
   Shape input_shape() const { return executable().input_shape(); }
   Shape output_shape() const { return executable().output_shape(); }
 
-  /// For solvers and files: what is behind this layer. Throws UnsupportedError for a loss layer. Weights that were
-  /// written through tensors reach it with send_weights(); tensors learn of other changes through weights_changed() and
-  /// gradients_changed().
+  /// The network behind this layer, for solvers and files. Throws UnsupportedError for a loss layer. Weights that were
+  /// written through tensors reach the network with send_weights(). Call weights_changed() and gradients_changed() to
+  /// tell the tensors about other changes.
   Executable& executable() const;
   void send_weights() const;
   void weights_changed() const;
@@ -151,7 +154,7 @@ class Layer {
   friend class Solver;
   struct LossLayer;
   class WeightHome;
-  /// Tensors that each call makes anew, and those of the call before that somebody else held.
+  /// Tensors that each call replaces, and those of the call before that the caller still holds.
   struct Tensors {
     std::vector<SharedTensor> now = {}, before = {};
   };
@@ -170,7 +173,7 @@ class Layer {
   static void reserve(Tensors& tensors, Index batch, std::span<Shape const> shapes);
   void keep(std::span<SharedTensor const> inputs);
   void check_kept() const;
-  /// A solver's step; on tensors, which have homes, it makes the first output.
+  /// A solver's step. With tensors, which have homes, it also makes the first output.
   void train(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
              TrainingOptions const& options, Progress& progress, Homes homes);
 
@@ -180,8 +183,8 @@ class Layer {
   std::vector<SharedTensor> weights_data_, weights_gradients_, kept_inputs_;
   Tensors outputs_, input_gradients_;
   std::vector<std::string> weights_names_;
-  std::vector<Values> kept_values_;  // of the inputs that are kept, where the host has them
-  Given given_;                      // to the call that is under way
+  std::vector<Values> kept_values_;  // those of the kept inputs, if the host has them
+  Given given_;                      // the arguments of the current call
   Mode mode_ = Mode::training;
 };
 

@@ -16,9 +16,9 @@ namespace coldpress {
 
 /// How a network is read from a file.
 struct LoadOptions {
-  bool cuda_filters = false;  // Juice trained it on CUDA, where filters are turned by 180 degrees: turn them back
+  bool cuda_filters = false;  // rotates filters by 180 degrees, for networks that Juice trained on CUDA
   std::optional<Shape> input =
-      {};  // of one sample, for a config of any network: sequences of another length, say {features}
+      {};  // the shape of one sample, if not the file's: for example, a sequence of another length
 };
 
 }  // namespace coldpress
@@ -27,14 +27,14 @@ namespace coldpress::dynamic {
 
 struct LayerConfig;
 
-/// Which weights may be shared under one name: those of one shape, or of as many values.
+/// Which weights may be shared under the same name: those of equal shape, or those with equally many values.
 enum class DimCheckMode { strict, permissive };
 constexpr auto spellings(DimCheckMode) { return std::array<std::string_view, 2>{"strict", "permissive"}; }
 
-/// Options of one weight of a layer, in the order of the layer's weights.
+/// The options of one weight of a layer, in the order of the layer's weights.
 struct WeightConfig {
   std::string name = {};
-  std::optional<Filler> filler = {};  // this and what follows: instead of the layer's own
+  std::optional<Filler> filler = {};  // this and those below replace the layer's own, if set
   std::optional<float> lr_mult = {};
   std::optional<float> decay_mult = {};
   Regularizer regularizer = Regularizer::own;  // own: the layer's
@@ -43,8 +43,8 @@ struct WeightConfig {
   bool operator==(WeightConfig const&) const = default;
 };
 
-/// An input of a container. `shape` is that of one sample; the batch that Juice's files put before it is kept only to
-/// be written again.
+/// An input of a container. `shape` is that of one sample. The batch size that Juice's files put before it is kept only
+/// to be written again.
 struct ShapedInput {
   std::string name;
   Shape shape;
@@ -54,7 +54,7 @@ struct ShapedInput {
 struct SequentialConfig {
   static constexpr std::string_view name = "sequential";
   std::vector<LayerConfig> layers;
-  std::vector<ShapedInput> inputs;  // none: the data says
+  std::vector<ShapedInput> inputs;  // empty: the data determines it
   bool force_backward = false;
 
   SequentialConfig& add_layer(LayerConfig layer);
@@ -69,7 +69,7 @@ template <class... Layers, class... Losses, class... Statistics, class... More>
 struct Alternatives<TypeList<Layers...>, TypeList<Losses...>, TypeList<Statistics...>, More...> {
   using type = std::variant<Layers..., Losses..., Statistics..., More...>;
 };
-/// Which alternative it is; none: how many there are.
+/// The index of an alternative, or the number of alternatives if it is not one.
 template <class L, class... Types>
 constexpr std::size_t place_of(std::variant<Types...> const*) {
   std::size_t place = 0;
@@ -87,9 +87,10 @@ struct VariantOf<TypeList<Types...>> {
 using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
 using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
-/// Everything a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a layer of the
-/// user's own. A std::variant, for std::visit and std::get. What copies, compares and destroys one of its many
-/// alternatives is compiled once, in coldpress::dynamic, since it would take each program that includes this a second.
+/// Everything that a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a custom
+/// layer. It is a std::variant, for std::visit and std::get. The functions that copy, compare and destroy its many
+/// alternatives are compiled once, in coldpress::dynamic, because they would cost each program that includes this a
+/// second.
 class LayerType
     : public detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, SequentialConfig, Custom>::type {
  public:
@@ -104,7 +105,7 @@ class LayerType
   friend bool operator==(LayerType const& a, LayerType const& b);
 
  private:
-  LayerType(std::size_t alternative, void* layer);  // which is moved from
+  LayerType(std::size_t alternative, void* layer);  // moves from `layer`
 };
 
 struct LayerConfig {
@@ -116,7 +117,7 @@ struct LayerConfig {
   std::vector<bool> propagate_down = {};
 
   LayerConfig(std::string given_name, LayerType type);
-  /// A layer of the user's own.
+  /// A custom layer.
   template <coldpress::Layer L>
   requires(!std::is_constructible_v<LayerType, L const&>) LayerConfig(std::string given_name, L const& layer)
       : LayerConfig(std::move(given_name), custom_of(layer)) {}
@@ -128,27 +129,27 @@ struct LayerConfig {
   bool operator==(LayerConfig const&) const;
 };
 
-/// The name of the alternative that a LayerType holds: "linear", "sequential", or a Custom's own.
+/// The name of the alternative that a LayerType holds: "linear", "sequential", or the type's name of a Custom.
 std::string type_name(LayerType const& type);
 
-/// How a network is trained; Juice's SolverConfig and its defaults.
+/// How a network is trained: Juice's SolverConfig with its defaults.
 struct SolverConfig {
   std::string name = {};
   std::optional<LayerConfig> network = {};
   std::optional<LayerConfig> objective = {};
-  AnyOptimizer solver = Sgd{};               // but for its learning rate and momentum: these are base_lr and momentum
-  std::optional<Index> minibatch_size = {};  // unset: the samples of each call
+  AnyOptimizer solver = Sgd{};               // its learning rate and momentum are base_lr and momentum below
+  std::optional<Index> minibatch_size = {};  // unset: that of each call
   LRPolicy lr_policy = lr::Fixed{};
   float base_lr = 0.01f;
-  float momentum = 0;  // of Sgd and Nesterov
+  float momentum = 0;  // for Sgd and Nesterov
   std::optional<float> clip_gradients = {};
   std::optional<float> weight_decay = {};
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;  // minibatches in an update: Caffe's iter_size
+  Index accumulate = 1;  // minibatches per update: Caffe's iter_size
   bool operator==(SolverConfig const&) const = default;
 };
 
-/// Throws ConfigError, which names the field, for a number that makes no sense.
+/// Throws ConfigError, which names the field, if a number is not valid.
 void check_numbers(SolverConfig const& config);
 
 }  // namespace coldpress::dynamic

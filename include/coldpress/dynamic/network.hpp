@@ -1,4 +1,4 @@
-// The network of a function that is run now: its shapes need not be known before.
+// A network made of a function that is run at run time, so that its shapes need not be known before.
 #pragma once
 
 #include <coldpress/dynamic/layer.hpp>
@@ -6,9 +6,9 @@
 
 namespace coldpress::dynamic {
 
-/// dynamic::Network{resnet, Shape{1, height, width}} is to graph(...) what coldpress::Network<Graph<resnet>,
-/// Shape{...}> is: same names, same files, same bits on the same instruction set. Throws ShapeError where a layer
-/// refuses a shape.
+/// dynamic::Network{resnet, Shape{1, height, width}} corresponds to coldpress::Network<Graph<resnet>, Shape{...}> for
+/// the same graph(...): it has the same names, the same files and, on the same instruction set, the same bits. Throws
+/// ShapeError if a layer refuses a shape.
 class Network : public Layer {
  public:
   template <class Function, class List, class... More>

@@ -1,6 +1,7 @@
-// Makes a layer of the user's own known to configs, files and everything else that is built at run time. Needs
-// coldpress::reference, whose primitives the layer is compiled with, too.
+// Registers a custom layer, so that configs, files and everything else that is built at run time can use it.
 #pragma once
+
+// It needs coldpress::reference, with whose primitives the layer is compiled, too.
 
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/backend/erased.hpp>
@@ -104,7 +105,7 @@ class Registered final : public AnyLayer {
       }
     }
   }
-  /// f(backend, the pass as this layer has it: with one input or with all)
+  /// Calls f(backend, pass) with the pass in this layer's form: with one input, or with all.
   template <class F>
   static void visit_backward(Primitives with, Backward const& pass, F f) {
     visit(with, [&](auto const& backend) {
@@ -122,9 +123,9 @@ class Registered final : public AnyLayer {
 
 }  // namespace COLDPRESS_ISA
 
-/// From now on L runs wherever its name, L::name, stands in a config or a file, with the fields that
-/// COLDPRESS_FIELDS names. Registering a type again changes nothing. Throws ConfigError where the name is that
-/// of a built-in layer or of another type.
+/// Registers L: from now on it runs wherever its name, L::name, is in a config or a file, with the fields that
+/// COLDPRESS_FIELDS names. Registering a type again changes nothing. Throws ConfigError if the name is that of a
+/// built-in layer or of another type.
 template <coldpress::Layer L>
 void register_layer() {
   static_assert(Described<L>, "register_layer: the layer needs COLDPRESS_FIELDS(TYPE, FIELDS...)");

@@ -1,6 +1,7 @@
-// An objective on outputs that are in memory already, apart from the network that made them: the loss layer's and the
-// adapter's.
+// An objective that is computed separately from the network, on outputs that are already in memory.
 #pragma once
+
+// The loss layer and the adapter use it.
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/core/memory.hpp>
@@ -13,12 +14,12 @@ namespace coldpress::dynamic {
 
 class SeparateObjective {
  public:
-  /// Computes on `backend`.
+  /// `backend` is the one that computes the layers before the loss.
   SeparateObjective(Objective objective, std::string backend)
       : objective_(std::move(objective)), backend_(std::move(backend)) {}
   Objective const& objective() const { return objective_; }
 
-  /// Throws ShapeError or DataError unless these can be the targets of `batch` samples of shape `shape`.
+  /// Throws ShapeError or DataError unless these are valid targets for `batch` samples of shape `shape`.
   void check(Shape shape, Values target, Index batch) const {
     std::visit(
         [&](auto const& loss) {
@@ -28,8 +29,8 @@ class SeparateObjective {
         },
         objective_.loss);
   }
-  /// The mean loss of `batch` samples y of shape `shape`, one after another, with targets that were checked; gradient()
-  /// is then that of the sum. Primitives: those of the backend.
+  /// Computes the mean loss of `batch` samples y of shape `shape`, one after another, with targets that were checked.
+  /// Afterwards gradient() is that of the sum of the losses. `primitives` are the backend's.
   template <class Primitives>
   float operator()(Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
     if (!objective_.layers.empty()) {
@@ -43,23 +44,23 @@ class SeparateObjective {
     passed_back_ = objective_.layers.empty();
     return mean;
   }
-  /// With respect to the outputs; empty before the first loss.
+  /// The gradient with respect to the outputs; empty before the first loss.
   Values gradient() {
     if (!passed_back_) gradient_ = before_->backward_input(gradient_), passed_back_ = true;
     return gradient_;
   }
-  /// From now on the gradient with respect to the targets is made, too.
+  /// From now on, also computes the gradient with respect to the targets.
   void want_target_gradient() { wants_target_gradient_ = true; }
-  /// Empty where the loss has none.
+  /// The gradient with respect to the targets; empty if the loss has none.
   Values target_gradient() const { return target_gradient_; }
 
  private:
   template <class LossType, class Primitives>
   float value(LossType const& loss, Primitives const& primitives, Values y, Shape shape, Values target, Index batch) {
-    Rows<float> const outputs = rows(const_cast<float*>(y.data()), y, batch);  // read only: nothing is normalised
+    Rows<float> const outputs = rows(const_cast<float*>(y.data()), y, batch);  // only read: nothing is normalised
     Rows<float> const targets = rows(const_cast<float*>(target.data()), target, batch);
     bool const wants = has_target_gradient<LossType> && wants_target_gradient_;
-    auto const padded = [&](HeapMemory<float>& memory, Index size) {  // kernels write whole rows
+    auto const padded = [&](HeapMemory<float>& memory, Index size) {  // because kernels write whole padded rows
       Index const pitch = Primitives::pitch(size);
       memory.reserve(batch * (pitch + size));
       return Rows<float>{memory.data(), batch, size, pitch};
@@ -83,7 +84,7 @@ class SeparateObjective {
     Index const size = static_cast<Index>(values.size()) / batch;
     return {data, batch, size, size};
   }
-  /// The rows without their padding, in the memory behind them.
+  /// Copies the rows without their padding to the memory after them.
   static Values dense(Rows<float> const& padded) {
     float* const all = padded.row(padded.rows);
     for (Index i = 0; i < padded.rows; ++i) std::copy_n(padded.row(i), padded.columns, all + i * padded.columns);
@@ -95,7 +96,7 @@ class SeparateObjective {
   std::unique_ptr<Executable> before_;
   HeapMemory<float> memory_, target_memory_;
   Values gradient_, target_gradient_;
-  bool wants_target_gradient_ = false, passed_back_ = true;  // through the layers before the loss
+  bool wants_target_gradient_ = false, passed_back_ = true;  // passed_back_: through the layers before the loss
 };
 
 }  // namespace coldpress::dynamic

@@ -1,8 +1,9 @@
-// A tensor that several owners share, as Juice's: it follows where it is read. A weight lives in its network, in a
-// layout of the network's own; reading it here brings the canonical values over, writing it sends them back before the
-// network runs next. What a pass on a device has made stays there until it is read here; a pass on the same device
-// takes it from there.
+// A tensor that several owners share, as in Juice, and that is copied only where it is read.
 #pragma once
+
+// A weight is stored in its network, in the network's own layout. Reading it here copies the canonical values from the
+// network; after a write here, they are copied back before the network runs next. The results of a pass on a device
+// stay there until they are read here; a pass on the same device uses them directly.
 
 #include <coldpress/core/shape.hpp>
 
@@ -21,47 +22,48 @@ namespace coldpress::dynamic {
 
 class SharedTensor {
  public:
-  /// Where the values of a tensor are, too: in a network, whose own they are, or as a copy on a device.
+  /// The other place where the values of a tensor are: in the network that they belong to, or as a copy on a device.
   class Home {
    public:
     virtual ~Home() = default;
-    /// Throws DeviceError where a device fails.
+    /// Copies the values from here. Throws DeviceError if a device fails.
     virtual void pull(std::span<float> values) const = 0;
     virtual void push(std::span<float const> values) = 0;
-    /// The device that has a copy; empty: the values are a network's.
+    /// The device that has a copy; empty if the values belong to a network.
     virtual std::string_view device() const { return {}; }
-    /// Where it has it; empty: no longer.
+    /// The copy on that device; empty if it no longer exists.
     virtual std::span<float const> on_device() const { return {}; }
-    /// Whether the copy is to be kept when the network that made it goes on.
+    /// Says whether to keep the copy when the network that made it runs again.
     virtual void want(bool) {}
-    /// What the host has seen of values that no pass writes to; null: it has not, or they may change.
+    /// What the host knows about values that no pass writes; null if it has not checked them, or if they may change.
     virtual ValueFacts const* facts() const { return nullptr; }
   };
 
-  /// Zeros of this shape; the batch, where there is one, is its first extent.
+  /// Makes a tensor of zeros with this shape. The batch size, if there is one, is the first extent.
   explicit SharedTensor(std::vector<Index> shape) : SharedTensor(std::move(shape), WithoutValues{}) { state_->here(); }
 
   std::vector<Index> const& shape() const { return state_->shape; }
   Index size() const { return state_->size; }
-  /// Another shape for the same values. Throws ShapeError unless equally many.
+  /// Changes the shape and keeps the values. Throws ShapeError unless the new shape has as many values.
   void reshape(std::vector<Index> shape) const {
     if (count(shape) != size()) refuse("reshape: got a shape of ", count(shape), " values for a tensor of ", size());
     state_->shape = std::move(shape);
   }
-  /// Another shape and size: zeros again. Throws ShapeError for a weight or gradient, whose shape is its network's.
+  /// Changes the shape and sets all values to zero. Throws ShapeError for a weight or a gradient, whose shape is that
+  /// of its network.
   void resize(std::vector<Index> shape) const {
-    require(!state_->home || state_->has_copy(), "resize: a tensor of a network keeps its size");
+    require(!state_->home || state_->has_copy(), "resize: a tensor that belongs to a network cannot change its size");
     *state_ = State{std::move(shape)};
     state_->here();
   }
-  /// Throws ShapeError unless this can be a minibatch of samples of `sample` values: whole ones, as many as the first
-  /// extent says. A sample alone needs no such extent.
+  /// Throws ShapeError unless this is a minibatch of samples of `sample` values: a whole number of them, which must be
+  /// the first extent. A single sample does not need that extent.
   void check_samples(Index sample) const {
     if (size() % sample != 0)
       refuse("network: the input must be a whole number of samples, at least one: got ", size(),
              " values, expected a multiple of ", sample);
     if (size() != sample && shape()[0] != size() / sample)
-      refuse("network: a tensor's first extent must be the number of its samples, ", size() / sample, ", and is ",
+      refuse("network: a tensor's first extent must be the number of its samples, ", size() / sample, ", but is ",
              shape()[0]);
   }
   std::span<float const> read() const {
@@ -76,16 +78,16 @@ class SharedTensor {
     read();
     return write_only();
   }
-  /// To be overwritten as a whole.
+  /// Memory that must be overwritten completely.
   std::span<float> write_only() const {
-    if (state_->home && state_->has_copy()) state_->home = nullptr;  // which others could not know to be old
+    if (state_->home && state_->has_copy()) state_->home = nullptr;  // others could not know that it is outdated
     state_->behind = false;
     state_->ahead = state_->home != nullptr;
     return state_->here();
   }
 
-  // For the network that the values belong to, or that has made them.
-  /// The host has no memory for them until it reads or writes them.
+  // For the network that the values belong to or that has computed them.
+  /// A tensor for which the host allocates no memory until it reads or writes it.
   static SharedTensor without_values(std::vector<Index> shape) { return {std::move(shape), WithoutValues{}}; }
   void move_in(std::shared_ptr<Home> home) const {
     state_->home = std::move(home), state_->behind = state_->home != nullptr, state_->ahead = false;
@@ -94,7 +96,8 @@ class SharedTensor {
   void send_home() const {
     if (state_->ahead) state_->home->push(state_->here()), state_->ahead = false;
   }
-  /// The network goes away; who holds the tensor keeps its values, or is told when he reads them why not.
+  /// The network is being destroyed. A tensor that is still held retains its values; if they cannot be copied, reading
+  /// it throws the reason.
   void move_out() const noexcept {
     try {
       if (is_shared()) send_home(), read();
@@ -103,8 +106,8 @@ class SharedTensor {
       state_->home = std::make_shared<Lost>(std::current_exception());
     }
   }
-  /// For what a layer makes anew in every call: another shape, in the same memory, or another tensor where somebody
-  /// else holds this one.
+  /// Prepares the tensor for the results of the next call: it gets the new shape in the same memory, or is replaced by
+  /// another tensor if somebody else holds it.
   void remake(std::span<Index const> shape) {
     if (is_shared()) {
       *this = without_values({shape.begin(), shape.end()});
@@ -113,9 +116,10 @@ class SharedTensor {
       state_->shape.assign(shape.begin(), shape.end());
     }
   }
-  /// Where a device has the values; null: nowhere.
+  /// The home of a copy on a device; null if there is none.
   Home* copy() const { return state_->home && !state_->home->on_device().empty() ? state_->home.get() : nullptr; }
-  /// Whether a copy is to be kept: unless it was read, or nobody holds the tensor but its layer, which makes another.
+  /// Tells the home whether to keep the copy: yes, unless it was read, or only the layer holds the tensor and makes
+  /// another.
   void want_copy(bool makes_another) const {
     if (state_->home) state_->home->want(state_->behind && (is_shared() || !makes_another));
   }
@@ -142,7 +146,7 @@ class SharedTensor {
   };
   struct State {
     explicit State(std::vector<Index> extents) : size(count(extents)), shape(std::move(extents)) {}
-    /// The host's memory for them, from the first time that they are asked for here.
+    /// The values in the host's memory, which is allocated at the first call.
     std::span<float> here() {
       values.resize(static_cast<std::size_t>(size));
       return values;
@@ -152,14 +156,14 @@ class SharedTensor {
     std::vector<float> values = {};
     std::vector<Index> shape;
     std::shared_ptr<Home> home = nullptr;
-    bool behind = false;  // the home has newer values
-    bool ahead = false;   // so has the tensor
+    bool behind = false;  // the home has newer values than the host
+    bool ahead = false;   // the host has newer values than the home
   };
   std::shared_ptr<State> state_;
 };
 
-/// Writes sample number i of a minibatch, whose batch is the first extent; the others keep their values. Throws
-/// ShapeError unless there is such a sample, of as many values.
+/// Writes sample i of a minibatch, whose batch size is the first extent. The other samples keep their values. Throws
+/// ShapeError unless there is such a sample, with as many values.
 inline void write_batch_sample(SharedTensor const& tensor, std::span<float const> values, Index i) {
   Index const batch = tensor.shape().empty() ? 1 : tensor.shape()[0];
   auto const size = static_cast<std::size_t>(tensor.size() / batch);

@@ -1,4 +1,4 @@
-// A network type as a config: the same layers, names as graph/static_graph.hpp makes them.
+// Converts a network type or a network's function to a config with the same layers and names.
 #pragma once
 
 #include <coldpress/dynamic/executable.hpp>
@@ -11,10 +11,10 @@
 namespace coldpress::dynamic {
 namespace detail {
 
-/// The graph of a network's function, with its layers as a config has them.
+/// The graph of a network's function, with its layers in the form that a config has.
 struct LayerGraph : GraphParts {
-  std::vector<LayerConfig> layers;                  // of each node after the inputs; without names
-  std::vector<coldpress::detail::Sharing> sharing;  // likewise
+  std::vector<LayerConfig> layers;                  // per node after the inputs, without names
+  std::vector<coldpress::detail::Sharing> sharing;  // the same
 
   template <class L>
   void keep(int, L const& layer, coldpress::detail::Sharing const& shared) {
@@ -22,7 +22,7 @@ struct LayerGraph : GraphParts {
     sharing.push_back(shared);
   }
 };
-/// The same of a function that may use the layers of a list.
+/// The same for a function that may use the layers of a list.
 template <class Layers>
 struct FunctionGraph : LayerGraph {
   using Types = Layers;
@@ -33,8 +33,8 @@ void name_layers(LayerGraph& graph);
 /// The config of a finished graph.
 LayerConfig config_of(std::string name, LayerGraph graph);
 
-/// What the compiler has written down of a network's function. To run that once more might give its layers another
-/// order: which operand of a + b comes first, C++ leaves open.
+/// The graph that the compiler recorded. Running the function again might give its layers another order, because C++
+/// leaves open which operand of a + b is evaluated first.
 template <class StaticGraph>
 LayerGraph graph_of() {
   auto const& known = StaticGraph::recorded;
@@ -50,7 +50,7 @@ LayerGraph graph_of() {
   return graph;
 }
 
-/// Layers one after the other, in containers as they are nested.
+/// Whether a network is layers one after the other, in containers nested like it.
 template <class L>
 constexpr bool is_chain = true;
 template <auto expression>
@@ -58,7 +58,7 @@ constexpr bool is_chain<coldpress::Graph<expression>> = false;
 template <auto... layers>
 constexpr bool is_chain<Sequential<layers...>> = (is_chain<std::remove_cvref_t<decltype(layers)>> && ...);
 
-/// Adds the next layers, in the containers of the type. `containers`: so many there were before.
+/// Adds the next layers, in containers nested like the type. `containers` is the number of containers so far.
 template <auto... layers>
 void nest(Sequential<layers...>, std::vector<LayerConfig>::iterator& next, int& containers, SequentialConfig& config) {
   auto const add = [&](auto const& layer) {
@@ -76,7 +76,7 @@ void nest(Sequential<layers...>, std::vector<LayerConfig>::iterator& next, int& 
 
 }  // namespace detail
 
-/// The config of a network type: `Net` for samples of shapes `in`.
+/// The config of a network type `Net` for samples of shapes `in`.
 template <class Net, Inputs in>
 LayerConfig to_config(std::string name = "network") {
   auto graph = detail::graph_of<StaticGraph<Net, in>>();
@@ -92,15 +92,15 @@ LayerConfig to_config(std::string name = "network") {
     return detail::config_of(std::move(name), std::move(graph));
   }
 }
-/// The config of a network's function, run now, for inputs of these shapes. Throws ShapeError where they do not fit,
-/// and ConfigError where its layers are no network.
+/// The config of a network's function, which is run now, for inputs of these shapes. Throws ShapeError if the shapes do
+/// not fit, and ConfigError if the layers do not form a network.
 template <class Function, class List, class... More>
 LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
   detail::FunctionGraph<List> graph;
   using Builder = coldpress::detail::GraphBuilder<detail::FunctionGraph<List>>;
   Builder builder{graph};
   auto const input = [&](Shape const& shape) { return coldpress::Value<Builder>{&builder, builder.add_input(shape)}; };
-  std::tuple const values{input(in), input(more)...};  // braces: from left to right
+  std::tuple const values{input(in), input(more)...};  // braces are evaluated from left to right
   coldpress::detail::add_outputs(std::apply([&](auto... each) { return expression(each...); }, values));
   builder.finish();
   return detail::config_of("network", std::move(graph));
@@ -110,7 +110,7 @@ template <class Network>
 LayerConfig to_config(Network const&) {
   return to_config<typename Network::Type, Network::inputs>();
 }
-/// A static solver as a config: its network, objective and optimizer.
+/// The config of a static solver: its network, objective and optimizer.
 template <class Solver>
 SolverConfig to_solver_config(Solver const& solver) {
   auto optimizer = solver.optimizer();
@@ -130,23 +130,24 @@ SolverConfig to_solver_config(Solver const& solver) {
   return config;
 }
 
-/// Whether two configs describe the same function: the same layers with the same fields, each reading the same values.
-/// Names, batch, wiring in place, how weights start, and the order in which a network with branches lists its layers
-/// are not compared; nested containers count as their layers.
+/// Whether two configs describe the same function: the same layers with the same fields, each with the same inputs. It
+/// ignores names, batch sizes, which layers work in place, initialisation, and the order of layers in a network with
+/// branches. A nested container counts as its layers.
 bool same_network(LayerConfig const& a, LayerConfig const& b);
 /// The first difference, as a sentence; empty if there is none.
 std::string difference(LayerConfig const& a, LayerConfig const& b);
-/// For each weight of b, in order, the number of the weight of a that it is. Throws MismatchError where they differ.
+/// For each weight of b, in order, the number of the corresponding weight of a. Throws MismatchError if the networks
+/// differ.
 std::vector<std::size_t> matching_weights(LayerConfig const& a, LayerConfig const& b);
 
-/// Whether a config says the shape of its input; says it, where it does not yet.
+/// declares_input: whether a config gives the shape of its input. declare_input: adds the shape if it is not yet given.
 bool declares_input(LayerConfig const& config);
 void declare_input(LayerConfig& config, Shape shape);
 
-/// The shape of what each layer makes of a sample, by its name. Throws as Layer::from_config does.
+/// The output shape of each layer, with the layer's name. Throws what Layer::from_config throws.
 std::vector<std::pair<std::string, Shape>> output_shapes(LayerConfig const& config, std::optional<Shape> input = {});
 
-/// Names and shapes of a config's weights, in order. Throws as Layer::from_config does.
+/// The names and shapes of a config's weights, in order. Throws what Layer::from_config throws.
 std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

@@ -1,19 +1,20 @@
-// Where each buffer of a plan lies.
+// Assigns each buffer of a plan its offset in the workspace.
 #pragma once
 
 #include <coldpress/graph/group.hpp>
 
 namespace coldpress::detail {
 
-/// Places buffers first fit, in the order given: as low as nothing else alive at the same time is in the way. What is
-/// placed is a list by offset. A network in training keeps a value of each layer, one above the other, and each would
-/// be looked at for each buffer: so the lower end of the list, where it has no gap, is a stack of its own, the floor.
+/// Places buffers by first fit, in the order given: at the lowest offset that overlaps no buffer that is alive at the
+/// same time. The placed buffers are a list sorted by offset. In training, a network keeps one value per layer, one
+/// above the other, and searching all of them for each buffer would take quadratic time. Therefore the lower end of the
+/// list, as far as it has no gap, is a separate stack, the floor.
 class Arena {
  public:
-  /// The buffers of a group; `addend` and on: those of its edges.
+  /// The buffers of a group. `addend` + k is that of edge k.
   enum Kind { value, kept, memory, gradient, addend, kinds = addend + max_edges };
   constexpr explicit Arena(View<Group> groups) : groups_(groups) {}
-  /// What is placed from here on starts no earlier: what ended before is in nobody's way.
+  /// Says that no buffer placed from here on starts before this step. Buffers that end earlier cannot be in the way.
   constexpr void all_start_at(int step) { start_ = step; }
   constexpr void place(int group, int kind) {
     int const id = group * kinds + kind;
@@ -50,7 +51,7 @@ class Arena {
   constexpr Index steps() const { return steps_; }
 
  private:
-  /// The first of the list lies on the floor and has begun: it joins the floor.
+  /// Moves the first buffer of the list, which lies on the floor and has begun, to the floor.
   constexpr void sink() {
     int const id = first_;
     Buffer& buffer = at(id);
@@ -60,7 +61,7 @@ class Arena {
     top_ = id;
     floor_ += buffer.size;
   }
-  /// The top of the floor goes back to the list, unless it has ended.
+  /// Moves the top of the floor back to the list, unless its lifetime has ended.
   constexpr void lift() {
     int const id = top_;
     Buffer& buffer = at(id);
@@ -86,8 +87,8 @@ class Arena {
   }
   View<Group> groups_;
   int first_ = -1, start_ = 0;
-  int top_ = -1;     // of the floor
-  Index floor_ = 0;  // below, all is taken until at(top_).until
+  int top_ = -1;     // the top buffer of the floor
+  Index floor_ = 0;  // all offsets below are taken until at(top_).until
   Index size_ = 0, steps_ = 0;
 };
 

@@ -1,11 +1,11 @@
-// Ready-made blocks: functions of values, to be used in a network's function or to be copied and changed.
+// Ready-made blocks: functions of values, to be used in a network's function, or copied and changed.
 #pragma once
 
 #include <coldpress/graph/operations.hpp>
 
 namespace coldpress {
 namespace detail {
-/// Newton's, for the compiler.
+/// Newton's method, because it must run at compile time.
 constexpr float square_root(Index n) {
   double root = static_cast<double>(n);
   for (int i = 0; i < 64; ++i) root = (root + static_cast<double>(n) / root) / 2;
@@ -15,14 +15,14 @@ constexpr float square_root(Index n) {
 
 namespace blocks {
 
-/// Two 3 x 3 convolutions around x of {channels, height, width}, and x itself (He et al. 2016): the sum, its ReLU and
-/// the bias are part of the second convolution.
+/// A residual block (He et al. 2016): two 3 x 3 convolutions of x {channels, height, width}, plus x itself. The sum,
+/// its ReLU and the bias are part of the second convolution's pass.
 template <class Recorder>
 constexpr auto residual(Value<Recorder> x) {
   Convolution const same{.num_output = x.shape()[0], .filter_shape = 3, .padding = 1};
   return ((x | same | ReLU{} | same) + x) | ReLU{};
 }
-/// The same to `channels` channels and with a stride; what passes by goes through a 1 x 1 convolution.
+/// The same with a different number of channels and a stride. The skip connection is then a 1 x 1 convolution.
 template <class Recorder>
 constexpr auto residual(Value<Recorder> x, Index channels, Index stride = 1) {
   if (x.shape()[0] == channels && stride == 1) return residual(x);
@@ -32,20 +32,21 @@ constexpr auto residual(Value<Recorder> x, Index channels, Index stride = 1) {
   return (y + by) | ReLU{};
 }
 
-/// `layer` on x, whose result is put behind x along the first axis (Huang et al. 2017).
+/// Concatenates x and the output of `layer` on x along the first axis (Huang et al. 2017).
 template <class Recorder, class L>
 constexpr auto dense(Value<Recorder> x, L const& layer) {
   return concat(x, x | layer);
 }
 
-/// A Linear for each step of x {steps, features} alone, to {steps, units}: a convolution over one step.
+/// Applies the same Linear to each step of x {steps, features}; the result is {steps, units}. It is a convolution over
+/// one step.
 template <class Recorder>
 constexpr auto linear_by_step(Value<Recorder> x, Index units) {
   return x | Convolution{.num_output = units, .filter_shape = 1};
 }
 
 /// Attention of each step of x {steps, features} to all steps (Vaswani et al. 2017): softmax(q kᵀ / sqrt(n)) v for each
-/// of `heads` heads of n = features / heads values, and a Linear of all of them by step.
+/// of `heads` heads of n = features / heads values, followed by a Linear of each step.
 template <class Recorder>
 constexpr auto multi_head_attention(Value<Recorder> x, Index heads) {
   Index const steps = x.shape()[0], features = x.shape()[1];
@@ -62,7 +63,8 @@ constexpr auto multi_head_attention(Value<Recorder> x, Index heads) {
   return linear_by_step(mixed, features);
 }
 
-/// A layer of a transformer's encoder, normalised first: attention, then two Linears by step, each added to its input.
+/// A layer of a transformer's encoder with normalisation first: attention, then two Linears of each step. Each of the
+/// two parts is added to its input.
 template <class Recorder>
 constexpr auto transformer(Value<Recorder> x, Index heads, Index hidden) {
   Index const features = x.shape()[1];

@@ -1,6 +1,8 @@
-// Who computes the layers, losses and statistics of a pass, and updates: their own functions with a backend's
-// primitives, or a backend that takes them whole (takes_layers). That is decided here, and nowhere else.
+// Decides who computes layers, losses, statistics and updates: their own functions, or the backend.
 #pragma once
+
+// Their own functions use a backend's primitives. A backend with takes_layers computes them as a whole. This decision
+// is made only here.
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/graph/node.hpp>
@@ -11,7 +13,7 @@ namespace coldpress {
 
 namespace detail {
 
-/// f() by one of all threads that are in a pass together; the others go on. For what reads no value of the pass.
+/// Runs f on one of the threads of a pass; the others do not wait. It is for functions that read no value of the pass.
 template <class Backend, class F>
 constexpr void once(Backend const& backend, F f) {
   if constexpr (requires { backend.once(f); }) {
@@ -20,7 +22,7 @@ constexpr void once(Backend const& backend, F f) {
     f();
   }
 }
-/// The same while the others wait: what is read may be written over afterwards.
+/// The same, but the others wait, so that what f reads may be overwritten afterwards.
 template <class Backend, class F>
 constexpr void once_meanwhile(Backend const& backend, F f) {
   if constexpr (requires { backend.once(f); }) {
@@ -30,7 +32,7 @@ constexpr void once_meanwhile(Backend const& backend, F f) {
   }
 }
 
-/// A layer's forward pass where nothing of it is a constant: compiled once for all programs.
+/// A layer's forward pass in which nothing is a constant. It is compiled once for all programs.
 template <class Backend, class L, class Pass>
 __attribute__((noinline)) void forward_of_any(Backend const& backend, L const& layer, Pass const& pass) {
   layer.forward(backend, pass);
@@ -46,7 +48,7 @@ struct OwnFunctions {
       layer.forward(backend, pass);
     }
   }
-  /// What both gradients share, where the layer has such a function.
+  /// Computes what both gradients share, if the layer has such a function.
   template <class Backend, class L, class Pass>
   static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
     if constexpr (requires { layer.backward(backend, pass); }) layer.backward(backend, pass);
@@ -59,7 +61,7 @@ struct OwnFunctions {
   static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
     layer.backward_parameters(backend, pass);
   }
-  /// Adds the mean loss of a minibatch to sums.
+  /// Adds the loss of a minibatch, given as its mean, and the number of samples to sums.
   template <class Backend, class T, class Count>
   static constexpr void gather(Backend const& backend, double* sums, T mean, Count batch) {
     once(backend, [&] {
@@ -67,7 +69,7 @@ struct OwnFunctions {
       sums[1] += static_cast<double>(Index{batch});
     });
   }
-  /// Shows a minibatch to a statistic: x[k] are the rows of its input k.
+  /// Lets a statistic observe a minibatch. x[k] are the rows of its input k.
   template <class Backend, class Statistic, class X, class Count>
   static constexpr void observe(Backend const& backend, Statistic const& statistic, Shapes in, X const& x, Count batch,
                                 double* sums) {
@@ -79,20 +81,20 @@ struct OwnFunctions {
       }
     });
   }
-  /// The step of an update whose gradients are in memory.
+  /// Updates the parameters from gradients that are in memory.
   template <class Backend, class Turn, class Gradients, class Parameters>
   static constexpr void update(Backend const& backend, Turn const& turn, Gradients gradients, Parameters slots,
                                int count) {
     turn.update_by_primitives(backend, gradients, slots, count);
   }
-  /// weights -= gradients
+  /// Computes weights -= gradients.
   template <class Backend, class T>
   static constexpr void subtract(Backend const&, T* weights, T const* gradients, Index size) {
     for (Index e = 0; e < size; ++e) weights[e] -= gradients[e];
   }
 };
 
-/// The same by a backend's functions of these names (concepts::LayerBackend).
+/// The same with the backend's functions of these names (concepts::LayerBackend).
 struct WholeLayers {
   template <class Backend, class L, class Pass>
   static void forward(Backend const& backend, L const& layer, Pass const& pass) {

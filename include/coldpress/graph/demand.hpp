@@ -1,20 +1,21 @@
-// What passes of static networks ask a GPU for, where none is needed: their kernels' function is gone through, with
-// nothing done.
+// Estimates the launches of a static network's passes on a GPU, by a dry run on the host.
 #pragma once
+
+// It needs no GPU: it runs the kernels' function with a backend that computes nothing.
 
 #include <coldpress/graph/passes.hpp>
 #include <coldpress/optim/update.hpp>
 
 namespace coldpress {
 
-/// Whether a backend's passes are kernels.
+/// Whether a backend's passes are GPU kernels.
 template <class Backend>
 concept AsksForBlocks = requires(Backend const& backend, void (*pass)()) {
   demand_of(backend, pass);
 };
 
 namespace detail {
-/// A run of `batch` samples that are nowhere.
+/// A run of `batch` samples without memory.
 template <class Net, class Program>
 auto run_nowhere(Program const& program, Index batch, std::uint64_t step) {
   static typename Net::T nowhere{};
@@ -28,7 +29,8 @@ auto run_nowhere(Program const& program, Index batch, std::uint64_t step) {
 }
 }  // namespace detail
 
-/// Of a network's forward, with so many samples. `products` takes what the backend can tell of its products, in order.
+/// The launch estimate for a network's forward pass over `batch` samples. `products` receives what the backend knows of
+/// its matrix products, in order.
 template <class Net, class... Products>
 requires AsksForBlocks<typename Net::Backend>
 auto demand_of(Net const&, Index batch, Products*... products) {
@@ -37,7 +39,7 @@ auto demand_of(Net const&, Index batch, Products*... products) {
   return demand_of(
       run.backend, [&] { ForwardOf{}(run); }, products...);
 }
-/// Of a solver's step.
+/// The launch estimate for a step of a solver.
 template <class Solver, class... Products,
           class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
 requires AsksForBlocks<typename Net::Backend>

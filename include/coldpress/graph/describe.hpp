@@ -1,4 +1,4 @@
-// A plan as a table: what is computed in one pass, and where each value lives.
+// Prints a plan as a table or a picture: which layers are one pass, and where each value is.
 #pragma once
 
 #include <coldpress/backend/grid/launch.hpp>
@@ -11,27 +11,28 @@
 
 namespace coldpress {
 
-/// One layer of a plan, for people.
+/// One layer of a plan.
 struct LayerRow {
   std::string name;
   Index parameters = 0;
-  Index flops = 0;  // of one sample's forward pass
+  Index flops = 0;  // per sample, in the forward pass
 };
 
-/// An inference plan, for people: as a table, or as a picture.
+/// An inference plan that can be printed.
 struct Description {
-  std::vector<LayerRow> rows;  // one for each node; an only input needs no name
+  std::vector<LayerRow> rows;  // one per node; a single input needs no name
   std::vector<Node> nodes;
   std::vector<Group> groups;
   std::vector<int> group_of, outputs;
   PlanSize plan;
-  std::size_t scalar_size;  // sizes are of one sample and of so many bytes a value
+  std::size_t scalar_size;  // bytes per value; all sizes are per sample
 
-  /// Layer, shape, parameters, FLOPs, bytes, group (layers with one number are one pass), and where in the workspace
-  /// the value of a sample starts and how much it takes, in bytes, and whether batches of it are kept in blocks of
-  /// images; and what it reads, where that is not the line before.
+  /// A table with the columns layer, shape, parameters, FLOPs, bytes, group (layers with the same number are computed
+  /// in one pass) and buffer. The buffer is the offset of the value in the workspace and its size, in bytes per sample,
+  /// and whether it is kept in blocks of images. If a layer reads something other than the layer before it, a last
+  /// column says what.
   std::string table() const;
-  /// The same for GraphViz: a box is a layer, a frame is a group. `dot -Tsvg` draws it.
+  /// The same as a GraphViz graph, in which a box is a layer and a frame is a group. `dot -Tsvg` draws it.
   std::string dot() const;
 
  private:
@@ -40,7 +41,7 @@ struct Description {
     bool const only = nodes.size() < 2 || nodes[1].kind != Node::Kind::input;
     return nodes[node].kind == Node::Kind::input && (only || rows[node].name.empty()) ? "input" : rows[node].name;
   }
-  /// Where the value of a node is.
+  /// Describes where the value of a node is.
   std::string buffer(std::size_t node) const {
     int const g = group_of[node];
     if (g == Group::nowhere) return "only in training";
@@ -94,7 +95,7 @@ inline std::string Description::table() const {
   for (auto const& line : table) {
     for (std::size_t c = 0; c < line.size(); ++c) {
       std::string const fill(width[c] - line[c].size(), ' ');
-      bool const left = c < 2 || c > 5, last = c + 1 == line.size();  // words to the left, numbers to the right
+      bool const left = c < 2 || c > 5, last = c + 1 == line.size();  // words are left-aligned, numbers right-aligned
       text.append(c ? "  " : "").append(left ? line[c] : fill).append(!left ? line[c] : last ? "" : fill);
     }
     text += '\n';
@@ -118,7 +119,7 @@ inline std::string Description::dot() const {
     return "n" + std::to_string(i) + " [label=" + label + (input ? ", shape=oval" : "") + "];\n";
   };
   std::string text = "digraph network {\n  node [shape=box, fontname=\"sans-serif\"];\n";
-  int const inputs = max_network_inputs + 1;  // whose groups have numbers below 0
+  int const inputs = max_network_inputs + 1;  // the network's inputs have group numbers below 0
   std::vector<std::string> boxes(static_cast<std::size_t>(inputs + plan.groups));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     int const g = group_of[i];
@@ -145,7 +146,7 @@ inline std::string Description::dot() const {
   return text + "}\n";
 }
 
-/// The plan of a static network.
+/// The plan of a static network, ready to be printed.
 template <class Net>
 Description description(Net const&) {
   using Graph = typename Net::Graph;
@@ -173,23 +174,23 @@ Description description(Net const&) {
           Program::plan(),
           sizeof(typename Net::T)};
 }
-/// How a GPU has a kernel's blocks, and why.
+/// Describes the blocks with which a GPU runs a kernel, and why.
 inline std::string in_words(grid::Demand const& demand) {
   auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   std::string const blocks = count(demand.blocks, "block"), barriers = count(demand.barriers, "barrier");
   auto const how = [&]() -> std::string {
-    if (demand.blocks == 1) return "one block, which has all the work";
+    if (demand.blocks == 1) return "one block, which does all the work";
     if (demand.barriers == 0) return blocks + ", or as many as fit, without a barrier";
-    if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " of all";
+    if (!demand.in_cluster()) return blocks + ", or as many as fit, with " + barriers + " across the grid";
     if (demand.fits_cluster()) return "one cluster of " + blocks + " with " + barriers;
-    return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", sooner done than " +
-           blocks + " with barriers of all";
+    return "one cluster of " + count(grid::cluster_blocks, "block") + " with " + barriers + ", faster than " + blocks +
+           " with barriers across the grid";
   };
   if (demand.apart == 0) return how();
   return how() + "; " + std::to_string(demand.apart) + " have samples of their own, in " +
          std::to_string((demand.shared + 255) / 256) + " KiB of shared memory";
 }
-/// How many blocks each product of a kernel has, a line each.
+/// Describes how many blocks compute each matrix product of a kernel, one product per line.
 inline std::string in_words(std::vector<grid::ProductBlocks> const& products) {
   auto const count = [](Index n, char const* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   grid::ProductBlocks const* largest = nullptr;
@@ -201,14 +202,14 @@ inline std::string in_words(std::vector<grid::ProductBlocks> const& products) {
     text += product.count > 1 ? "  " + count(product.count, "product") + " of " : "  a product of ";
     text += std::to_string(product.rows) + " x " + std::to_string(product.columns) + " sums of " +
             count(product.terms, "term");
-    if (product.parts > 1) text += ", cut into " + count(product.parts, "part");
+    if (product.parts > 1) text += ", divided into " + count(product.parts, "part");
     text += product.apart ? ": " + count(product.blocks, "tile") + " of each block's own samples"
                           : ": " + count(product.blocks, "block");
-    text += &product == largest && products.size() > 1 ? ", and the most multiply-adds\n" : "\n";
+    text += &product == largest && products.size() > 1 ? ", with the most multiply-adds\n" : "\n";
   }
   return text;
 }
-/// On a GPU, or "cuda:emulated", also how it goes through a minibatch.
+/// The plan of a network as text. On a GPU, or on "cuda:emulated", it also describes the kernel for this batch.
 template <class Net>
 requires requires { typename Net::Inference; }
 std::string describe(Net const& network, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {
@@ -220,7 +221,7 @@ std::string describe(Net const& network, Index batch = freestanding::larger(Net:
   }
   return text;
 }
-/// How a GPU goes through a step of a solver.
+/// Describes how a GPU computes a step of a solver.
 template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
 requires AsksForBlocks<typename Net::Backend> std::string describe(
     Solver const& solver, Index batch = freestanding::larger(Net::Batch::capacity, 1)) {

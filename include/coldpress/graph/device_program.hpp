@@ -1,13 +1,13 @@
-// The program of a network type in a GPU's memory.
+// The program of a network type in a form that a GPU can run.
 #pragma once
 
 #include <coldpress/graph/static_program.hpp>
 
 namespace coldpress {
 
-/// A StaticProgram that reads no table of the host's: code for a GPU has constants, but nvcc turns what reads static
-/// tables into a trap. Those of parameters are Tables::slots(); the others are small, and copied where they are read.
-/// What the program calls of itself is constant before nvcc looks at it.
+/// A StaticProgram that reads no static table of the host. Code for a GPU may use constants, but nvcc replaces code
+/// that reads static tables with a trap. The tables of parameters come from Tables::slots(); the others are small and
+/// are copied where they are read. Everything that the program itself calls is constant before nvcc compiles it.
 template <class Program, class Tables>
 struct DeviceProgram : Program {
   template <int g>

@@ -1,6 +1,7 @@
-// Runs a plan: forward, backward and a whole training step, each written once for static and dynamic networks. A
-// Program says what the groups are (as constants where the compiler knows them); everything else is a Run.
+// Runs a plan: forward, backward and a whole training step, written once for static and dynamic networks.
 #pragma once
+
+// A Program says what the groups are, as constants where the compiler knows them; a Run has everything else.
 
 #include <coldpress/graph/computed_by.hpp>
 #include <coldpress/graph/run.hpp>
@@ -11,7 +12,7 @@ namespace detail {
 template <class Run>
 using ComputedIn = ComputedBy<std::remove_cvref_t<decltype(Run::backend)>>;
 
-/// f() where g passes a gradient to edge k; in a static program not compiled where it does not.
+/// Calls f() if group g passes a gradient to edge k. In a static program the call is not compiled if it does not.
 template <class Run, class G, class K, class F>
 constexpr void where_passed(Run const& run, G g, K k, F f) {
   auto const passed = run.program.passes_gradient(g, k);
@@ -20,7 +21,7 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   }
 }
 
-/// Through edge k of a group that joins.
+/// Passes the gradient through edge k of a group that ends in a join.
 template <class Run, class L, class G, class K>
 constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
   auto const b = run.value(run.program.input(g, run.program.side(g)));
@@ -35,7 +36,7 @@ constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
   }
 }
 
-/// The mean of a loss over samples y, which it takes whole; added up in double.
+/// The mean of a loss that compares whole samples. The sum is accumulated in double.
 template <class L, class Y, class Target, class DY, class T>
 constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
   double total = 0;
@@ -58,7 +59,7 @@ constexpr void gather(Run const& run, double* sums, T mean) {
 }
 }  // namespace detail
 
-/// Shows the samples to the statistics.
+/// Lets the statistics observe the samples.
 template <class Run>
 constexpr void observe(Run const& run) {
   run.program.for_each_group([&](auto g) {
@@ -69,8 +70,8 @@ constexpr void observe(Run const& run) {
   });
 }
 
-/// Computes every group's value; those that end in a loss are left to loss_and_gradient. Inlined down to the kernels:
-/// what is passed on through memory takes longer than a small layer.
+/// Computes the value of every group, except those that end in a loss, which loss_and_gradient computes. It is inlined
+/// down to the kernels, since passing arguments through memory would take longer than a small layer.
 template <class Run>
 __attribute__((always_inline)) constexpr void forward(Run const& run) {
   run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
@@ -92,8 +93,8 @@ __attribute__((always_inline)) constexpr void forward(Run const& run) {
   });
 }
 
-/// The losses of the minibatch (their means), each given to each(g, mean), and the gradients of their sums with respect
-/// to what they compare; then the statistics. Returns the sum of the losses.
+/// Computes the losses of the minibatch, the gradients of their sums with respect to what they compare, and then the
+/// statistics. Calls each(g, mean) with the mean of each loss, and returns the sum of the means.
 template <class Run, class Each, class T = typename Run::T>
 constexpr T loss_and_gradient(Run const& run, Each each) {
   using Second = std::integral_constant<int, 1>;
@@ -101,7 +102,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
   run.program.for_each_group([&](auto g) {
     if (run.program.group(g).loss < 0) return;
     run.program.loss(g, [&](auto const& any_shape) {
-      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // not the group: no table of them
+      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // numbers: no table of groups
       using L = std::remove_cvref_t<decltype(any_shape)>;
       auto const x = run.value(run.program.input(g, run.first_edge));
       auto const t = run.value(run.program.input(g, Second{}));
@@ -138,7 +139,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
       }
       auto const hand_over = [&](auto k, auto rows) {
         auto const slope = run.target_slope(g, k);
-        // Also without a chain where what lies beyond the columns is not yet zero.
+        // With a SampleLoss this is done even without a chain, because the padding beyond the columns is not yet zero.
         if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(slope)>::nothing) {
           if (SampleLoss<L> || !slope.empty()) run.backend.map_gradient(rows, rows, slope);
         }
@@ -155,7 +156,7 @@ constexpr T loss_and_gradient(Run const& run, Each each) {
   return total;
 }
 
-/// Takes the gradient of an output from the user: the first step of a backward pass without a loss.
+/// Takes the gradient of an output from the user. This is the first step of a backward pass without a loss.
 template <class Run, class Output, class T = typename Run::T>
 constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
   if (!(output < 0 ? run.program.plan().input_gradients[-1 - output].used() : run.program.group(output).needs_gradient))
@@ -166,7 +167,8 @@ constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
                            detail::applied(run.slope(output), run.program.seed_finishes(output)));
 }
 
-/// What a backward pass computes. Both at once lets the plan reuse memory; apart needs one with keep_gradients.
+/// What a backward pass computes. Computing both at once lets the plan reuse memory; computing them separately needs a
+/// plan with keep_gradients.
 enum class Pass { both, inputs, parameters };
 
 namespace detail {
@@ -175,7 +177,8 @@ constexpr void for_each_passed(Run const& run, G g, F f) {
   run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
 }
 
-/// Through the layer at the head of a group: its input gradient before its parameters, which may change.
+/// Computes the gradients of the layer at the head of a group: those of its inputs first, because its parameters may
+/// change afterwards.
 template <class Run, class L, class G, class Sinks>
 constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
   bool const inputs = pass != Pass::parameters;
@@ -188,7 +191,7 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
       for_each_passed(run, g, [&](auto k) {
         if (k != 0) return;
         Computed::backward_input(run.backend, layer, all);
-        // Also without a chain: what lies beyond the columns becomes zero.
+        // This is done even without a chain, because it sets the padding beyond the columns to zero.
         if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.slope);
       });
     }
@@ -207,8 +210,8 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
 }
 }  // namespace detail
 
-/// Passes gradients from the last group to the first. Sinks: of all parameters. What nobody needs is not computed, and
-/// in a static network not even compiled.
+/// Passes gradients from the last group to the first. `sinks` are those of all parameters. Gradients that are not
+/// needed are not computed, and in a static network they are not even compiled.
 template <class Run, class Sinks>
 constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {

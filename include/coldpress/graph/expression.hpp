@@ -1,4 +1,4 @@
-// Networks as functions: values, what is done with them, and the function as a type.
+// Networks as functions: the values in them, the operations on values, and the function as a type.
 #pragma once
 
 #include <coldpress/graph/graph_builder.hpp>
@@ -6,12 +6,12 @@
 
 namespace coldpress {
 
-/// A value of a network while its function runs. `Recorder` takes down what is done with it.
+/// A value of a network while its function runs. `Recorder` records what is done with it.
 template <class Recorder>
 struct Value {
   Recorder* recorder;
   int node;
-  /// Of one sample.
+  /// The shape of one sample.
   constexpr Shape shape() const { return recorder->shape(node); }
 };
 
@@ -29,19 +29,19 @@ constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> con
 
 }  // namespace detail
 
-/// What a layer makes of values. That of a loss, or of a statistic, is good for a name alone.
+/// Applies a layer to values. The result of a loss or a statistic can only be given a name.
 template <class L, class Recorder, class... More>
 constexpr Value<Recorder> apply(L const& layer, Value<Recorder> first, More... more) {
   return detail::add(layer, std::array{first, more...}, first.recorder);
 }
-/// What a layer without inputs makes, in the network that x is in.
+/// The output of a layer without inputs, in the network that x belongs to.
 template <class L, class Recorder>
 requires Source<L>
 constexpr Value<Recorder> source(L const& layer, Value<Recorder> x) {
   return detail::add(layer, std::array<Value<Recorder>, 0>{}, x.recorder);
 }
 
-/// x | layer
+/// Applies a layer: x | layer.
 template <class Recorder, class L>
 requires(
     OneInput<L> && !requires { L::is_container; } && !requires { L::inner; }) constexpr Value<Recorder>
@@ -49,7 +49,7 @@ operator|(Value<Recorder> x, L const& layer) {
   return detail::add(layer, std::array{x}, x.recorder);
 }
 
-/// x | name("scores"): the name of what makes x, or of an input.
+/// Names the layer that produces x, or an input: x | name("scores").
 struct NameTag {
   std::string_view text;
 };
@@ -60,7 +60,7 @@ constexpr Value<Recorder> operator|(Value<Recorder> x, NameTag tag) {
   return x;
 }
 
-/// x | shared("step", Linear{64}): all layers under one key have the parameters of the first.
+/// Shares parameters: x | shared("step", Linear{64}). All layers with the same key have the parameters of the first.
 template <class L>
 struct SharedTag {
   std::string_view key;
@@ -75,7 +75,7 @@ constexpr Value<Recorder> operator|(Value<Recorder> x, SharedTag<L> const& tag) 
   return detail::add(tag.layer, std::array{x}, x.recorder, {.key = tag.key});
 }
 
-/// A layer to be used more than once, always with the same parameters: Handle encode{Linear{64}}; a | encode; b |
+/// A layer that is used more than once, always with the same parameters: Handle encode{Linear{64}}; a | encode; b |
 /// encode.
 template <class L>
 struct Handle {
@@ -90,13 +90,13 @@ constexpr Value<Recorder> operator|(Value<Recorder> x, Handle<L>& handle) {
   return made;
 }
 
-/// What a function returns that makes several values.
+/// The return value of a function with several outputs.
 template <class Recorder, class... More>
 constexpr auto outputs(Value<Recorder> first, More... more) {
   return std::array{first, more...};
 }
 
-/// A network's function: a lambda without captures, and the layers it may use. graph(...) makes it.
+/// A network's function: a lambda without captures, and the layers that it may use. graph(...) makes it.
 template <class Function, class List>
 struct Expression {
   using Layers = List;
@@ -112,7 +112,7 @@ struct Inputs {
   Shape shapes[max_network_inputs] = {};
   int count = 0;
   constexpr Inputs(Shape const& shape) : shapes{shape}, count(1) {}
-  /// From the members, as nvcc writes a value down.
+  /// Constructs it from its members. nvcc writes template arguments in this form.
   constexpr Inputs(Shape const (&all)[max_network_inputs], int given) : count(given) {
     for (int k = 0; k < max_network_inputs; ++k) shapes[k] = all[k];
   }
@@ -124,7 +124,7 @@ struct Inputs {
   bool operator==(Inputs const&) const = default;
 };
 
-/// The network of a function as a type. It is itself a layer where it has one input and one output.
+/// The network of a function as a type. With one input and one output it is itself a layer.
 template <auto expression>
 struct Graph {
   static constexpr bool is_container = true;

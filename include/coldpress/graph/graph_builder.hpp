@@ -1,7 +1,8 @@
-// How every graph is made: that of a network type by the compiler, that of a function or a config at run time, and the
-// text of a config for the compiler of a GPU. Nodes, names, parameters and who shares them, and what a graph must not
-// be.
+// The one builder of graphs: nodes, names, parameters and their sharing, and the checks of a graph.
 #pragma once
+
+// The compiler uses it for a network type and for the text of a config; at run time it is used for functions and
+// configs.
 
 #include <coldpress/core/type_list.hpp>
 #include <coldpress/graph/name.hpp>
@@ -13,14 +14,14 @@
 
 namespace coldpress::detail {
 
-/// What is said of a layer beside its fields: whose parameters it has.
+/// Whose parameters a layer has, in addition to its fields.
 struct Sharing {
-  std::string_view key = {};  // those of the first layer with this key,
-  int node = -1;              // or of that node;
-  int parameters = -1;        // all, or the first ones
+  std::string_view key = {};  // those of the first layer with this key
+  int node = -1;              // or those of this node
+  int parameters = -1;        // how many of them, from the first on; -1: all
 };
 
-/// A list with room for n elements, where the compiler knows how many there are: else it is a std::vector.
+/// A list with room for n elements, for numbers that the compiler knows. At run time it is a std::vector.
 template <class T, int n>
 struct FixedList {
   std::array<T, static_cast<std::size_t>(n)> items{};
@@ -33,7 +34,7 @@ struct FixedList {
   constexpr std::size_t size() const { return count; }
 };
 
-/// Numbers by name. There are few names where the compiler builds a graph, so it looks at one after the other.
+/// A table of numbers by name. The compiler builds graphs with few names, so it searches them one after the other.
 template <int n>
 struct FixedTable {
   struct Entry {
@@ -42,7 +43,7 @@ struct FixedTable {
   };
   FixedList<Entry, n> entries{};
 
-  /// The number that stands under this name already, or else this one, which then does.
+  /// Returns the number that this name already has; otherwise the name gets this number, which is returned.
   constexpr int& find_or_add(std::string_view name, int number) {
     std::size_t const i = place(name);
     if (i == entries.size()) entries.push_back({name, number});
@@ -56,21 +57,21 @@ struct FixedTable {
   }
 };
 
-/// What GraphBuilder fills, for numbers of things that the compiler knows. A graph of a number of things that is known
-/// at run time (dynamic/graph_parts.hpp) has the same members.
+/// What GraphBuilder fills if the compiler knows the numbers of nodes, parameters and outputs. The form for numbers
+/// that are known only at run time (dynamic/graph_parts.hpp) has the same members.
 template <class NodeName, int node_count, int parameter_count, int output_count>
 struct FixedParts {
   template <class T>
   using List = FixedList<T, node_count>;
   using Table = FixedTable<node_count>;
-  using Types = TypeList<>;  // the layers that a function may use
+  using Types = TypeList<>;  // the layer types that a function may use
 
   List<Node> nodes{};
   List<NodeName> names{};
   FixedList<Parameter, parameter_count> parameters{};
   FixedList<int, parameter_count> parameter_node{},
-      owner{};                                       // owner: the first parameter that it is the same as, or itself
-  FixedList<int, node_count + 1> first_parameter{};  // of each node, and one beyond
+      owner{};                                       // the first parameter that it shares weights with, or itself
+  FixedList<int, node_count + 1> first_parameter{};  // per node, and one more at the end
   FixedList<int, output_count> outputs{};
   int sums = 0;          // of losses and statistics
   int weight_count = 0;  // parameters, each once
@@ -86,8 +87,8 @@ struct FixedParts {
   }
 };
 
-/// Adds inputs, layers and outputs to a graph, in any order in which a layer comes after what it reads. `Graph` says
-/// where all is kept, and how it is reported what a graph must not be: to the compiler, or by an exception.
+/// Adds inputs, layers and outputs to a graph, in any order in which a layer comes after its inputs. `Graph` says where
+/// they are stored and how errors are reported: by the compiler or by an exception.
 template <class Graph>
 class GraphBuilder {
  public:
@@ -96,7 +97,7 @@ class GraphBuilder {
   constexpr explicit GraphBuilder(Graph& graph) : graph_(graph) {}
 
   constexpr Shape const& shape(int node) const { return at(graph_.nodes, node).shape; }
-  /// Values of a sample of what a node reads first.
+  /// The number of values per sample of a node's first input.
   constexpr Index input_size(int node) const {
     int const from = at(graph_.nodes, node).inputs[0];
     return from < 0 ? 0 : shape(from).size();
@@ -104,10 +105,10 @@ class GraphBuilder {
 
   constexpr int add_input(Shape const& in) { return push({.shape = in}, {}); }
 
-  /// A layer with all its parameters.
+  /// Adds a layer with all its parameters.
   template <class L>
   constexpr int add(L const& layer, View<int const> inputs, Sharing const& sharing = {}) {
-    require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
+    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
     Shape in[max_inputs] = {};
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shape(inputs[k]);
     Shapes const shapes{in, inputs.size()};
@@ -116,7 +117,8 @@ class GraphBuilder {
     if constexpr (Layer<L>) add_parameters(node, parameters_of(layer, shapes), sharing);
     return node;
   }
-  /// A layer, a loss or a statistic without its parameters, which the caller adds next. `in`: the shapes of its inputs.
+  /// Adds a layer, a loss or a statistic without its parameters, which the caller adds next. `in` are the shapes of its
+  /// inputs.
   template <class L>
   constexpr int add_node(L const& layer, View<int const> inputs, Shapes in) {
     if constexpr (JoinLayer<L>) {
@@ -133,7 +135,7 @@ class GraphBuilder {
     at(about_, number).reads_labels = !Layer<L> && Labelled<L>;
     return number;
   }
-  /// A parameter of the last node. `same`: the parameter that it is the same as; its own number where it is none.
+  /// Adds a parameter of the last node. `same` is the number of the parameter that it shares weights with, or its own.
   constexpr void add_parameter(Parameter const& parameter, int same) {
     int const number = parameter_count();
     graph_.owner.push_back(same == number ? number : at(graph_.owner, same));
@@ -141,12 +143,12 @@ class GraphBuilder {
     graph_.parameters.push_back(parameter);
     graph_.weight_count += same == number;
   }
-  /// The number that was first said under a key that is for sharing.
+  /// Returns the number that was first given for a key of shared parameters.
   constexpr int first_under(std::string_view key, int number) { return keys_.find_or_add(key, number); }
 
   constexpr void name(int node, std::string_view text) {
-    check(std::string_view{at(graph_.names, node)}.empty(), "name: the value has a name already");
-    check(!text.empty(), "name: a name has at least one character");
+    check(std::string_view{at(graph_.names, node)}.empty(), "name: the value already has a name");
+    check(!text.empty(), "name: a name must have at least one character");
     check(names_.find_or_add(text, node) == node, "two layers have this name");
     at(graph_.names, node) = NodeName{text};
   }
@@ -198,15 +200,15 @@ class GraphBuilder {
     int k = 0;
     for (Parameter const& parameter : parameters) {
       check(parameter.lr_mult >= 0 && parameter.decay_mult >= 0,
-            "layer: lr_mult and decay_mult of a weight are at least 0");
+            "layer: a weight's lr_mult and decay_mult must be at least 0");
       check(parameter.max_norm.norm >= 0 && parameter.max_norm.every > 0,
-            "layer: max_norm of a weight is at least 0, and at most every update");
+            "layer: a weight's max_norm must be at least 0, and its interval at least 1");
       bool const own = other == node || (sharing.parameters >= 0 && k >= sharing.parameters);
       int const same = own ? parameter_count() : at(graph_.first_parameter, other) + k;
       check(own || (same < parameter_count() && at(graph_.parameter_node, same) == other &&
                     at(graph_.parameters, same).suffix == parameter.suffix &&
                     same_order(at(graph_.parameters, same), parameter)),
-            "Shared: layers of one key need the same parameters, in shape and order");
+            "Shared: layers with the same key need the same parameters, in shape and order");
       add_parameter(parameter, same);
       ++k;
     }
@@ -228,8 +230,7 @@ class GraphBuilder {
       check(!at(about_, i).reads_labels || at(graph_.nodes, source(node.inputs[1])).kind == Node::Kind::input,
             "the labels of a loss, or of a statistic, must be an input of the network", i);
       bool const used = at(about_, i).used || node.kind == Node::Kind::loss;
-      check(used || !node.parameters, "has weights, but no output of the network and no loss depends on what it makes",
-            i);
+      check(used || !node.parameters, "has weights, but no output of the network and no loss depends on its output", i);
       for (int k = 0; used && k < node.input_count(); ++k) at(about_, node.inputs[k]).used = true;
     }
   }

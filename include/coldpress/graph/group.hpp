@@ -7,59 +7,59 @@
 
 namespace coldpress {
 
-/// A value in the workspace: `offset` floats a sample from its start, rows `pitch` apart. Live from step `first` to
-/// step `last`.
+/// A value in the workspace. It starts at `offset` and takes `size`, in values per sample; the distance between its
+/// rows is `pitch` values. It is alive from step `first` to step `last`.
 struct Buffer {
   Index offset = -1, pitch = 0, size = 0;
   int first = -1, last = -1;
-  int next = -1;   // while planning: the next buffer by offset, on the floor the one below (detail::Arena),
-  int until = -1;  //   and how long it and all below are alive
+  int next = -1;   // while planning (detail::Arena): the next buffer by offset, or the one below on the floor
+  int until = -1;  // while planning: the last step at which it and all below it on the floor are alive
 
   constexpr bool used() const { return size > 0; }
 };
 
-/// What a group reads, and how the gradient gets back there.
+/// A value that a group reads, and how the gradient gets back to it.
 struct Edge {
-  int from = -1;                 // group whose value it is; -1 - k: input k of the network
-  bool open = true;              // a gradient may get through
-  bool passes_gradient = false;  // there it is
-  bool adds = false;             //   not the first that arrives,
-  bool finishes = false;         //   the last one: the slope of the chain that made the value is applied
-  Buffer addend = {};            // where it is before it is added; of a loss, where nobody wants it
+  int from = -1;                 // the group that computes the value; -1 - k: input k of the network
+  bool open = true;              // the layer can pass a gradient to this input
+  bool passes_gradient = false;  // a gradient is passed
+  bool adds = false;             // it is not the first to arrive, and is added to those before
+  bool finishes = false;         // it is the last to arrive: now the derivative of the value's chain is applied
+  Buffer addend = {};            // holds it before it is added, or a loss's gradient that nothing needs
 };
 inline constexpr int max_edges = max_inputs + 1;
 
-/// Layers computed in one pass: y = chain(join(pooling(head(x...)), side)); without a head, of the first value that is
-/// read. A loss ends the pass it is in; a statistic is a pass of its own.
+/// Layers computed in one pass: y = chain(join(pooling(head(x...)), side)). Without a head, the first value that the
+/// group reads takes its place. A loss is the end of its group; a statistic is a group of its own.
 struct Group {
   static constexpr int nowhere = std::numeric_limits<int>::min();  // the group of a node that is not planned
 
   int head = -1;             // node
-  int pooling = -1;          // node: the maxima of what the head makes,
-  bool pooled_last = false;  // or of what the chain makes of it: its slope there is that of the maximum
+  int pooling = -1;          // node: a max pooling of the head's output
+  bool pooled_last = false;  // the pooling follows the chain, whose derivative is then taken at the maxima
   int join = -1;             // node
-  int side = -1;             // edge of the join's other operand
+  int side = -1;             // the edge of the join's other operand
   int chain[max_chain_length] = {};
   int chain_length = 0;
   int loss = -1;       // node
   int statistic = -1;  // node
-  int output = -1;     // node whose value this is
+  int output = -1;     // the node whose value the group computes
   Edge edges[max_edges] = {};
   int edge_count = 0;
   bool chain_needs_input = false;
-  bool is_output = false;       // of the network
+  bool is_output = false;       // its value is an output of the network
   bool needed = false;          // an output or a loss depends on it
-  bool needs_gradient = false;  // parameters here or before, and something after that passes a gradient back
-  bool seeded = false;          // the user gives the gradient of this value,
-  bool seed_finishes = false;   // and nothing else adds to it
-  bool blocked = false;         // its value and all that has the shape of it are kept in blocks of images
+  bool needs_gradient = false;  // parameters here or before it need a gradient, and one arrives
+  bool seeded = false;          // the user gives the gradient of its value
+  bool seed_finishes = false;   // nothing else adds to the gradient that the user gives
+  bool blocked = false;         // its value, and all buffers of the same shape, are kept in blocks of images
   Buffer value = {}, kept = {}, gradient = {}, memory = {};
-  Index state = 0;  // where its state starts, in values a sample
+  Index state = 0;  // the offset of its state, in values per sample
   // While planning:
-  unsigned readers = 0;   // what reads its value (detail::Readers), later the number of edges
-  int last_arrival = -1;  // where the last gradient of it came from: group * max_edges + edge
-  int layout = 0;         // another group whose value has the layout of this one's
-  int earliest = 0;       // the first step at which a gradient is there, its own or that of a group before it
+  unsigned readers = 0;   // what reads its value (detail::Readers); later, the number of edges
+  int last_arrival = -1;  // the source of the last gradient to arrive: group * max_edges + edge
+  int layout = 0;         // another group whose value has the same layout
+  int earliest = 0;       // the first step at which its gradient, or that of a group before it, is alive
 
   constexpr bool passes_gradient() const {
     for (int k = 0; k < edge_count; ++k) {
@@ -75,8 +75,8 @@ struct Group {
 
 namespace detail {
 
-/// What reads a value, through all its views. A group can go on with it where that is one node and nothing else; more
-/// than two need not be told apart. Statistics and the user read it in memory.
+/// What reads a value, directly or through views. A group can continue with the value if exactly one node reads it and
+/// nothing else does, so the count of nodes stops at two. Statistics and the user read the value in memory.
 struct Readers {
   static constexpr unsigned nodes = 3, statistic = 4, user = 8;
   static constexpr unsigned sum(unsigned a, unsigned b) {
@@ -85,9 +85,9 @@ struct Readers {
   }
 };
 
-/// Groups nodes: a pointwise layer joins the group that makes its input, if nothing else reads that; a join the group
-/// of the operand that is made last; a loss joins a softmax, whose value statistics may still read. A pooling joins the
-/// convolution before it where batches are computed in blocks of images.
+/// Assigns nodes to groups. A pointwise layer joins the group that computes its input, if nothing else reads that
+/// input. A join joins the group of the operand that is computed last. A loss joins a softmax, whose value statistics
+/// may still read. A pooling joins the convolution before it if batches are computed in blocks of images.
 class Grouping {
   template <class Span>
   static constexpr auto& at(Span span, int i) {
@@ -130,8 +130,8 @@ class Grouping {
   }
 
  private:
-  /// Where the group of each value will be. What reads a view comes after it, so that it is known when the view's own
-  /// source is told.
+  /// Counts the readers of each value, in the place of its group. It goes backwards, because whatever reads a view
+  /// comes after it, so that a view's readers are complete before they are added to its source's.
   constexpr void count_readers() {
     for (int& readers : group_of_) readers = 0;
     auto const add = [&](int node, unsigned readers) {
@@ -148,8 +148,9 @@ class Grouping {
       for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) add(node.inputs[k], own);
     }
   }
-  /// The group that makes a node's input k, if it can go on: nothing else reads the value. `stays`: it reaches memory
-  /// all the same, so that it may be an output, and statistics may read it.
+  /// The group that computes a node's input k, if that group can continue with this node because nothing else reads the
+  /// value. `stays` says that the value reaches memory anyway, so that it may also be an output and be read by
+  /// statistics.
   constexpr Group* goes_on(Node const& node, int k, bool stays) const {
     int const maker = at(group_of_, node.inputs[k]);
     if (maker < 0 || !node.open(k) || at(groups_, maker).loss >= 0) return nullptr;
@@ -157,13 +158,14 @@ class Grouping {
     return (stays ? readers & Readers::nodes : readers) == 1 ? &at(groups_, maker) : nullptr;
   }
   constexpr bool normalizes(Group const& group) const { return group.head >= 0 && at(nodes_, group.head).normalizes; }
-  /// Whether what the head makes must be in memory as it is: a row to be normalised, or read again backward.
+  /// Whether the head's output must be in memory unchanged: because it is a row to be normalised, or is read again in
+  /// the backward pass.
   constexpr bool keeps_output(Group const& group) const {
     return normalizes(group) || (training_ && group.head >= 0 && at(nodes_, group.head).reads_output);
   }
-  /// Whether a node is a pooling of what a convolution makes for it alone: of its planes, not of others in a view. Or
-  /// of what a chain that gets along without it makes, where a value is in one window: then the slope is that of a
-  /// maximum.
+  /// Whether a node is a pooling that can be one pass with the convolution whose planes it alone reads, not with
+  /// another shape through a view. A chain may come between if no value is in two windows and the chain's derivative
+  /// needs neither its input nor a position, because it is then taken at the maxima.
   constexpr bool pools(Node const& node) const {
     Group const* const maker = in_blocks_ && node.image_maxima ? goes_on(node, 0, false) : nullptr;
     if (!maker || maker->head < 0 || maker->join >= 0 || maker->pooling >= 0) return false;
@@ -177,7 +179,7 @@ class Grouping {
     for (int k = 0; k < max_inputs && node.inputs[k] >= 0; ++k) group.add(at(group_of_, node.inputs[k]), node.open(k));
     return count_++;
   }
-  /// Puts a node into a group and returns its number.
+  /// Adds a node to a group and returns the group's number.
   constexpr int add(int self, Node const& node) {
     int g = Group::nowhere;
     if (node.kind == Node::Kind::pointwise) {
@@ -216,7 +218,8 @@ class Grouping {
     at(groups_, g).readers = static_cast<unsigned>(at(group_of_, self));
     return g;
   }
-  /// With the head that makes the later operand, where the gradient of that is the gradient of the sum.
+  /// Adds a join, to the group of the later operand if that has a head. The gradient of that operand must then be that
+  /// of the sum.
   constexpr int add_join(Node const& node) {
     int const first = at(group_of_, node.inputs[0]), second = at(group_of_, node.inputs[1]);
     int const main = first > second ? 0 : 1, other = main == 0 ? second : first;

@@ -1,4 +1,4 @@
-// Labels that losses and statistics read are checked before anything is computed.
+// Checks the labels that losses and statistics read, before anything is computed.
 #pragma once
 
 #include <coldpress/core/finite.hpp>
@@ -12,7 +12,8 @@
 namespace coldpress {
 
 namespace detail {
-/// Label number `at` among those of all samples, of which each has one for every `classes` values of shape `in`.
+/// Throws for label number `at`, counted over all samples, where each sample has one label per `classes` values of
+/// shape `in`.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
                                                                       Index classes) {
   Index const of_sample = in.size() / classes;
@@ -35,10 +36,10 @@ void check_targets(Reader const& reader, Shape const& in, std::span<T const> tar
   }
 }
 
-/// What is known of values that stay as they are, so that they need not be looked at before each pass.
+/// What is known about values that do not change, so that they need not be checked before each pass.
 struct ValueFacts {
-  bool finite = false;  // all of them are
-  Index classes = -1;   // the smallest number of classes that all of them are labels of; -1: some are no labels
+  bool finite = false;  // all values are finite
+  Index classes = -1;   // the smallest number of classes for which all values are labels; -1: some are not labels
 
   bool are_labels(Index of_classes) const { return classes >= 0 && classes <= of_classes; }
   template <class T>
@@ -56,8 +57,8 @@ struct ValueFacts {
   }
 };
 
-/// The same for all labels that a static network's own losses and statistics read. `Given`: a span, or what a device's
-/// passes are given.
+/// The same for all labels that a static network's own losses and statistics read. `Given` is a span, or the type that
+/// a device's passes receive.
 template <class Graph, class Given, std::size_t n>
 void check_labels(std::array<Given, n> const& inputs) {
   auto const check = [&](auto node) {

@@ -1,14 +1,15 @@
-// The program of a network type over ready-made kernels: the plan that the compiler makes, in tables. The executor is
-// compiled once per type of layer and not once per layer, and calls kernels with numbers, so that a layer more costs
-// the compiler next to nothing.
+// The program of a network type with precompiled kernels: the plan that the compiler makes, in tables.
 #pragma once
+
+// The executor is compiled once per type of layer and not once per layer, and it passes numbers to kernels. One more
+// layer therefore costs the compiler next to nothing.
 
 #include <coldpress/graph/numbered_groups.hpp>
 #include <coldpress/graph/static_program.hpp>
 
 namespace coldpress {
 
-/// A backend that computes, outside of a network's passes.
+/// A backend that is ready to compute outside of a network's passes.
 template <class Backend>
 Backend ready() {
   Backend backend{};
@@ -26,7 +27,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
 
  public:
   static constexpr bool trains = options.training;
-  /// Before a pass: the operations that it applies, which know the seed and the backend's kernels.
+  /// Prepares a pass: makes its operations, which depend on the seed and on the backend's kernels.
   void prepare(Backend const& backend, std::uint64_t seed) {
     if (prepared_by_ == this && seed_ == seed) return;
     for (int g = 0; g < groups; ++g) {
@@ -37,7 +38,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     prepared_by_ = this, seed_ = seed;
   }
 
-  // What a Run asks for, with numbers for groups and edges.
+  // The functions that a Run needs, with numbers for groups and edges.
   static constexpr Group const& group(int g) { return Constants::group(g); }
   using Numbers::adds;
   using Numbers::applies;
@@ -115,7 +116,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     });
   }
 
-  /// Calls of kernels that a pass over one sample is, at most; 0: not all of it is such calls.
+  /// The maximum number of kernel calls in a pass over one sample; 0 if the pass is not only such calls.
   static constexpr Index calls = [] {
     Index sum = 0;
     for (int k = 0; k < static_cast<int>(Graph::outputs.size()); ++k) {
@@ -134,7 +135,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  /// f(layer) with that of a node: compiled once for each type of layer that the network has.
+  /// Calls f(layer) with the layer of a node. It is compiled once for each type of layer that the network has.
   template <class F>
   static constexpr void visit(int node, F f) {
     int const kind = Graph::recorded.kind[at(node)], slot = Graph::recorded.slot[at(node)];
@@ -148,7 +149,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     }
   }
 
-  /// Per node: where the shapes of what it reads start in one list.
+  /// The shapes of all nodes' inputs as one list, and for each node where its shapes start.
   static constexpr int shape_count = [] {
     int count = 0;
     for (int i = 0; i < Graph::size; ++i) count += Graph::nodes[at(i)].input_count();
@@ -172,7 +173,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   static constexpr Shapes inputs_of(int node) {
     return {shapes.list.data() + shapes.first[at(node)], at(shapes.first[at(node) + 1] - shapes.first[at(node)])};
   }
-  /// Values of a sample: of the network's inputs, the last first, and then of each group.
+  /// Values per sample: of the network's inputs, the last one first, and then of each group.
   static constexpr auto columns_of = [] {
     std::array<Index, static_cast<std::size_t>(Constants::inputs_capacity + groups)> all{};
     for (int k = 0; k < Constants::inputs_capacity; ++k) {
@@ -215,7 +216,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   static constexpr auto& operations(Operations<kind, L, count>& all) {
     return all.list;
   }
-  /// Notes the operation of a node, and how the backend does it.
+  /// Stores the operation of a node and the backend's functions for it.
   template <class Erased>
   void set_operation(int node, Backend const& backend, std::uint64_t seed, Erased& erased) {
     visit(node, [&](auto const& layer) {
@@ -238,11 +239,11 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   [[no_unique_address]] AllOperations<std::make_integer_sequence<int, detail::size_of(Types{})>, Types> operations_{};
   std::array<ErasedOp, at(first_op[at(groups)])> chains_{};
   std::array<ErasedJoin, at(groups)> joins_{};
-  LinkedProgram const* prepared_by_ = nullptr;  // operations are addresses in a program, which may have moved
+  LinkedProgram const* prepared_by_ = nullptr;  // operations are addresses inside a program, which may have been moved
   std::uint64_t seed_ = 0;
 };
 
-/// What a workspace keeps of a pass over one sample of `input` values, which is `calls` calls of kernels.
+/// What a workspace keeps for repeating a pass over one sample of `input` values that is `calls` calls of kernels.
 template <class Backend, Index input, Index calls>
 struct KeptCalls {
   using type = typename Backend::template RepeatedCalls<input, calls>;
@@ -252,7 +253,7 @@ struct KeptCalls<Backend, input, 0> {
   struct type {};
 };
 
-/// The program of a network type on a backend. No alias, whose default argument nvcc loses.
+/// The program of a network type on a backend. It is not an alias, because nvcc loses the default argument of one.
 template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
 struct ProgramOf {
   using type = std::conditional_t<is_linked<Backend>, LinkedProgram<Graph, Backend, options, loss_value>,

@@ -1,17 +1,17 @@
-// A network as a list of its nodes: the text that a config becomes for a compiler (kernels/cuda/fused).
+// A network as a list of its nodes: the text that a config is compiled from (kernels/cuda/fused).
 #pragma once
 
 #include <coldpress/graph/graph_builder.hpp>
 
 namespace coldpress {
 
-/// A node: its layer, what it reads, its name, and what the network says of it.
+/// A node: its layer, its inputs, its name and its settings in the network.
 template <class L, std::size_t n>
 struct Listed {
   L layer;
   std::array<int, n> inputs;
   std::string_view name;
-  unsigned closed;  // as Node has them
+  unsigned closed;  // this and sums are those of Node
   int sums;
 };
 /// An input of the network, or the targets of its objective.
@@ -19,7 +19,7 @@ template <>
 struct Listed<Shape, 0> {
   Shape shape;
 };
-/// What the network says of a parameter.
+/// The network's settings for a parameter.
 struct ListedParameter {
   int owner;
   float lr_mult, decay_mult;
@@ -27,8 +27,9 @@ struct ListedParameter {
   MaxNorm max_norm;
 };
 
-/// What StaticGraph is to a type. List: node(std::integral_constant<int, i>), of `size` nodes the `inputs` first, and
-/// the targets' node or -1; outputs; parameters, of all layers in order.
+/// The StaticGraph of a list. `List` has `size`, the number of nodes, of which the first `inputs` are inputs;
+/// node(std::integral_constant<int, i>); `targets`, the node of the targets or -1; `outputs`; and `parameters`, those
+/// of all layers in order.
 template <class List>
 struct ListedGraph {
   static constexpr int size = List::size, inputs = List::inputs, targets = List::targets;

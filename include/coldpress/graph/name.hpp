@@ -7,7 +7,7 @@
 
 namespace coldpress {
 
-/// A number from 0 in digits.
+/// The decimal digits of a number that is not negative.
 struct Digits {
   char text[12] = {};
   int length = 0;
@@ -18,11 +18,11 @@ struct Digits {
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
 };
 
-/// The name of a layer: given, or its type's and a running number; or that of one of its weights, which is the layer's
-/// and an ending.
+/// The name of a layer, which is given or made of its type's name and a running number, or of one of its weights, which
+/// is the layer's name with a suffix.
 struct Name {
-  static constexpr int most = 47;      // characters of a layer's name
-  static constexpr int capacity = 79;  // with the ending: "-0-variance"
+  static constexpr int most = 47;      // characters in a layer's name
+  static constexpr int capacity = 79;  // including the suffix, such as "-0-variance"
   char text[capacity + 1] = {};
   int length = 0;
 

@@ -1,4 +1,4 @@
-// A network whose type is its description: parameters, and how to run them.
+// A network whose type is its description: its parameters, and the functions that run it.
 #pragma once
 
 #include <coldpress/backend/host_transfer.hpp>
@@ -13,7 +13,7 @@
 
 #if defined __CUDACC__
 namespace coldpress {
-struct Cpu;  // nvcc knows no vectors as g++ has them
+struct Cpu;  // nvcc does not support the vectors of g++
 }
 #elif defined COLDPRESS_LINKED_KERNELS
 #include <coldpress/kernels/linked_cpu.hpp>
@@ -21,9 +21,9 @@ struct Cpu;  // nvcc knows no vectors as g++ has them
 #include <coldpress/backend/cpu.hpp>
 #endif
 
-// Where a network names no backend: Cpu, whose kernels are compiled into the program, or LinkedCpu in programs that
-// link coldpress::kernels. Files that choose differently may meet in one program, since their networks have different
-// names.
+// The backend of networks that name none: Cpu, whose kernels are compiled into the program, or LinkedCpu in programs
+// that link coldpress::kernels. Files with different defaults can be linked into one program, because their networks
+// have different names.
 #if defined COLDPRESS_LINKED_KERNELS && !defined __CUDACC__
 #define COLDPRESS_KERNELS kernels_linked
 namespace coldpress::inline kernels_linked {
@@ -39,7 +39,7 @@ using DefaultBackend = Cpu;
 namespace coldpress {
 
 namespace detail {
-/// Goes through the layers of a Sequential; a function's are checked as it runs.
+/// Checks the shapes of all layers of a Sequential. Those of a function are checked when it runs.
 template <class Net>
 constexpr bool makes_something(Shape const& in) {
   if constexpr (requires { Net::function; }) {
@@ -52,13 +52,13 @@ constexpr bool makes_something(Shape const& in) {
 
 inline namespace COLDPRESS_KERNELS {
 
-/// Net: Sequential<...>, or the Graph<...> of a function. `in`: shape of one sample, or Inputs{...} of several inputs.
-/// The batch is Batch<N> (everything inside the object) or known at run time. Throws ShapeError where an input is no
-/// whole number of samples.
+/// A network of type Net, which is a Sequential<...> or the Graph<...> of a function. `in` is the shape of one sample,
+/// or Inputs{...} for several inputs. The batch size is Batch<N>, with all memory inside the object, or is known at run
+/// time. Functions throw ShapeError if an input is not a whole number of samples.
 template <class Net, Inputs in, class BatchSize = AnyBatch, class BackendType = DefaultBackend>
 class Network {
-  static_assert(detail::makes_something<Net>(in[0]));           // first of all, for a short error: shapes are checked
-  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // here, and names and parameters here
+  static_assert(detail::makes_something<Net>(in[0]));           // first, for a short error message: checks the shapes,
+  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // and this the names and parameters
 
  public:
   using Backend = typename ComputingOf<BackendType>::type;
@@ -71,12 +71,12 @@ class Network {
   static constexpr int input_count = in.count, output_count = static_cast<int>(Graph::outputs.size());
   static constexpr Inputs inputs = in;
   static constexpr Shape input_shape = in[0];
-  /// Of output k, in the order in which the function returns them; and of the first.
+  /// The shape of output k, in the order in which the function returns them, and that of the first output.
   static constexpr Shape shape_of_output(int k) {
     return Graph::nodes[static_cast<std::size_t>(Graph::outputs[static_cast<std::size_t>(k)])].shape;
   }
   static constexpr Shape output_shape = shape_of_output(0);
-  /// The number of the output of that name; -1: there is none.
+  /// The number of the output with this name, or -1.
   static constexpr int output_index(std::string_view name) {
     for (int k = 0; k < output_count; ++k) {
       if (Graph::names[static_cast<std::size_t>(Graph::outputs[static_cast<std::size_t>(k)])].view() == name) return k;
@@ -86,7 +86,7 @@ class Network {
 
   template <class Program>
   class BasicWorkspace;
-  /// Of samples, that a minibatch may have.
+  /// The most blocks of images in a minibatch.
   static constexpr Index blocks = !keeps_blocks<Backend>     ? 0
                                   : BatchSize::capacity == 0 ? PTRDIFF_MAX
                                                              : BatchSize::capacity / block_size;
@@ -96,16 +96,17 @@ class Network {
 
   using Evaluating = typename ProgramOf<Graph, Backend, PlanOptions{.losses = true, .blocks = blocks}>::type;
 
-  /// What one thread needs to infer.
+  /// The memory that one thread needs for inference.
   using Workspace = BasicWorkspace<Inference>;
   /// What forward_training keeps for backward, and the gradients.
   class TrainingWorkspace;
-  /// What a sequence leaves behind for its next step.
+  /// What the layers remember of a sequence between steps.
   class State;
-  /// What evaluate needs, and what its statistics have gathered.
+  /// The memory that evaluate needs, and the sums of the statistics.
   class Evaluation;
 
-  /// Parameters from the layers' fillers and the seed. `storage`: where the network is; of a GPU, on which.
+  /// Initialises the parameters by the layers' fillers and the seed. `storage` says where the network is; for a GPU, on
+  /// which device.
   explicit Network(std::uint64_t seed = 0, Storage const& storage = {}, WeightsStart start = WeightsStart::filled)
       : storage_(storage), seed_(seed) {
     parameters_.reserve(parameter_size);
@@ -120,18 +121,19 @@ class Network {
     }
   }
 
-  /// The (first) output of a minibatch, in this network's own workspace: {batch, output_shape}. Of several inputs, each
-  /// is an argument; the last ones may be left out where only losses read them.
+  /// Returns the first output for a minibatch, {batch, output_shape}, in this network's own workspace. Each input is an
+  /// argument; the last ones may be left out if only losses read them.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Workspace, More> || ...)) Samples<T> forward(X const& x, More const&... more) {
     return infer(detail::all_samples<T>(x, more...), workspace_);
   }
-  /// The same, const: any number of threads, each with a workspace of its own. Several inputs are a std::tuple.
+  /// The same as a const function, which any number of threads may call, each with its own workspace. Several inputs
+  /// are given as a std::tuple.
   template <class X>
   Samples<T> forward(X const& x, Workspace& workspace) const {
     return infer(detail::all_samples<T>(x), workspace);
   }
-  /// An output of the last forward, by the name it has in the network's function.
+  /// An output of the last forward, by its name in the network's function.
   template <FixedString name>
   Samples<T> output() const {
     return output<name>(workspace_);
@@ -142,13 +144,15 @@ class Network {
     static_assert(index >= 0, "output: the network has no output of this name");
     return workspace.output(index);
   }
-  /// forward that also looks at the losses and statistics of the network's function; takes every input. What they say
-  /// is of the samples of all such calls since the last reset. Throws DataError for labels that are no class.
+  /// Forward that also computes the losses and statistics of the network's function. It takes every input. The
+  /// statistics are over the samples of all such calls since the last reset. Throws DataError for labels that are not a
+  /// class.
   template <class X, class... More>
   requires(!(std::is_base_of_v<Evaluation, More> || ...)) Samples<T> evaluate(X const& x, More const&... more) {
     return evaluate_all(detail::all_samples<T>(x, more...), evaluation_);
   }
-  /// The same, const: any number of threads, each with an evaluation of its own. Several inputs are a std::tuple.
+  /// The same as a const function, which any number of threads may call, each with its own evaluation. Several inputs
+  /// are given as a std::tuple.
   template <class X>
   Samples<T> evaluate(X const& x, Evaluation& evaluation) const {
     return evaluate_all(detail::all_samples<T>(x), evaluation);
@@ -159,27 +163,28 @@ class Network {
     return evaluation_.template report<name>();
   }
   void reset_statistics() { evaluation_.reset(); }
-  /// The next part of a sequence: a sample is as many steps as `in` says (one, for Shape{features}), and layers with a
-  /// memory go on where the last call ended. The batch is that of the first call. Inlined: a call takes longer than
-  /// some of its layers.
+  /// Computes the next part of a sequence. A sample has as many steps as `in` says (one, for Shape{features}), and
+  /// layers with a state continue where the last call ended. The batch size must be that of the first call. It is
+  /// inlined, since a call would take longer than some of its layers.
   template <class X>
   __attribute__((always_inline)) Samples<T> step(X const& x) {
     return step(x, state_, workspace_);
   }
-  /// The same, const: any number of sequences, each with a state of its own.
+  /// The same as a const function, for any number of sequences, each with its own state.
   template <class X>
   __attribute__((always_inline)) Samples<T> step(X const& x, State& state, Workspace& workspace) const {
-    static_assert(Inference::plan().streams,
-                  "step: a layer of this network takes its input whole, so a sequence cannot come in parts");
+    static_assert(
+        Inference::plan().streams,
+        "step: a layer of this network needs its whole input at once, so a sequence cannot be given in parts");
     auto const samples = detail::all_samples<T>(x);
     static_assert(reads_only<Inference, samples.count>(),
-                  "step: takes a value for each input that outputs depend on, and no more");
+                  "step: give a value for each input that the outputs depend on, and for no other");
     check_borrowed(samples);
     return pass(samples.template spans<Given>(), workspace, [&](Index batch) { return state.at(batch); });
   }
-  /// The next step starts a new sequence.
+  /// Makes the next step start a new sequence.
   void reset() { state_.reset(); }
-  /// Whether the backend keeps weights that gradients could change.
+  /// Whether the backend stores weights in a form that gradients can change.
   static constexpr bool trains = [] {
     if constexpr (requires { Backend::trains; }) {
       return Backend::trains;
@@ -190,7 +195,8 @@ class Network {
   /// Forward that keeps what backward needs. `step` is the position in the random stream of Dropout; it starts at 1.
   template <class X>
   Samples<T> forward_training(X const& x, TrainingWorkspace& workspace, std::uint64_t step = 1) const {
-    static_assert(trains, "forward_training: this network's backend keeps its weights rounded, for inference alone");
+    static_assert(trains,
+                  "forward_training: this network's backend stores rounded weights, which are only for inference");
     require(step > 0, "forward_training: steps start at 1");
     auto const samples = detail::all_samples<T>(x);
     require(samples.borrowed(),
@@ -198,21 +204,22 @@ class Network {
     auto const spans = samples.template spans<Given>();
     auto const run = start<Training>(spans, workspace, step);
     static_assert(reads_only<Training, samples.count>(),
-                  "forward_training: takes a value for each input that outputs depend on, and no more");
+                  "forward_training: give a value for each input that the outputs depend on, and for no other");
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
     storage_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
-  /// From the gradients of the outputs, of several a std::tuple, to that of the first input, which is returned; others
-  /// are in the workspace, as are the parameters'. The inputs given to forward_training must still be there.
+  /// Computes the gradients from those of the outputs, which are a std::tuple if there are several. Returns the
+  /// gradient of the first input. Those of other inputs and of the parameters are in the workspace. The inputs that
+  /// were given to forward_training must still exist.
   template <class DY>
   Samples<T> backward(DY const& dy, TrainingWorkspace& workspace) const {
     auto const gradients = detail::all_samples<T>(dy);
-    static_assert(gradients.count == output_count, "backward: takes a gradient for each output");
+    static_assert(gradients.count == output_count, "backward: give a gradient for each output of the network");
     auto const spans = gradients.template spans<Given>();
-    require(workspace.step_ > 0, "backward: comes after forward_training");
+    require(workspace.step_ > 0, "backward: call forward_training first");
     auto const run = start<Training>(workspace.inputs_, workspace, workspace.step_);
     for (int k = 0; k < output_count; ++k)
       check_values("backward: the gradient of an output", spans[static_cast<std::size_t>(k)].size(), run.batch,
@@ -225,27 +232,28 @@ class Network {
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
           {run.at(dx), static_cast<std::size_t>(dx.used() ? run.batch * dx.pitch : 0)}, run.batch};
     }
-    workspace.step_ = 0;  // gradients are now where values were
+    workspace.step_ = 0;  // gradients have overwritten values that a second backward would need
     return workspace.input_gradient(0);
   }
-  /// Room for `batch` samples: nothing is allocated in forward and step up to that many.
+  /// Reserves memory for `batch` samples: forward and step then allocate nothing for up to this many.
   void reserve(Index batch) { workspace_.reserve(batch), state_.reserve(batch); }
-  /// Who does what it computes without a workspace of the caller's (those have a run_on of their own), and the steps of
-  /// its Solver; null: the calling thread alone. Borrowed. The bits are the same.
+  /// Sets the executor for calls that use the internal workspace, and for its Solver's steps; null means the calling
+  /// thread alone. Other workspaces have their own run_on. The executor is borrowed, and the results have the same bits
+  /// with any.
   void run_on(Executor* executor) {
     workspace_.run_on(executor);
     if constexpr (Graph::sums > 0) evaluation_.run_on(executor);
   }
   Executor* executor() const { return workspace_.executor(); }
 
-  /// Numbers that training changes.
+  /// The number of values that training changes.
   static constexpr Index parameter_count = [] {
     Index count = 0;
     for (int const i : Graph::weights) count += Graph::parameters.list[i].shape.size();
     return count;
   }();
 
-  // Weights in canonical order and shape, named as in a file: linear1-0 of {out, in}, linear1-0-bias.
+  // The weights in canonical order and shape, named as in a file: linear1-0 {out, in} and linear1-0-bias.
   static constexpr int weight_count = Graph::parameters.owners;
   static constexpr Name weight_name(int i) {
     Name name = Graph::names[Graph::parameters.node[Graph::weights[i]]];
@@ -254,7 +262,7 @@ class Network {
   }
   static constexpr Shape weight_shape(int i) { return weight(i).shape; }
   static constexpr Parameter const& weight(int i) { return Graph::parameters.list[Graph::weights[i]]; }
-  /// The position of the weight of that name; throws ConfigError.
+  /// The number of the weight with this name. Throws ConfigError if there is none.
   static int weight_index(std::string_view name) {
     for (int i = 0; i < weight_count; ++i) {
       if (weight_name(i).view() == name) return i;
@@ -264,7 +272,7 @@ class Network {
   void read_weight(int i, std::span<T> values) const { read(parameters_.data(), i, values); }
   void write_weight(int i, std::span<T const> values) { write(parameters_.data(), i, values); }
 
-  /// The same for any buffer that is laid out as the parameters are: gradients, the state of an optimizer.
+  /// The same for any buffer with the layout of the parameters, such as gradients or the state of an optimizer.
   void read(T const* buffer, int i, std::span<T> values) const {
     check(i, values.size());
     storage_.read(buffer + offset(i), stored_size(i), [&](T const* at) {
@@ -280,7 +288,7 @@ class Network {
     });
   }
 
-  /// All parameters as one flat buffer in the backend's layout, with its padding: for optimizers.
+  /// All parameters as one flat buffer in the backend's layout, including its padding, for optimizers.
   static constexpr Index parameter_size = Inference::parameter_size;
   std::span<T> parameters() {
     check_not_moved();
@@ -291,19 +299,20 @@ class Network {
     return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
   }
   Storage const& storage() const { return storage_; }
-  /// Samples or targets that stay on the network's GPU as long as what it returns: forward, evaluate, train_minibatch
-  /// and so on take that in the place of the host's values, and then copy nothing. They are checked here, once.
+  /// Copies samples or targets to the network's GPU, where they stay as long as the returned object exists. forward,
+  /// evaluate, train_minibatch and the others accept that object instead of values on the host, and then copy nothing.
+  /// The values are checked here, once.
   template <class X>
   auto upload(X const& x) const requires requires(Storage const& on, std::span<T const> values) {
     on.upload(values);
   }
   { return storage_.upload(SamplesOf<X, T>{x}.values); }
-  /// Of Dropout's random streams, and of the initial values.
+  /// The seed of the initial values and of Dropout's random streams.
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
-  /// A pass of a program over the samples of each input, for what plans one of its own (the Solver does; the targets
-  /// may be one input more).
+  /// Starts a pass of a program over the samples of each input, for classes with a program of their own such as Solver.
+  /// The targets may be one more input.
   template <class Program, class Values, std::size_t n, class Space>
   auto start(std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::smaller<std::size_t>(n, input_count);
@@ -334,7 +343,7 @@ class Network {
       run.inputs[k] = workspace.buffers_.bring(samples[k], k);
     return run;
   }
-  /// f(k) for each output, k a constant.
+  /// Calls f(k) for each output, where k is a constant.
   template <class F>
   static void for_each_output(F f) {
     [&]<int... k>(std::integer_sequence<int, k...>) { (f(std::integral_constant<int, k>{}), ...); }
@@ -345,11 +354,11 @@ class Network {
   template <class Inputs>
   coldpress::Samples<T> infer(Inputs const& samples, Workspace& workspace) const {
     static_assert(reads_only<Inference, Inputs::count>(),
-                  "forward: takes a value for each input that outputs depend on, and no more");
+                  "forward: give a value for each input that the outputs depend on, and for no other");
     check_borrowed(samples);
     return pass(samples.template spans<Given>(), workspace, [](Index) -> T* { return nullptr; });
   }
-  /// Forward. carried(batch): what layers remember.
+  /// Forward. carried(batch) is the state of the layers.
   template <std::size_t n, class Carried>
   __attribute__((always_inline)) coldpress::Samples<T> pass(std::array<Given, n> samples, Workspace& workspace,
                                                             Carried carried) const {
@@ -379,7 +388,7 @@ class Network {
   }
   template <class Inputs>
   coldpress::Samples<T> evaluate_all(Inputs const& samples, Evaluation& evaluation) const {
-    static_assert(Inputs::count == input_count, "evaluate: takes a value for each input");
+    static_assert(Inputs::count == input_count, "evaluate: give a value for each input of the network");
     auto const spans = samples.template spans<Given>();
     check_labels<Graph>(spans);
     auto run = start<Evaluating>(spans, evaluation, 0);
@@ -406,7 +415,7 @@ class Network {
       return Index{0};
     }
   }();
-  /// Whether a program reads no more than the first inputs.
+  /// Whether a program reads no inputs except the first `given`.
   template <class Program, int given>
   static constexpr bool reads_only() {
     for (int k = given; k < input_count; ++k) {
@@ -444,7 +453,7 @@ class Network {
   std::uint64_t seed_;
 };
 
-/// What the layers remember of the sequences so far.
+/// The state of the layers after the steps of the sequences so far.
 template <class Net, Inputs in, class BatchSize, class BackendType>
 class Network<Net, in, BatchSize, BackendType>::State {
  public:
@@ -454,7 +463,7 @@ class Network<Net, in, BatchSize, BackendType>::State {
     storage_.clear(values_);
     batch_ = 0;
   }
-  /// Room for so many sequences, where none is under way.
+  /// Reserves memory for this many sequences, if none is under way.
   void reserve(Index batch) {
     if (batch_ == 0) values_.reserve(Inference::plan().state * batch);
   }
@@ -473,23 +482,23 @@ class Network<Net, in, BatchSize, BackendType>::State {
   Index batch_ = 0;
 };
 
-/// Memory for one pass at a time of `Program`.
+/// The memory for one pass of `Program` at a time.
 template <class Net, Inputs in, class BatchSize, class BackendType>
 template <class Program>
 class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
  public:
   BasicWorkspace() requires std::is_empty_v<Storage> : BasicWorkspace(Storage{}) {}
-  /// On a GPU: net.storage().
+  /// On a GPU, pass net.storage().
   explicit BasicWorkspace(Storage const& storage) : buffers_(storage), values_(storage.template memory<Values>()) {}
-  /// Whether it keeps the calls of kernels of a pass, which is then made again without being worked out: where they are
-  /// all that a pass over one small sample is.
+  /// Whether it records the kernel calls of a pass and repeats them without working them out again. This is possible if
+  /// a pass over one small sample is nothing but kernel calls.
   static constexpr bool repeats = kept_calls<Program> > 0;
   void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
   T* values() { return values_.data() + Program::scratch_size; }
   T const* values() const { return values_.data() + Program::scratch_size; }
   T* scratch() { return values_.data(); }
-  /// Who does its passes; null: the calling thread alone. Borrowed, and several workspaces may have the same. Scratch
-  /// of its workers, where layers need some, is on the heap.
+  /// Sets the executor of its passes; null means the calling thread alone. It is borrowed, and several workspaces may
+  /// share it. The scratch of its workers, if layers need any, is on the heap.
   void run_on(Executor* executor) {
     executor_ = executor;
     if constexpr (repeats) calls_.forget();
@@ -502,7 +511,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       context.executor = executor_;
     }
   }
-  /// What its passes go through. A backend that links kernels finds them here.
+  /// The program of its passes. A backend with linked kernels finds the kernels here.
   Program const& program(Backend& backend, std::uint64_t seed) {
     if constexpr (is_linked<Backend>) {
       backend.template link<Program::trains>();
@@ -514,14 +523,14 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
       return constant;
     }
   }
-  /// Where the outputs of a run are; returns the first.
+  /// Remembers where the outputs of a run are, and returns the first.
   template <class Run>
   Samples<T> remember(Run const& run) {
     note(run);
-    // Read back, it would wait for its parts to be in memory.
+    // It is not read back from outputs_, which would wait until all of its parts are in memory.
     return fetched(made(run, std::integral_constant<int, 0>{}), 0);
   }
-  /// The same, with nothing fetched until it is read.
+  /// The same, but nothing is fetched from a device until it is read.
   template <class Run>
   void note(Run const& run) {
     buffers_.forget();
@@ -571,10 +580,10 @@ class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public Basic
       : BasicWorkspace<Training>(storage), gradients_(storage.template memory<Memory<parameter_size>>()) {
     gradients_.reserve(parameter_size);
   }
-  /// Gradients of all parameters, laid out as Network::parameters().
+  /// The gradients of all parameters, in the layout of Network::parameters().
   std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
   std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
-  /// That of input k; empty where none reaches it.
+  /// The gradient of input k; empty if none reaches it.
   Samples<T> input_gradient(int k) const {
     return this->fetched(input_gradients_[static_cast<std::size_t>(k)], output_count + k);
   }

@@ -5,32 +5,32 @@
 
 namespace coldpress {
 
-inline constexpr int max_inputs = 8;          // of a node
-inline constexpr int max_network_inputs = 8;  // of a network
+inline constexpr int max_inputs = 8;          // per node
+inline constexpr int max_network_inputs = 8;  // per network
 
-/// What the plan knows of a layer: what LayerTraits and the layer's functions say.
+/// What the plan knows about a layer, from LayerTraits and the layer's functions.
 struct Node {
   enum class Kind { input, view, pointwise, join, compute, loss, statistic };
   Kind kind = Kind::input;
   int inputs[max_inputs] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  unsigned closed = 0;            // a bit for each input that gets no gradient, whatever wants one before
+  unsigned closed = 0;            // one bit per input, which is set if that input never gets a gradient
   Shape shape{};                  // of one sample of its output
-  bool parameters = false;        // has some
-  bool reads_input = false;       // its gradient needs its inputs,
-  bool reads_output = false;      // or its output
-  bool in_place = false;          // may write over its input, forward and backward
-  bool normalizes = false;        // turns a row into probabilities: one pass with the loss after it
-  bool commutes = false;          // a join whose operands may change places,
-  bool passes_on = false;         // or whose slope by the first is 1 everywhere
-  bool streams = false;           // may be called with one part of a sequence after the other
-  bool in_blocks = false;         // computes blocks of images (core/rows.hpp) at once
-  bool fuses_maxima = false;      // and the maxima of a pooling behind it
-  bool image_maxima = false;      // is such a pooling
-  bool disjoint_windows = false;  // whose windows have no value in common
-  bool positioned = false;        // asks where in a row a value is
-  Index memory = 0;               // memory_of(layer)
-  Index state = 0;                // state_of(layer)
-  int sums = -1;                  // where those of a loss of the network, or of a statistic, start
+  bool parameters = false;        // has parameters
+  bool reads_input = false;       // its gradient needs its inputs
+  bool reads_output = false;      // its gradient needs its output
+  bool in_place = false;          // may overwrite its input, forward and backward
+  bool normalizes = false;        // makes a row into probabilities; may be one pass with the loss after it
+  bool commutes = false;          // is a join whose operands may be exchanged
+  bool passes_on = false;         // is a join whose derivative with respect to the first operand is 1
+  bool streams = false;           // may be called with consecutive parts of a sequence
+  bool in_blocks = false;         // can compute blocks of images (core/rows.hpp)
+  bool fuses_maxima = false;      // can also compute a max pooling after it
+  bool image_maxima = false;      // is such a max pooling
+  bool disjoint_windows = false;  // no two of its windows have a value in common
+  bool positioned = false;        // depends on the position of a value in its row
+  Index memory = 0;               // memory_of(layer), in values per sample
+  Index state = 0;                // state_of(layer), in values per sample
+  int sums = -1;                  // the index of the first sum of a loss or statistic; -1: it has none
 
   constexpr int input_count() const {
     int count = 0;
@@ -38,13 +38,13 @@ struct Node {
     return count;
   }
   constexpr bool open(int input) const { return (closed >> input & 1u) == 0; }
-  /// The same for a layer that is not to hand a gradient to any input.
+  /// Closes all inputs, for a layer that passes no gradient to any.
   constexpr void close() { closed = ~0u; }
 };
 
 namespace detail {
 constexpr void connect(Node& node, View<int const> inputs) {
-  require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
+  require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
   for (std::size_t k = 0; k < inputs.size(); ++k) node.inputs[k] = inputs[k];
 }
 }  // namespace detail
@@ -76,12 +76,11 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   } else {
     static_assert(
         requires(detail::Anything const& any) { layer.forward(any, any); },
-        "layer: needs op(key) that gives a Pointwise operation, or join() that gives one that Joins, or to be a view, "
-        "or "
-        "forward");
+        "layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins, or "
+        "is_view, or forward");
     static_assert(
         !Traits::propagates || requires { L::capabilities; },
-        "layer: where it has backward_input, it declares what that reads: static constexpr Capabilities "
+        "layer: a layer with backward_input must declare what that reads: static constexpr Capabilities "
         "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}");
     node.kind = Node::Kind::compute;
     node.reads_input = Traits::backward_reads_input;
@@ -96,18 +95,18 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
   }
   return node;
 }
-/// Of a loss: it reads what is compared, and the targets.
+/// The node of a loss, whose inputs are the value that is compared and the targets.
 template <Loss L>
 constexpr Node node_of(L const& loss, View<int const> inputs, Shapes in) {
-  require(in.size() == 2, "loss: compares two values, the network's and the targets");
+  require(in.size() == 2, "loss: it compares two values, the network's and the targets");
   Shape const target = loss.target_shape(in[0]);
-  require(target.size() == in[1].size(), "loss: the targets have another number of values");
+  require(target.size() == in[1].size(), "loss: the targets have a different number of values");
   Node node{.kind = Node::Kind::loss, .shape = {1}};
   detail::connect(node, inputs);
   if constexpr (!has_target_gradient<L>) node.closed = 2u;
   return node;
 }
-/// Of a statistic.
+/// The node of a statistic.
 template <Statistic L>
 constexpr Node node_of(L const& statistic, View<int const> inputs, Shapes in) {
   statistic.check(in);
@@ -116,13 +115,13 @@ constexpr Node node_of(L const& statistic, View<int const> inputs, Shapes in) {
   node.close();
   return node;
 }
-/// The node whose values a node has, where it is a view.
+/// The node whose values a node has: for a view the node that it views, otherwise itself.
 constexpr int source_of(View<Node const> nodes, int node) {
   while (nodes[static_cast<std::size_t>(node)].kind == Node::Kind::view)
     node = nodes[static_cast<std::size_t>(node)].inputs[0];
   return node;
 }
-/// Of a layer with one input.
+/// The node of a layer with one input.
 template <class L>
 constexpr Node node_of(L const& layer, int input, Shape const& in) {
   return node_of(layer, View<int const>{&input, 1}, Shapes{&in, 1});

@@ -1,12 +1,13 @@
-// The part of a program that follows from its groups alone, where these are numbers: what a network from a config and a
-// network type over linked kernels answer alike.
+// The functions of a program that follow from its groups alone, for programs whose groups are run-time numbers.
 #pragma once
+
+// Networks from configs and network types with linked kernels share them.
 
 #include <coldpress/graph/group.hpp>
 
 namespace coldpress {
 
-/// `Program` has group(g), of nothing where g < 0, and plan().
+/// `Program` has plan() and group(g), which is an empty group for g < 0.
 template <class Program>
 struct NumberedGroups {
   static constexpr int some_group() { return 0; }

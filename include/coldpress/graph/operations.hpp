@@ -1,4 +1,4 @@
-// What a network's function is written with, beside the layers: graph(...), operators, and functions of several values.
+// The functions and operators for writing networks: graph(...), arithmetic, and functions of several values.
 #pragma once
 
 #include <coldpress/graph/sequential.hpp>
@@ -6,15 +6,16 @@
 
 namespace coldpress {
 
-/// A network as an ordinary function of its inputs, which the compiler runs: constexpr auto net = graph([](auto image)
-/// { return image | Linear{10}; }), and then Network<Graph<net>, Shape{784}>. `More`: layers that are not built in.
+/// Makes a network from an ordinary function of its inputs, which the compiler runs: constexpr auto net = graph([](auto
+/// image) { return image | Linear{10}; }), and then Network<Graph<net>, Shape{784}>. `More` are the layers that are not
+/// built in.
 template <class... More, class Function>
 constexpr auto graph(Function) {
   using All = typename detail::Union<BuiltinLayers, BuiltinLosses, BuiltinStatistics, TypeList<More...>>::type;
   return Expression<Function, All>{};
 }
 
-// By element, of two values of one shape.
+// Element-wise operations on two values of the same shape.
 template <class Recorder>
 constexpr auto operator+(Value<Recorder> a, Value<Recorder> b) {
   return apply(Add{}, a, b);
@@ -31,7 +32,7 @@ template <class Recorder>
 constexpr auto operator/(Value<Recorder> a, Value<Recorder> b) {
   return apply(Divide{}, a, b);
 }
-// And with a number.
+// Operations on a value and a number.
 template <class Recorder>
 constexpr auto operator*(Value<Recorder> a, float factor) {
   return a | Power{.scale = factor};
@@ -53,7 +54,7 @@ constexpr auto operator-(Value<Recorder> a) {
   return a * -1.0f;
 }
 
-/// One after another along the first axis, or `along(axis)` as the first argument.
+/// Concatenates values along the first axis, or along the axis given by `along(axis)` as the first argument.
 struct along {
   int axis = 0;
   constexpr explicit along(int a) : axis(a) {}
@@ -66,7 +67,7 @@ template <class Recorder, class... More>
 constexpr auto concat(Value<Recorder> first, More... more) {
   return concat(along{0}, first, more...);
 }
-/// From `begin` to before `end` of an axis.
+/// The range [begin, end) of an axis.
 template <class Recorder>
 constexpr auto slice(Value<Recorder> x, int begin, int end, along axis = along{0}) {
   return x | Slice{.axis = axis.axis, .begin = begin, .end = end};
@@ -76,7 +77,7 @@ template <std::size_t parts, class Recorder>
 constexpr auto split(Value<Recorder> x, along axis = along{0}) {
   Shape const shape = x.shape();
   int const a = axis.axis < 0 ? axis.axis + shape.rank() : axis.axis;
-  require(a >= 0 && a < shape.rank(), "split: the value has no such axis");
+  require(a >= 0 && a < shape.rank(), "split: the value does not have this axis");
   require(shape[a] % static_cast<Index>(parts) == 0, "split: the parts would not be equal");
   std::array<Value<Recorder>, parts> all{};
   int const size = static_cast<int>(shape[a]) / static_cast<int>(parts);
@@ -86,7 +87,7 @@ constexpr auto split(Value<Recorder> x, along axis = along{0}) {
   }
   return all;
 }
-/// Over an axis, which goes.
+/// The sum or mean over an axis, which is removed.
 template <class Recorder>
 constexpr auto sum(Value<Recorder> x, int axis = 0) {
   return x | Reduce{.operation = ReduceOperation::sum, .axis = axis};
@@ -95,13 +96,14 @@ template <class Recorder>
 constexpr auto mean(Value<Recorder> x, int axis = 0) {
   return x | Reduce{.operation = ReduceOperation::mean, .axis = axis};
 }
-/// The product of matrices, or with the second transposed.
+/// The matrix product, optionally with the second matrix transposed.
 template <class Recorder>
 constexpr auto product(Value<Recorder> a, Value<Recorder> b, Product options = {}) {
   return apply(options, a, b);
 }
 
-/// code | tied(encoded): back to the size of what the Linear reads that made `encoded`, with its weights.
+/// Decodes with tied weights: code | tied(encoded) has the size of the input of the Linear that made `encoded`, and
+/// uses its weights.
 template <class Recorder>
 struct TiedTag {
   Value<Recorder> encoded;

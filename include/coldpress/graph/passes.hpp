@@ -1,4 +1,4 @@
-// What a network does in one go, as values: a device is sent them, and the host calls them.
+// The passes of a network as function objects, which the host calls and which are sent to a device.
 #pragma once
 
 #include <coldpress/graph/execute.hpp>
@@ -16,7 +16,7 @@ struct ForwardOf {
   }
 };
 
-/// Losses and statistics, too.
+/// Forward, with the losses and statistics.
 struct EvaluationOf {
   static constexpr std::string_view name = "evaluation";
   template <class Run>
@@ -29,7 +29,7 @@ struct EvaluationOf {
   };
 };
 
-/// From the outputs' gradients, which the user gives, to those of inputs and parameters.
+/// Backward, from the gradients of the outputs, which the user gives, to those of inputs and parameters.
 struct BackwardOf {
   static constexpr std::string_view name = "backward";
   template <class Run, class T, std::size_t n>

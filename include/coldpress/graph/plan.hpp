@@ -1,6 +1,7 @@
-// The plan: which layers are computed in one pass, and where each value lives. One function, run by the compiler for a
-// static network and at run time for a dynamic one.
+// The plan: which layers are computed in one pass, and where each value is in memory.
 #pragma once
+
+// One function makes it: at compile time for a static network, at run time for a dynamic one.
 
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/graph/arena.hpp>
@@ -9,30 +10,31 @@ namespace coldpress {
 
 struct PlanOptions {
   bool training = false;        // keep what backward needs
-  bool losses = false;          // with the losses and statistics: gradients start there, not at the outputs
-  bool input_gradient = false;  // the network's inputs have gradients too
+  bool losses = false;          // compute losses and statistics; gradients start there, not at the outputs
+  bool input_gradient = false;  // compute the gradients of the network's inputs, too
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
-  Index blocks = PTRDIFF_MAX;  // of images that a minibatch may have, where the backend keeps some; 0: none
+  Index blocks = PTRDIFF_MAX;  // the most blocks of images in a minibatch; 0: none are used
   Index (*pitch)(Index) = nullptr;
 };
 
 struct PlanSize {
   int groups = 0;
-  Index workspace = 0;  // floats a sample
-  Index sum = 0;        // the same without any reuse
-  Index state = 0;      // values a sample that are carried from call to call
+  Index workspace = 0;  // values per sample
+  Index sum = 0;        // the same if no memory were reused
+  Index state = 0;      // values per sample that are carried from call to call
   bool streams = true;
-  Buffer input_gradients[max_network_inputs] = {};  // rows as the user sees them; unused: nothing reaches that input
-  bool reaches_all = true;                          // none of those asked for is unused
-  bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads that input
-  Index steps = 0;                                  // that planning took: buffers looked at to place others
+  Buffer input_gradients[max_network_inputs] = {};  // without padding, as the user sees them; unused: none arrives
+  bool reaches_all = true;                          // all input gradients that were requested are used
+  bool reads[max_network_inputs + 1] = {};          // whether anything that is needed reads this input
+  Index steps = 0;                                  // the cost of planning: buffers visited while placing others
 };
 
 namespace detail {
 
-/// When things happen: groups are computed at 0, 1, ...; at `count` the losses and then the statistics, or the user's
-/// gradients; then the groups hand gradients on, from the last to the first.
+/// The step at which each group is computed. Forward passes are at steps 0, 1, ... At step `count` come the losses and
+/// then the statistics, or the user's gradients. After that, the groups pass gradients back, from the last to the
+/// first.
 struct Schedule {
   int count;
   bool losses;
@@ -43,7 +45,7 @@ struct Schedule {
   constexpr int end() const { return 2 * count + 1; }
 };
 
-/// Which groups are computed at all, which have a gradient, and in what order gradients of one value arrive.
+/// Finds which groups are computed, which have a gradient, and in which order the gradients of a value arrive.
 constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                      View<int const> group_of) {
   int const count = static_cast<int>(groups.size());
@@ -68,8 +70,8 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
       if (group.edges[k].from >= 0) ++at(group.edges[k].from).readers;
     }
   }
-  // What reaches a group: the user's gradient or a loss's, or passed on by readers. These come later: when it is a
-  // group's turn, all they have to say has been noted in reached and needed.
+  // A gradient reaches a group from the user, from a loss or from its readers. Readers come later in the list, so that
+  // in this order everything about them is already known.
   for (Group& group : groups) group.seed_finishes = true;
   for (int g = count - 1; g >= 0; --g) {
     Group& group = at(g);
@@ -85,7 +87,8 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
       if (edge.passes_gradient) from.seed_finishes = false;
     }
   }
-  // In the order in which they come: all but the first, or what comes from the user, are added, the last one finishes.
+  // In the order of arrival, every gradient except the first is added, and so is the first if the user gives one before
+  // it. The last one finishes.
   int input_arrival[max_network_inputs + 1] = {};
   for (int& arrival : input_arrival) arrival = -1;
   auto const arrive = [&](int g) {
@@ -107,8 +110,8 @@ constexpr void trace(View<Node const> nodes, View<int const> outputs, PlanOption
   }
 }
 
-/// Which values are kept in blocks: where one is made by layers that compute images in blocks, and only such layers
-/// read it; what comes between them has the layout of its operands. At any other border the kernel transposes.
+/// Chooses the values that are kept in blocks: those that are computed and read only by layers that can compute images
+/// in blocks. Pointwise groups between them have the layout of their operands. Everywhere else the kernel transposes.
 constexpr void choose_blocks(View<Node const> nodes, View<Group> groups) {
   auto const at = [&](int g) -> Group& { return groups[static_cast<std::size_t>(g)]; };
   auto const maps = [](Group const& group) { return group.head < 0 && group.loss < 0 && group.statistic < 0; };
@@ -116,7 +119,8 @@ constexpr void choose_blocks(View<Node const> nodes, View<Group> groups) {
   bool any = false;
   for (Group const& group : groups) any = any || (group.needed && in_blocks(group));
   if (!any) return;
-  // Groups whose values have one layout are a set: each leads to another of them, the last to itself.
+  // Groups whose values have the same layout form a set. Each links to another group of the set; the last links to
+  // itself.
   auto const set_of = [&](int g) {
     while (at(g).layout != g) g = at(g).layout = at(at(g).layout).layout;
     return g;
@@ -129,7 +133,7 @@ constexpr void choose_blocks(View<Node const> nodes, View<Group> groups) {
     for (int k = 0; k < group.edge_count && group.needed; ++k) {
       int const from = group.edges[k].from;
       bool const same = maps(group) || k == group.side;
-      if (in_blocks(group) && !same) continue;  // it transposes where it must
+      if (in_blocks(group) && !same) continue;  // its kernel transposes if necessary
       if (from < 0) {
         if (same) at(set_of(g)).blocked = false;
         continue;
@@ -150,8 +154,8 @@ constexpr bool reads_again(View<Node const> nodes, Group const& group, int edge)
   return group.head >= 0 ? nodes[group.head].reads_input : group.chain_needs_input;
 }
 
-/// The phases of make_plan after groups are found and traced. Each changes the groups, and adds to what is known of the
-/// whole plan.
+/// The phases of make_plan after the groups are found and traced. Each changes the groups and adds to the plan's
+/// totals.
 class Planner {
  public:
   constexpr Planner(View<Node const> nodes, View<int const> outputs, PlanOptions const& options, View<Group> groups,
@@ -170,7 +174,7 @@ class Planner {
     }
   }
 
-  /// Which inputs of the network are needed: outputs, or read by a group that is computed.
+  /// Finds which inputs of the network are needed, as an output or by a group that is computed.
   constexpr void find_inputs() {
     for (int output : outputs_) {
       if (group_of_[output] < 0) plan_.reads[-1 - group_of_[output]] = true;
@@ -182,19 +186,20 @@ class Planner {
     }
   }
 
-  /// The buffers of each group, with the steps during which it needs them itself.
+  /// Makes the buffers of each group, alive during the steps at which the group itself needs them.
   constexpr void make_buffers() {
     for (int g = 0; g < count_; ++g) {
       Group& group = groups_[g];
       if (!group.needed) continue;
       make_addends(group, g);
-      if (group.output < 0) continue;  // a loss of its own has no value, nor has a statistic
+      if (group.output < 0) continue;  // a separate loss and a statistic have no value
       if (group.head >= 0) make_memory(group, g);
       make_values(group, g);
     }
   }
 
-  /// What a group reads lives until then, and what the gradient that it passes back is multiplied by until that.
+  /// Extends lifetimes to the readers: what a group reads lives until then, and what the derivative of a chain needs
+  /// lives until the gradient is passed back.
   constexpr void extend_to_readers() {
     for (int g = 0; g < count_; ++g) {
       Group const& reader = groups_[g];
@@ -214,7 +219,7 @@ class Planner {
     }
   }
 
-  /// A head that is one pass with its loss is computed with it, so that what it reads lives until the losses.
+  /// A head that is one pass with its loss is computed with the loss, so its inputs live until the losses.
   constexpr void extend_to_losses() {
     if (!options_.losses) return;
     for (Group const& group : groups_) {
@@ -225,8 +230,8 @@ class Planner {
     }
   }
 
-  /// A group writes over a value that nothing reads after it. From the last to the first, so that a run of such groups
-  /// lives as long as its end; the value of one that does has no first step.
+  /// Lets a group overwrite its input if nothing reads that afterwards. This goes from the last group to the first, so
+  /// that a series of such groups lives as long as its last value. A value that overwrites another has no first step.
   constexpr void share_values() {
     for (int g = count_ - 1; g > 0; --g) {
       if (!writes_over_input(groups_[g], g)) continue;
@@ -235,7 +240,7 @@ class Planner {
     }
   }
 
-  /// Offsets of all buffers: in the order of the groups what is made forward, then in the reverse order gradients.
+  /// Assigns the offsets of all buffers: forward values in the order of the groups, then gradients in reverse order.
   constexpr void place_buffers() {
     Arena arena{groups_};
     int earliest = end_;
@@ -265,7 +270,7 @@ class Planner {
     plan_.workspace = arena.size(), plan_.steps = arena.steps();
   }
 
-  /// Gradients of the network's inputs are after everything else, as rows that the user sees.
+  /// Appends the gradients of the network's inputs at the end, in rows without padding, as the user sees them.
   constexpr void append_input_gradients() {
     if (!options_.training || !options_.input_gradient) return;
     for (int input = 0; input < freestanding::smaller(inputs_, max_network_inputs); ++input) {
@@ -284,11 +289,11 @@ class Planner {
   constexpr Index padded(int node) const { return options_.pitch(nodes_[node].shape.size()); }
   static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
   static constexpr void extend(Buffer& buffer, int last) { buffer.last = freestanding::larger(buffer.last, last); }
-  /// The step at which group g is computed, and that at which what it needs for its gradient is not needed any more.
+  /// The step at which group g is computed, and the step after which its gradient no longer needs anything.
   constexpr int forward(int g) const { return schedule_.forward(groups_[g], g); }
   constexpr int backward(int g) const { return options_.keep_gradients ? end_ : schedule_.backward(groups_[g], g); }
 
-  /// Where gradients are before they are added to others, and of a loss those that nobody wants.
+  /// Makes the buffers of gradients that will be added to others, and of a loss's gradient that nothing needs.
   constexpr void make_addends(Group& group, int g) const {
     for (int k = 0; k < group.edge_count; ++k) {
       Edge& edge = group.edges[k];
@@ -299,7 +304,7 @@ class Planner {
       edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
     }
   }
-  /// What its layer keeps from forward to backward, and its state from call to call.
+  /// Makes the memory that the group's layer keeps from forward to backward, and its state from call to call.
   constexpr void make_memory(Group& group, int g) {
     Node const& head = nodes_[group.head];
     Index const memory = cells(head.memory + (group.pooling >= 0 ? nodes_[group.pooling].memory : 0));
@@ -309,11 +314,11 @@ class Planner {
     plan_.state += cells(head.state);
     plan_.streams = plan_.streams && head.streams;
   }
-  /// Its value, what its chain starts from where the slope needs that, and the gradient, which arrives from `first` to
-  /// the slope of the chain, applied with the last.
+  /// Makes the group's value, the chain's input if its derivative needs that, and the gradient. The gradient lives from
+  /// the first arrival until the group has passed it on.
   constexpr void make_values(Group& group, int g) const {
     Index const size = padded(group.output);
-    Index const pitch = group.is_output ? nodes_[group.output].shape.size() : size;  // the user's rows touch
+    Index const pitch = group.is_output ? nodes_[group.output].shape.size() : size;  // outputs have no padding
     group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = group.is_output ? end_ : forward(g)};
     if (!group.needs_gradient) return;
     int const seed = !group.seeded ? -1 : options_.keep_gradients ? end_ : count_;
@@ -329,7 +334,7 @@ class Planner {
     bool const may = group.head < 0 || (nodes_[group.head].in_place && group.chain_length == 0 && group.join < 0);
     Group const& from = groups_[group.edges[0].from];
     bool const slope_after = options_.training && group.loss >= 0 && from.chain_length > 0;  // it reads the value
-    bool const alone = group.loss < 0 || from.readers <= 1;  // losses all read at one time
+    bool const alone = group.loss < 0 || from.readers <= 1;  // all losses read at the same step
     return may && !slope_after && alone && from.value.last == forward(g) && from.value.pitch == group.value.pitch;
   }
   constexpr bool reaches_input(int input) const {
@@ -352,13 +357,14 @@ class Planner {
   PlanSize& plan_;
   Schedule schedule_;
   int count_, end_;
-  int network_input_[max_network_inputs + 1] = {}, inputs_ = 0;  // their nodes
+  int network_input_[max_network_inputs + 1] = {}, inputs_ = 0;  // the nodes of the network's inputs
 };
 
 }  // namespace detail
 
-/// Plans the nodes, of which `outputs` are the network's results. Writes groups and, for every node, the group that
-/// makes its value (-1 - k for input k); both spans are as long as nodes, and groups are as they are by default.
+/// Plans a network. `outputs` are the nodes that are its results. Writes the groups and, for every node, the group that
+/// computes its value (-1 - k for input k). Both spans must be as long as nodes, and the groups must be
+/// default-initialised.
 constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, PlanOptions options, View<Group> groups,
                              View<int> group_of) {
   PlanSize plan{

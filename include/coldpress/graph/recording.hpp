@@ -1,6 +1,7 @@
-// What a network's function leaves when the compiler runs it. It runs twice: first to count, then GraphBuilder writes
-// down nodes, names, parameters, and every layer as it was given.
+// Records a network's function, which the compiler runs twice.
 #pragma once
+
+// The first run counts. In the second, GraphBuilder records nodes, names and parameters, and this file every layer.
 
 #include <coldpress/graph/graph_builder.hpp>
 
@@ -8,14 +9,14 @@ namespace coldpress::detail {
 
 inline constexpr int max_nodes = 1024;
 
-/// How many of what a network has; `layers`: of each type of the list.
+/// The numbers of a network's parts. `layers` has one number per type of the list.
 template <int types>
 struct Counts {
   int nodes = 0, parameters = 0, inputs = 0, outputs = 0;
   int layers[types > 0 ? types : 1] = {};
 };
 
-/// The place of a type in a list.
+/// The position of a type in a list, or -1.
 template <class L, class... Layers>
 constexpr int index_in(TypeList<Layers...>) {
   int k = 0, found = -1;
@@ -27,18 +28,18 @@ constexpr int size_of(TypeList<Layers...>) {
   return sizeof...(Layers);
 }
 
-/// An operand of a join, for the compiler to print.
+/// An operand of a join, for the compiler's error message.
 struct Operand {
   char name[Name::capacity + 1] = {};
   Shape shape = {};
 };
-/// Stops the compiler, which then says which values do not fit each other.
+/// Stops compilation, with a message that shows which values do not fit each other.
 template <Operand first, Operand second>
 struct Joined {
-  static_assert(first.shape == second.shape, "graph: an operation by element joins values of different shapes");
+  static_assert(first.shape == second.shape, "graph: an element-wise operation joins values of different shapes");
 };
 
-/// The first run: shapes and numbers.
+/// The first run, which computes shapes and numbers.
 template <class List>
 struct Counter {
   using Types = List;
@@ -55,15 +56,15 @@ struct Counter {
   }
   template <class L>
   constexpr int add(L const& layer, View<int const> inputs, Sharing const& = {}) {
-    require(counts.nodes < max_nodes, "graph: more than 1024 layers");
+    require(counts.nodes < max_nodes, "graph: there are more than 1024 layers");
     Shape in[max_inputs] = {};
-    require(inputs.size() <= max_inputs, "layer: takes at most 8 inputs; nest what joins more");
+    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
     for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
     input_sizes[counts.nodes] = in[0].size();
     if constexpr (!Layer<L>) {
       shapes[counts.nodes] = {1};
     } else if (JoinLayer<L> && inputs.size() == 2) {
-      shapes[counts.nodes] = in[0];  // the second run says where the other does not fit
+      shapes[counts.nodes] = in[0];  // the second run reports an operand that does not fit
     } else {
       shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
       counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
@@ -90,14 +91,14 @@ constexpr Stored<kind, L, n> const& stored(Stored<kind, L, n> const& all) {
   return all;
 }
 
-/// What the second run leaves: everything.
+/// The result of the second run.
 template <class List, auto counts>
 struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outputs>,
                   Stores<std::make_integer_sequence<int, size_of(List{})>, List, counts> {
   using Types = List;
-  std::array<int, counts.nodes> kind = {}, slot = {};  // of each layer: its type, and which of this type it is
+  std::array<int, counts.nodes> kind = {}, slot = {};  // per layer: its type, and its index among those of that type
   std::array<Sharing, counts.nodes> sharing = {};
-  std::array<bool, counts.nodes> labels = {};  // reads labels
+  std::array<bool, counts.nodes> labels = {};  // whether the second input is labels
 
   template <class L>
   constexpr void keep(int node, L const& layer, Sharing const& shared) {
@@ -107,7 +108,7 @@ struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outpu
     kind[i] = k, slot[i] = store.count, sharing[i] = shared, labels[i] = !Layer<L> && Labelled<L>;
     store.list[store.count++] = layer;
   }
-  /// Operand k of the first join that does not fit; the same twice where all do.
+  /// Operand k of the first join whose operands do not fit. If all fit, both operands are equal.
   constexpr Operand operand(int k) const {
     Operand operand{};
     if (this->clash[0] == this->clash[1]) return operand;

@@ -1,6 +1,7 @@
-// One pass of a minibatch through a network: where every value, gradient and parameter of a plan is. What is done with
-// them is in execute.hpp.
+// One pass of a minibatch through a network: where every value, gradient and parameter of a plan is.
 #pragma once
+
+// The functions that compute them are in execute.hpp.
 
 #include <coldpress/backend/backend.hpp>
 #include <coldpress/graph/program.hpp>
@@ -9,7 +10,7 @@
 
 namespace coldpress {
 
-/// The parameters of one layer in a flat buffer: p[i] is where parameter i starts.
+/// The parameters of one layer in a flat buffer: p[i] is the start of parameter i.
 template <class T>
 struct ParameterView {
   T* base;
@@ -17,10 +18,10 @@ struct ParameterView {
   constexpr T* operator[](int i) const { return base + slots[i].offset; }
 };
 
-/// Sinks of the parameters of one layer, or of all: `slots` begins with the first.
+/// The sinks of the parameters of one layer or of all. `slots` begins with the first parameter.
 template <class T>
 struct GradientSinks {
-  GradientSink<T> whole;  // of the whole buffer
+  GradientSink<T> whole;  // for the whole buffer
   Slots slots;
   constexpr GradientSinks of(Slots layer) const { return {whole, layer}; }
   constexpr GradientSink<T> operator[](int i) const {
@@ -31,10 +32,10 @@ struct GradientSinks {
 };
 template <class Optimizer, class T>
 struct UpdateSinks {
-  UpdateSink<Optimizer, T> whole;  // of the whole buffer
+  UpdateSink<Optimizer, T> whole;  // for the whole buffer
   Slots slots;
-  bool const* frozen;  // by number of the owner; null: none
-  float observation;   // the factor of what statistics are handed
+  bool const* frozen;  // by the number of the parameter's owner; null: none are frozen
+  float observation;   // the factor of the values that running statistics observe
   constexpr UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
   constexpr UpdateSink<Optimizer, T> operator[](int i) const {
     Parameter const& parameter = slots.parameters[i];
@@ -50,7 +51,8 @@ struct UpdateSinks {
   }
 };
 
-/// Those of a layer without parameters: its backward is the same code whatever happens to the parameters of others.
+/// The sinks of a layer without parameters. Its backward is then the same code, however parameters of others are
+/// updated.
 struct NoSinks {};
 
 namespace detail {
@@ -64,7 +66,8 @@ constexpr auto sinks_of(Sinks const& sinks, Slots layer) {
   }
 }
 
-/// The slope, or none where more is to be added before it applies. `apply` is a constant in a static program.
+/// The derivative, or an empty one if gradients are still to be added before it is applied. `apply` is a constant in a
+/// static program.
 template <class Chain, class T, class Apply>
 constexpr auto applied(Slope<Chain, T> slope, Apply apply) {
   if constexpr (std::is_same_v<Apply, std::false_type>) {
@@ -87,8 +90,9 @@ constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Slope<Chain, T>
 
 }  // namespace detail
 
-/// One pass of a minibatch through a network. Pointers only: the caller owns all memory, sized by the plan. In a static
-/// program groups, edges and flags are constants. Here each program is checked that is run (graph/program.hpp).
+/// One pass of a minibatch through a network. It holds only pointers: the caller owns all memory, whose size the plan
+/// gives. In a static program, groups, edges and flags are constants. Every program that is run is checked here against
+/// the concept (graph/program.hpp).
 template <class Program, class Backend, class Count>
 requires concepts::Program<Program, Backend>
 struct Run {
@@ -102,38 +106,38 @@ struct Run {
   [[no_unique_address]] Count batch;
   std::uint64_t seed;
   std::uint64_t step;      // 0: inference
-  T* state = nullptr;      // where the network streams
-  double* sums = nullptr;  // where losses and statistics are gathered
+  T* state = nullptr;      // the states of the layers, if the network streams
+  double* sums = nullptr;  // the sums of losses and statistics
 
-  /// Of a node; null where none are gathered.
+  /// The sums of a node; null if none are accumulated.
   constexpr double* sums_of(int node) const {
     int const first = program.sums(node);
     return sums && first >= 0 ? sums + first : nullptr;
   }
   constexpr T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
 
-  /// Rows with the shape and the layout of what group g makes, or of input k of the network where g is -1 - k.
+  /// Rows with the shape and the layout of group g's value, or of input k of the network if g is -1 - k.
   template <class G>
   constexpr auto rows(G g, T* data, Index pitch) const {
     auto columns = program.columns(g);
     auto blocked = program.blocked(g);
     return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
   }
-  /// What group g makes, or input k of the network.
+  /// The value of group g, or input k of the network.
   template <class G>
   constexpr auto value(G g) const {
     if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
     Buffer const& buffer = program.group(g).value;
     return rows(g, at(buffer), buffer.pitch);
   }
-  /// Rows of the gradient with respect to what group g's chain starts from; of the network's input where g < 0.
+  /// The gradient with respect to the input of group g's chain, or to the network's input if g < 0.
   template <class G>
   constexpr auto gradient(G g) const {
     int const input = g < 0 ? -1 - g : 0;
     Buffer const buffer = g < 0 ? program.plan().input_gradients[input] : program.group(g).gradient;
     return rows(g, at(buffer), buffer.pitch);
   }
-  /// What is left to do with the sums of group g's head, or with what it reads.
+  /// Group g's epilogue: what is done with the sums of its head or, without a head, with its input.
   template <class G>
   constexpr auto then(G g) const {
     Group const& group = program.group(g);
@@ -145,7 +149,7 @@ struct Run {
     return Then<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
         chain, step, at(group.kept), group.kept.pitch, join};
   }
-  /// The slope of group g's chain; none for the network's input.
+  /// The derivative of group g's chain; empty for the network's input.
   template <class G>
   constexpr auto slope(G g) const {
     auto const chain = program.chain(g, seed);
@@ -160,7 +164,8 @@ struct Run {
     }
     return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
   }
-  /// Where group g leaves the gradient of what edge k reads, and with which slope: with none where others add to it.
+  /// Where group g writes the gradient of the value of edge k, and the derivative that it applies, which is empty if
+  /// others are added.
   template <class G, class K>
   constexpr auto target(G g, K k) const {
     auto rows = gradient(program.input(g, k));
@@ -172,7 +177,7 @@ struct Run {
   constexpr auto target_slope(G g, K k) const {
     return detail::applied(slope(program.input(g, k)), program.applies(g, k));
   }
-  /// The gradient that target(g, k) took, to the others: with the slope, if it is the last.
+  /// Adds the gradient in target(g, k) to the others, and applies the derivative if it is the last.
   template <class G, class K>
   constexpr void add(G g, K k) const {
     auto const adds = program.adds(g, k);
@@ -186,7 +191,7 @@ struct Run {
   constexpr auto parameters_of(G g) const {
     return ParameterView<T const>{parameters, program.slots(g).slots};
   }
-  /// Of a layer of several inputs: what it reads, and where their gradients go.
+  /// For a layer with several inputs: its inputs, and where their gradients are written.
   template <class G>
   constexpr auto values(G g) const {
     std::array<Rows<T>, max_inputs> all{};
@@ -203,7 +208,7 @@ struct Run {
     });
     return all;
   }
-  /// Of the pooling that is one pass with layer L, where there can be one.
+  /// The pooling that is one pass with layer L, if L can have one.
   template <class L, class G>
   constexpr auto windows(G g) const {
     constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;

@@ -1,4 +1,4 @@
-// What goes into a static network and what comes out: samples in the memory of the user, or of a workspace.
+// The inputs and outputs of a static network: samples in the memory of the user or of a workspace.
 #pragma once
 
 #include <coldpress/core/shape.hpp>
@@ -10,8 +10,8 @@
 
 namespace coldpress {
 
-/// Values of a minibatch, one sample after another. A view: it lives as long as the workspace it is in and until that
-/// is used again.
+/// The values of a minibatch, one sample after another. It is a view, valid as long as its workspace exists and until
+/// that is used again.
 template <class T>
 struct Samples {
   std::span<T const> values = {};
@@ -30,8 +30,8 @@ struct Samples {
 };
 
 namespace detail {
-// What does not hold is said in functions of their own, which take the numbers by value: where it holds, which is
-// always, a step of a stream has a comparison and no number in memory.
+// Errors are thrown by separate functions that take the numbers by value. Without an error, which is the usual case, a
+// step of a stream then costs one comparison, and no number is stored in memory.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_count(Index values, Index size, Shape shape,
                                                                       int input) {
   refuse("network: input ", input, " must be a whole number of samples, at least one: got ", values,
@@ -52,15 +52,15 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The samples that so many values of input `input` are, where a sample of `shape` has `size`. Throws ShapeError unless
-/// they are whole ones, and at least one.
+/// The number of samples in this many values of input `input`, where a sample of `shape` has `size` values. Throws
+/// ShapeError unless it is a whole number and at least one.
 __attribute__((always_inline)) inline Index count_samples(std::size_t values, Index size, Shape const& shape,
                                                           int input = 0) {
   auto const count = static_cast<Index>(values);
   if (count <= 0 || count % size != 0) detail::refuse_count(count, size, shape, input);
   return count / size;
 }
-/// Throws ShapeError, which begins with `what`, unless these are the values of `samples` samples of `shape`.
+/// Throws ShapeError, whose sentence begins with `what`, unless these are the values of `samples` samples of `shape`.
 inline void check_values(char const* what, std::size_t values, Index samples, Shape const& shape) {
   Index const expected = samples * shape.size();
   if (static_cast<Index>(values) != expected) detail::refuse_values(what, values, expected, samples, shape);
@@ -70,7 +70,8 @@ inline void check_equally_many(Index samples, int input, Index of_first) {
   if (samples != of_first) detail::refuse_unequal(samples, input, of_first);
 }
 
-/// How an argument becomes a span of samples. Contiguous ranges do; coldpress/xtensor.hpp adds arrays and expressions.
+/// Converts an argument to a span of samples. It accepts contiguous ranges; coldpress/xtensor.hpp adds arrays and
+/// expressions.
 template <class X, class T>
 struct SamplesOf {
   std::span<T const> values;
@@ -85,24 +86,24 @@ struct SamplesOf {
 
 namespace detail {
 
-/// The samples of one input; `k` tells it from others of its kind.
+/// The samples of one input. `k` makes it a different base class for each input.
 template <int k, class X, class T>
 struct SamplesOfInput {
   SamplesOf<X, T> samples;
 };
-/// The samples of each input of a network. Arguments that must be evaluated live as long as this.
+/// The samples of each input of a network. Arguments that must be evaluated live as long as this object.
 template <class T, class Numbers, class... X>
 struct AllSamples;
 template <class T, int... k, class... X>
 struct AllSamples<T, std::integer_sequence<int, k...>, X...> : SamplesOfInput<k, X, T>... {
   explicit AllSamples(X const&... x) : SamplesOfInput<k, X, T>{SamplesOf<X, T>{x}}... {}
   static constexpr int count = sizeof...(X);
-  /// `Given`: what passes of the network are given.
+  /// `Given` is the type that passes of the network take.
   template <class Given = std::span<T const>>
   std::array<Given, sizeof...(X)> spans() const {
     return {Given{this->SamplesOfInput<k, X, T>::samples.values}...};
   }
-  /// Whether all are in the user's memory.
+  /// Whether all samples are in the user's memory.
   bool borrowed() const {
     auto const one = [](auto const& input) {
       if constexpr (requires { input.borrowed(); }) {
@@ -114,7 +115,7 @@ struct AllSamples<T, std::integer_sequence<int, k...>, X...> : SamplesOfInput<k,
     return (one(this->SamplesOfInput<k, X, T>::samples) && ...);
   }
 };
-/// Of inputs that are in memory already.
+/// The samples of inputs that are already in memory.
 template <class T, std::size_t n>
 struct SampleSpans {
   std::array<std::span<T const>, n> all;
@@ -131,7 +132,7 @@ template <class T, std::size_t n>
 SampleSpans<T, n> all_samples(std::array<std::span<T const>, n> const& x) {
   return {x};
 }
-/// Of an argument for each input, or of a std::tuple of them.
+/// The samples of one argument per input, or of a std::tuple of them.
 template <class T, class... X>
 auto all_samples(X const&... x) {
   return AllSamples<T, std::make_integer_sequence<int, sizeof...(X)>, X...>{x...};

@@ -1,4 +1,4 @@
-// Sequential: layers one after the other, as a type. It is itself a layer, so it nests.
+// Sequential: layers one after the other, as a type. It is itself a layer, so it can be nested.
 #pragma once
 
 #include <coldpress/graph/expression.hpp>
@@ -23,7 +23,7 @@ concept SingleLayer = OneInput<L> && !requires {
   L::is_container;
 };
 
-/// A layer with something said about it.
+/// A layer with a setting that belongs to the network.
 template <Layer auto layer>
 struct Wrapped {
   using Inner = std::remove_cvref_t<decltype(layer)>;
@@ -34,8 +34,8 @@ struct Wrapped {
 };
 }  // namespace detail
 
-/// A layer with a name of your choice: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Others are called linear1,
-/// relu1, linear2, ...
+/// A layer with a given name: Sequential<Named<"fc1", Linear{128}>{}, ReLU{}>. Other layers are called linear1, relu1,
+/// linear2, ...
 template <FixedString text, Layer auto layer>
 struct Named : detail::Wrapped<layer> {
   using Inner = typename Named::Wrapped::Inner;
@@ -46,8 +46,9 @@ struct Named : detail::Wrapped<layer> {
   bool operator==(Named const&) const = default;
 };
 
-/// A layer whose parameters are those of the first layer that is Shared under the same key: Sequential<Shared<"step",
-/// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Gradients add up; filler and factors are the first one's.
+/// A layer with the parameters of the first layer that is Shared under the same key: Sequential<Shared<"step",
+/// Linear{64}>{}, TanH{}, Shared<"step", Linear{64}>{}>. Their gradients are added. Filler and multipliers are those of
+/// the first.
 template <FixedString text, Layer auto layer>
 struct Shared : detail::Wrapped<layer> {
   using Inner = typename Shared::Wrapped::Inner;
@@ -73,7 +74,7 @@ constexpr auto operator|(Value<Recorder> x, Sequential<layers...> const&) {
 
 namespace detail {
 
-/// The types of the layers that a network may use, every one once.
+/// The types of the layers that a network may use, each once.
 template <class List, class L>
 struct With1;
 template <class... Types, class L>
@@ -122,7 +123,7 @@ constexpr void record(Recorder& recorder, Inputs const& in) {
     [&]<std::size_t... k>(std::index_sequence<k...>) { add_outputs(Net::function(values[k]...)); }
     (std::make_index_sequence<inputs>{});
   } else {
-    static_assert(inputs == 1, "network: a Sequential has one input; several are for a Graph");
+    static_assert(inputs == 1, "network: a Sequential has one input; use a Graph for several");
     add_outputs(values[0] | Net{});
   }
 }

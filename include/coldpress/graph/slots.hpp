@@ -1,12 +1,12 @@
-// Where the parameters of a network are, and which of them are one and the same.
+// Lays out the parameters of a network and says which of them share weights.
 #pragma once
 
 #include <coldpress/graph/group.hpp>
 
 namespace coldpress {
 
-/// Lays out all parameters in a flat buffer and returns its size. `node` and `owner` are of each parameter: the layer
-/// that has it, and the first parameter that it is the same as. Throws ShapeError where the backend cannot share.
+/// Lays out all parameters in a flat buffer and returns its size in values. For each parameter, `node` is its layer and
+/// `owner` is the first parameter that it shares weights with. Throws ShapeError if the backend cannot share them.
 template <class Backend>
 constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters, View<int const> node,
                         View<int const> owner, View<Group const> groups, View<int const> group_of, View<Slot> slots) {
@@ -26,8 +26,8 @@ constexpr Index lay_out(Backend const& backend, View<Parameter const> parameters
     }
     slots[i].observes = reached(i), slots[i].reached = owner[i] != i && reached(i), slots[i].adds = false;
   }
-  // Gradients arrive from the last layer to the first, in a layer in the order of its parameters; so far an owner is
-  // reached by those that have come.
+  // Gradients arrive from the last layer to the first, and within a layer in the order of its parameters. At each
+  // point, `reached` of an owner says whether a gradient has arrived so far.
   for (int last = count; last > 0;) {
     int first = last - 1;
     while (first > 0 && node[first - 1] == node[first]) --first;

@@ -1,11 +1,11 @@
-// A network type as nodes, names and parameters: everything about it that the compiler knows.
+// A network type as nodes, names and parameters: everything that the compiler knows about it.
 #pragma once
 
 #include <coldpress/graph/sequential.hpp>
 
 namespace coldpress {
 
-/// The nodes of Net for samples of shapes `in`. The inputs come first; node i after them is layer<i>.
+/// The nodes of Net for samples of shapes `in`. The inputs come first; after them, node i is layer<i>.
 template <class Net, Inputs in>
 struct StaticGraph {
   using Types = typename detail::LayersOf<Net>::type;
@@ -23,16 +23,16 @@ struct StaticGraph {
   }();
   static_assert(sizeof(detail::Joined<recorded.operand(0), recorded.operand(1)>) > 0);
 
-  static constexpr int sums = recorded.sums;  // of losses and statistics
+  static constexpr int sums = recorded.sums;  // the number of sums of all losses and statistics
   static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;
-  static constexpr int targets = -1;  // no node: a loss from outside brings them
+  static constexpr int targets = -1;  // there is no node for targets; an external loss adds one
   static constexpr auto const& nodes = recorded.nodes.items;
   static constexpr auto const& names = recorded.names.items;
   static constexpr auto const& outputs = recorded.outputs.items;
   template <int i>
   static constexpr auto layer = detail::stored<recorded.kind[i]>(recorded).list[recorded.slot[i]];
 
-  /// The shapes of what node i reads.
+  /// The shapes of node i's inputs.
   template <int i>
   static constexpr auto input_shapes = [] {
     std::array<Shape, static_cast<std::size_t>(nodes[i].input_count())> shapes{};
@@ -41,8 +41,8 @@ struct StaticGraph {
     return shapes;
   }();
 
-  /// Parameters of all layers in order; the node of each, the first parameter that it is the same as, and the first
-  /// one of each node.
+  /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter
+  /// that it shares weights with, or itself. For each node, `first` is its first parameter.
   struct Parameters {
     static constexpr auto const& list = recorded.parameters.items;
     static constexpr auto const& node = recorded.parameter_node.items;
@@ -52,7 +52,7 @@ struct StaticGraph {
   };
   static constexpr Parameters parameters{};
 
-  /// What users see: every parameter once.
+  /// The parameters that users see: shared ones only once.
   static constexpr auto weights = [] {
     std::array<int, static_cast<std::size_t>(parameters.owners)> all{};
     std::size_t n = 0;

@@ -1,4 +1,4 @@
-// The program of a network type: plan, layers and chains as constants.
+// The program of a network type: its plan, layers and chains as constants.
 #pragma once
 
 #include <coldpress/backend/backend.hpp>
@@ -9,8 +9,8 @@
 
 namespace coldpress {
 
-/// Stands for "no loss but those in the network itself", in a program that only infers, or whose output gradient comes
-/// from the user.
+/// Stands for the absence of an external loss, in a program that only infers, computes the network's own losses, or
+/// gets the gradient of its output from the user.
 struct NoLoss {};
 using OwnLosses = NoLoss;
 
@@ -19,7 +19,7 @@ struct StaticProgram {
   using Net = Graph;
   static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
   static constexpr int size = Graph::size + (has_loss ? 2 : 0);
-  static constexpr int targets = has_loss ? Graph::size : Graph::targets;  // of a loss from outside: their node, or -1
+  static constexpr int targets = has_loss ? Graph::size : Graph::targets;  // the node of external targets, or -1
 
   struct Planned {
     std::array<Node, size> nodes{};
@@ -27,7 +27,7 @@ struct StaticProgram {
     std::array<int, size> group_of{};
     PlanSize plan{};
   };
-  /// A loss from outside reads the first output, and the targets, which are one more input.
+  /// An external loss reads the first output and the targets, which are one more input.
   static constexpr Planned planned = [] {
     Planned p{};
     for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
@@ -62,7 +62,7 @@ struct StaticProgram {
       return {};
     }
   }
-  /// Of the head of a group.
+  /// The scratch of a group's head, in values.
   template <int g>
   static constexpr Index scratch(int workers) {
     if constexpr (planned.groups[g].head >= 0) {
@@ -74,8 +74,8 @@ struct StaticProgram {
       return 0;
     }
   }
-  /// Where each parameter starts in the flat buffer, and the buffer's size; scratch for the largest layer, and for
-  /// each worker beside the caller.
+  /// The offset of each parameter in the flat buffer, and the buffer's size; the scratch of the layer that needs the
+  /// most, and that of each worker except the caller. All sizes are in values.
   struct Memory {
     std::array<Slot, Graph::parameter_count> slots{};
     Index parameters = 0;
@@ -97,8 +97,8 @@ struct StaticProgram {
   static constexpr auto const& parameters = Graph::parameters.list;
   static constexpr auto const& first_parameter = Graph::parameters.first;
   static constexpr Index parameter_size = memory.parameters;
-  /// Scratch before a workspace: of a backend whose workers are its own, with theirs, and a whole number of rows'
-  /// steps.
+  /// The scratch at the start of a workspace. For a backend that has its own workers it includes theirs, and is rounded
+  /// up so that rows stay aligned.
   static constexpr Index scratch_size = [] {
     if constexpr (requires { Backend::workers_for(memory.worker_scratch); }) {
       Index const own = memory.worker_scratch, workers = own > 0 ? Backend::workers_for(own) : 1;
@@ -108,9 +108,10 @@ struct StaticProgram {
       return memory.scratch;
     }
   }();
-  /// Whether scratch may take what blocks of a GPU leave of gradients: its padding is read, and never written.
+  /// Whether the blocks of a GPU may store partial gradients in scratch. The padding of these is read but never
+  /// written, so the scratch must start with zeros.
   static constexpr bool starts_with_zeros = options.training && options.losses;
-  /// A backend whose workers are its own is told of them.
+  /// Tells a backend that has its own workers how many they are and how much scratch each has.
   static constexpr void lend_workers(Backend& backend) {
     if constexpr (requires { backend.own_scratch; }) {
       backend.own_scratch = memory.worker_scratch;
@@ -128,7 +129,7 @@ struct StaticProgram {
   static constexpr PlanSize const& plan() { return planned.plan; }
   static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
 
-  /// Inlined, as is what stands at the head: forward keeps a Run in registers.
+  /// It is inlined, as is head, so that forward keeps a Run in registers.
   template <class F>
   __attribute__((always_inline)) static constexpr void for_each_group(F f) {
     [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (f(Number<g>{}), ...); }
@@ -172,7 +173,7 @@ struct StaticProgram {
   static constexpr auto seed_finishes(Number<g>) {
     return Flag < g < 0 || group(g).seed_finishes > {};
   }
-  /// Whether the head of the group has a state from call to call.
+  /// Whether the head of the group has a state that is carried from call to call.
   template <int g>
   static constexpr auto carries(Number<g>) {
     constexpr int head = group(g).head;
@@ -206,8 +207,9 @@ struct StaticProgram {
     return {memory.slots.data() + first, Graph::parameters.list.data() + first};
   }
   static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
-  /// The layer itself on a host: of a copy, g++ reads what it knows from memory again, and a stream loses its shapes.
-  /// Code for a GPU has constants, but none of the host's tables, so that it takes a copy, which nvcc sees through.
+  /// The layer of a node. On the host it is a reference: g++ would read a copy from memory again, and a stream would
+  /// lose its shapes. On a GPU it is a copy, because code there can use constants but not the tables of the host, and
+  /// nvcc optimises the copy away.
   template <int node>
   static constexpr decltype(auto) layer() {
 #if defined __CUDA_ARCH__
@@ -217,7 +219,7 @@ struct StaticProgram {
     return (Graph::template layer<node>);
 #endif
   }
-  /// some(layer) with the layer at the head of the group, none() without one.
+  /// Calls some(layer) with the layer at the head of the group, or none() if there is none.
   template <int g, class Some, class None>
   __attribute__((always_inline)) static constexpr void head(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].head >= 0) {
@@ -234,7 +236,7 @@ struct StaticProgram {
   static constexpr auto pooled_last(Number<g>) {
     return Flag<planned.groups[g].pooled_last>{};
   }
-  /// The same with the layer that joins another operand.
+  /// The same for the layer that joins another operand.
   template <int g, class Some, class None>
   static constexpr void join(Number<g>, Some some, None none) {
     if constexpr (planned.groups[g].join >= 0) {
@@ -266,7 +268,7 @@ struct StaticProgram {
       (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
     }
   }
-  /// The shapes of what goes into the head of the group, and the key of its random numbers.
+  /// The shapes of the inputs of the group's head, and the key of its random numbers.
   template <int g>
   static constexpr Shapes head_inputs(Number<g>) {
     return Graph::template input_shapes<planned.groups[g].head>;
@@ -290,9 +292,9 @@ struct StaticProgram {
     if constexpr (group(g).statistic >= 0)
       f(layer<group(g).statistic>(), Shapes{Graph::template input_shapes<group(g).statistic>});
   }
-  /// Where the sums of node i start; -1: it has none.
+  /// The index of the first sum of node i, or -1.
   static constexpr int sums(int i) { return i < 0 ? -1 : planned.nodes[static_cast<std::size_t>(i)].sums; }
-  /// The shape of what a loss compares.
+  /// The shape of the values that a loss compares.
   template <int g>
   static constexpr Shape loss_input(Number<g>) {
     if constexpr (group(g).loss < 0) {
@@ -304,7 +306,7 @@ struct StaticProgram {
   }
 
  private:
-  /// A backend may have an operation of its own in the place of a layer's.
+  /// The operation, or the backend's replacement for it.
   template <class Op>
   static constexpr auto op_of(Op op) {
     if constexpr (requires { Backend::op(op); }) {

@@ -1,4 +1,4 @@
-// What the losses and statistics of a static network gather from call to call.
+// Accumulates the losses and statistics of a static network over several calls.
 #pragma once
 
 #include <coldpress/backend/host_transfer.hpp>
@@ -16,7 +16,7 @@ class Tally {
   explicit Tally(Storage const& storage) : storage_(storage) {}
   double* sums() { return sums_.data(); }
   void reset() { storage_.clear(sums_); }
-  /// A statistic, or the mean of a loss, by its name in the network's function; NaN before the first sample.
+  /// A statistic, or the mean of a loss, by its name in the network's function. It is NaN before the first sample.
   template <FixedString name>
   double report() const {
     constexpr int node = [] {
@@ -29,7 +29,7 @@ class Tally {
     static_assert(node >= 0, "statistic: the network has no statistic and no loss of this name");
     return report_at<node>();
   }
-  /// f(name, report) for each, in their order.
+  /// Calls f(name, report) for each of them, in order.
   template <class F>
   void for_each(F f) const {
     auto const one = [&](auto node) {

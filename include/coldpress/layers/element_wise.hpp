@@ -68,8 +68,8 @@ struct DivideOp {
 
 namespace detail {
 constexpr Shape joined_shape(Shapes in) {
-  require(in.size() == 2, "an operation by element takes two inputs");
-  require(in[0] == in[1], "an operation by element: its two inputs have different shapes");
+  require(in.size() == 2, "an element-wise operation takes two inputs");
+  require(in[0] == in[1], "an element-wise operation: its two inputs have different shapes");
   return in[0];
 }
 }  // namespace detail

@@ -46,7 +46,7 @@ class Solver {
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused =
       fuses_update(options) && !Net::Graph::shares && fuses_update_of<typename Net::Backend, Optimizer>;
-  static_assert(Net::trains, "Solver: this network's backend keeps its weights rounded, for inference alone");
+  static_assert(Net::trains, "Solver: this network's backend stores rounded weights, which are only for inference");
   static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
   static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
