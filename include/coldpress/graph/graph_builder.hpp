@@ -73,14 +73,14 @@ struct FixedParts {
       owner{};                                       // the first parameter that it shares weights with, or itself
   FixedList<int, node_count + 1> first_parameter{};  // per node, and one more at the end
   FixedList<int, output_count> outputs{};
-  int sums = 0;          // of losses and statistics
-  int weight_count = 0;  // parameters, each once
-  int clash[2] = {};     // the first nodes that are joined and have different shapes; twice the same: there are none
+  int sums = 0;          // the number of sums of all losses and statistics
+  int weight_count = 0;  // the number of parameters, counting shared ones once
+  int clash[2] = {};     // the first joined nodes of different shapes; two equal numbers: there are none
 
-  /// What else a graph keeps of a layer.
+  /// Stores what else a graph keeps of a layer.
   template <class L>
   constexpr void keep(int, L const&, Sharing const&) {}
-  /// No constant expression: stops the compiler, which prints the sentence.
+  /// This is not a constant expression, so it stops compilation, and the compiler prints the sentence.
   [[noreturn]] static void refuse(char const* sentence, int) { coldpress::refuse(sentence); }
   constexpr void refuse_join(int first, int second) {
     if (clash[0] == clash[1]) clash[0] = first, clash[1] = second;
@@ -159,8 +159,8 @@ class GraphBuilder {
     at(about_, node).used = true;
     graph_.outputs.push_back(node);
   }
-  /// The end: gives a name to each layer that has none, and looks for labels that are no input and parameters that
-  /// nothing needs.
+  /// Finishes the graph: names each layer that has no name, and refuses labels that are not an input and parameters
+  /// that nothing depends on.
   constexpr void finish() {
     graph_.first_parameter.push_back(parameter_count());
     name_the_others();
@@ -170,10 +170,10 @@ class GraphBuilder {
  private:
   using NodeName = std::remove_cvref_t<decltype(std::declval<Graph&>().names[0])>;
   struct About {
-    std::string_view type = {};  // its layer's; an input has none
-    int source = 0;              // itself, or where it is a view the node whose values it has
-    bool reads_labels = false;   // as its second input
-    bool is_output = false;      // it, or a view of it
+    std::string_view type = {};  // the name of its layer's type; empty for an input
+    int source = 0;              // for a view the node that it views, otherwise itself
+    bool reads_labels = false;   // its second input is labels
+    bool is_output = false;      // it, or a view of it, is an output
     bool used = false;           // an output or a loss depends on it
   };
   template <class Any>
@@ -236,9 +236,9 @@ class GraphBuilder {
   }
 
   Graph& graph_;
-  typename Graph::template List<About> about_{};  // of each node
-  typename Graph::Table names_{};                 // those given, and the nodes
-  typename Graph::Table keys_{};                  // of what may be shared
+  typename Graph::template List<About> about_{};  // per node
+  typename Graph::Table names_{};                 // the nodes by the names that were given
+  typename Graph::Table keys_{};                  // the nodes by the keys of shared parameters
 };
 
 }  // namespace coldpress::detail
