@@ -210,7 +210,7 @@ TEST_CASE("what cannot be read again is not written") {
   refuses(changed([](auto& model, auto&) {
             model.weights[0] = tensor("fc1-0", {20, 23});
           }),
-          "ask for {20, 24}", config);
+          "require {20, 24}", config);
   refuses(changed([](auto& model, auto&) { model.weights[1].shape = {1, 1, 1, 1, 1, 1, 1, 1, 20}; }), "1 to 8 extents",
           config);
   refuses(changed([](auto& model, auto&) { model.name = "\xff"; }), "is not UTF-8 at byte 0", format);
