@@ -1,7 +1,7 @@
 // A GPU that is not there, for what looks at passes alone: it has no memory, and neither copies nor starts anything.
 #pragma once
 
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 #include <string>
 

@@ -4,7 +4,7 @@
 #include "idle_device.hpp"
 #include "workloads.hpp"
 
-#include <coldpress/backend/cuda/host_transfer.hpp>
+#include <coldpress/cuda/backend.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -16,7 +16,7 @@ namespace bench {
 class Planner final : public IdleDevice {
  public:
   Planner() : IdleDevice("a GPU that is not there") {
-    sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double)));
+    sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
     tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
   }
   void release_pinned(void* memory) noexcept override { std::free(memory); }

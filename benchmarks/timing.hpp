@@ -12,7 +12,7 @@
 #include <vector>
 
 #if defined COLDPRESS_HAS_CUDA
-#include <coldpress/backend/cuda/launch_times.hpp>
+#include <coldpress/cuda/launch_times.hpp>
 #endif
 
 namespace bench {

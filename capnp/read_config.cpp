@@ -141,7 +141,7 @@ class Reader : Tree {
     KJ_IF_MAYBE (member, type.which()) {
       std::string const name = snake_case(text_of(member->getProto().getName()));
       LayerType result = Custom{.type = name, .fields = {}};
-      if (name == "custom") return stranger(type.get(*member).as<schema::CustomConfig>());
+      if (name == "custom") return custom_node(type.get(*member).as<schema::CustomConfig>());
       if (builtin(name, type, *member, result, BuiltinLayers{}) ||
           builtin(name, type, *member, result, BuiltinLosses{}) ||
           builtin(name, type, *member, result, BuiltinStatistics{}))
@@ -245,7 +245,7 @@ class Reader : Tree {
     auto const known = spellings(value);
     auto const found = std::find(known.begin(), known.end(), text);
     if (found == known.end())
-      throw ConfigError{"'" + printable(text) + "' is not one of " + listed({known.begin(), known.end()}) +
+      throw ConfigError{"'" + printable(text) + "' is not one of " + joined({known.begin(), known.end()}) +
                         suggestion(text, {known.begin(), known.end()})};
     value = static_cast<Enum>(found - known.begin());
   }
@@ -283,7 +283,7 @@ class Reader : Tree {
     return result;
   }
 
-  Custom stranger(schema::CustomConfig::Reader file) {
+  Custom custom_node(schema::CustomConfig::Reader file) {
     Custom custom{.type = text_of(file.getName()), .fields = {}};
     in_field("custom.name", [&] { check_custom_name(custom.type); });
     in_field("custom.fields", [&] {

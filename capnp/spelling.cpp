@@ -50,7 +50,7 @@ std::string suggestion(std::string_view name, std::vector<std::string> const& kn
   return nearest ? "; did you mean '" + *nearest + "'?" : "";
 }
 
-std::string listed(std::vector<std::string> const& names) {
+std::string joined(std::vector<std::string> const& names) {
   std::string text;
   for (std::string const& name : names) text.append(text.empty() ? "" : ", ").append(name);
   return text;

@@ -12,6 +12,6 @@ namespace coldpress::persist {
 std::string suggestion(std::string_view name, std::vector<std::string> const& known);
 
 /// The names with commas in between, for example "max, average".
-std::string listed(std::vector<std::string> const& names);
+std::string joined(std::vector<std::string> const& names);
 
 }  // namespace coldpress::persist

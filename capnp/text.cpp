@@ -149,7 +149,7 @@ class Guard {
         std::vector<std::string> known;
         for (auto const one : enumerators_->getEnumerants()) known.push_back(text_of(one.getProto().getName()));
         if (std::find(known.begin(), known.end(), name) == known.end())
-          refuse(start, "'" + std::string{name} + "' is not one of " + listed(known) + suggestion(name, known));
+          refuse(start, "'" + std::string{name} + "' is not one of " + joined(known) + suggestion(name, known));
       } else if (std::find(std::begin(literals), std::end(literals), name) == std::end(literals)) {
         refuse(start, "'" + std::string{name} + "' is not a value" +
                           suggestion(name, {std::begin(literals), std::end(literals)}));
@@ -194,7 +194,7 @@ class Guard {
     }
     std::string const meant = suggestion(name, known);
     constexpr std::size_t few = 20;
-    refuse(at, sentence + (!meant.empty() ? meant : known.size() <= few ? "; it has " + listed(known) : ""));
+    refuse(at, sentence + (!meant.empty() ? meant : known.size() <= few ? "; it has " + joined(known) : ""));
   }
 
   std::string_view text_;

@@ -10,8 +10,8 @@
 #include <coldpress/data/mackey_glass.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/dynamic.hpp>
-#include <coldpress/graph/describe.hpp>
 #include <coldpress/persist.hpp>
+#include <coldpress/typed/describe.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -249,7 +249,7 @@ bool run(Options const& options) {
       inference_batch, rate(series.unseen, inference_static), rate(series.unseen, inference_layer), training_batch,
       rate(series.known, training_static), rate(series.known, training_layer));
   std::printf("\nThe network is in %s, the curves are in %s\n", model.c_str(), picture.c_str());
-  if (equal != all) std::fprintf(stderr, "forecast: the two worlds differ; they must not\n");
+  if (equal != all) std::fprintf(stderr, "forecast: the network type and its config differ; they must not\n");
   return equal == all;
 }
 

@@ -25,10 +25,11 @@ failed=0
 # kernel silently does nothing. Reports and names are used on the host only.
 include=../../include/coldpress
 mapfile -t optimizers < <(sed -n 's|#include <coldpress/\(optim/.*\)>|\1|p' $include/optim/optimizers.hpp)
-if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' \
-  $include/core/{pointwise,along,classes,geometry,recurrent,rows,each}.hpp $include/layers/*.hpp $include/backend/grid.hpp \
-  $include/backend/grid/*.hpp $include/backend/cuda/{program,chunks}.hpp $include/graph/{run,execute,passes,static_program,device_program}.hpp \
-  $include/optim/update.hpp "${optimizers[@]/#/$include/}" |
+files=($include/core/{pointwise,along,classes,geometry,recurrent,rows,each,sums,normalize_lines,multiply_matrices}.hpp $include/layers/*.hpp
+  $include/backend/grid.hpp $include/backend/grid/*.hpp $include/cuda/{program,chunks,device_program}.hpp
+  $include/run/{run,execute,passes,computed_by,update}.hpp $include/typed/static_program.hpp "${optimizers[@]/#/$include/}")
+ls "${files[@]}" >/dev/null  # a file that has moved would go unchecked
+if grep -nHE '^ *(static |inline )*(auto|void|T|float|double|bool|Index|V) [a-z_0-9]+\(.*\{' "${files[@]}" |
   grep -vE 'constexpr|COLDPRESS_DEVICE| report\(|to_string|Order& order|Index played|void (play[a-z_]*|by_itself)\('; then
   echo "these functions are not for a GPU" >&2
   failed=1

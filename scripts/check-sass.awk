@@ -6,7 +6,7 @@ BEGIN {
   # The number of loads per kernel, at most, through a cache that does not see the writes of other blocks. Such loads may
   # only read tables that are never written.
   constants["RandomNormal"] = 4    # digits of 2 / pi, for the sine
-  constants["ChunkedStepOf"] = 10  # a program's table of parameters (backend/cuda/program.hpp)
+  constants["ChunkedStepOf"] = 10  # a program's table of parameters (cuda/program.hpp)
   # The number of instructions in a loop over the terms of a product, by its multiply-adds, 64 or 256: at most, and on average.
   # They are what nvcc 13.0 generates for sm_90. Lower them when a change reduces the number.
   limit("Linear", 64, 77, 77)

@@ -56,7 +56,7 @@ void add_eval(CLI::App& app) {
   auto const losses = names(BuiltinLosses{});
   command
       ->add_option("--loss", options->loss,
-                   "Loss to use instead of the one that fits the last layer and the targets: " + listed(losses))
+                   "Loss to use instead of the one that fits the last layer and the targets: " + joined(losses))
       ->type_name(name)
       ->check(one_of(losses));
   command->add_option("--batch", options->batch, "Samples computed at once")

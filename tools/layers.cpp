@@ -35,7 +35,7 @@ std::pair<SoftmaxOver, Shape> example(SoftmaxOver) { return {{.axis = -1}, {10, 
 std::pair<LayerNormalization, Shape> example(LayerNormalization) { return {{}, {10, 64}}; }
 std::pair<BatchNormalization, Shape> example(BatchNormalization) { return {{}, {64, 7, 7}}; }
 std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
-std::pair<Product, Shape> example(Product) { return {{}, {4, 10, 64}}; }
+std::pair<MatMul, Shape> example(MatMul) { return {{}, {4, 10, 64}}; }
 std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }
 std::pair<TiedLinear, Shape> example(TiedLinear) { return {{.output_size = 784}, {128}}; }
 std::pair<NegativeLogLikelihood, Shape> example(NegativeLogLikelihood) { return {{.num_classes = 10}, {10}}; }
@@ -51,7 +51,7 @@ std::vector<Shape> inputs(Layer const&, Shape in) {
   if constexpr (ManyInputs<Layer>) return {in, in};
   return {in};
 }
-std::vector<Shape> inputs(Product const&, Shape in) { return {in, {in[0], in[2], 32}}; }
+std::vector<Shape> inputs(MatMul const&, Shape in) { return {in, {in[0], in[2], 32}}; }
 std::vector<Shape> inputs(Concat const&, Shape in) { return {in, {32, in[1], in[2]}}; }
 
 std::string kind(Index) { return "integer"; }
@@ -67,22 +67,22 @@ std::string kind(List const&) {
 std::string kind(Weight const& weight) {
   std::vector<std::string> names;
   for_each_field(weight, [&](std::string_view name, auto const&) { names.emplace_back(name); });
-  return listed(names);
+  return joined(names);
 }
 std::string kind(Spelled auto choice) {
   auto const texts = spellings(choice);
-  return listed({texts.begin(), texts.end()});
+  return joined({texts.begin(), texts.end()});
 }
 
-std::string row(std::initializer_list<std::string> cells) {
+std::string row(std::initializer_list<std::string> padded_size) {
   std::string text = "|";
-  for (std::string const& cell : cells) text += " " + cell + " |";
+  for (std::string const& cell : padded_size) text += " " + cell + " |";
   return text + "\n";
 }
-std::string head(std::initializer_list<std::string> cells) {
+std::string head(std::initializer_list<std::string> padded_size) {
   std::string rule = "|";
-  for (std::size_t i = 0; i < cells.size(); ++i) rule += "---|";
-  return row(cells) + rule + "\n";
+  for (std::size_t i = 0; i < padded_size.size(); ++i) rule += "---|";
+  return row(padded_size) + rule + "\n";
 }
 
 std::string join(Fields const& fields) {
@@ -131,7 +131,7 @@ std::string line() {
 template <class Layer>
 std::string part() {
   std::string const name{Layer::name};
-  std::string const header = JoinLayer<Layer> ? "element_wise" : name;
+  std::string const header = JoinLayer<Layer> ? "element_wise" : std::is_same_v<Layer, MatMul> ? "matmul" : name;
   std::string text = "\n## " + name + "\n\n[layers/" + header + ".hpp](../include/coldpress/layers/" + header +
                      ".hpp), in a file: `" + persist::camel_case(name);
   Fields const defaults = fields_of(Layer{});

@@ -28,7 +28,7 @@ inline CLI::Validator not_negative() {
 inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
 
 /// The names with commas in between, such as "a, b, c".
-inline std::string listed(std::vector<std::string> const& names) {
+inline std::string joined(std::vector<std::string> const& names) {
   std::string list;
   for (std::string const& one : names) list.append(list.empty() ? "" : ", ").append(one);
   return list;
@@ -60,7 +60,7 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
   };
   command
       .add_option_function<std::string>("--precision", choose,
-                                        "Precision of matrix products on a GPU: " + listed(names))
+                                        "Precision of matrix products on a GPU: " + joined(names))
       ->type_name(name)
       ->check(one_of(names))
       ->default_str(names[0]);

@@ -1,7 +1,7 @@
 #include "score.hpp"
 
 #include <coldpress/evaluators/confusion_matrix.hpp>
-#include <coldpress/optim/solver.hpp>
+#include <coldpress/typed/solver.hpp>
 
 #include <algorithm>
 #include <cstdio>

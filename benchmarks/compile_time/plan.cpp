@@ -1,7 +1,7 @@
 // A residual network of NODES nodes, described and planned for training; no kernels are compiled.
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/graph/operations.hpp>
-#include <coldpress/graph/static_program.hpp>
+#include <coldpress/typed/operations.hpp>
+#include <coldpress/typed/static_program.hpp>
 
 using namespace coldpress;
 

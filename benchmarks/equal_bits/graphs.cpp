@@ -47,8 +47,8 @@ constexpr auto autoencoder = graph([](auto x) {
 constexpr auto attention = graph([](auto x) {
   auto const q = x | Linear{60}, k = x | Linear{60}, v = x | Linear{60};
   auto const split = [](auto y) { return y | Reshape{{5, 3, 4}} | Permute{.axes = {1, 0, 2}}; };
-  auto const scores = apply(Product{}, split(q), split(k) | Permute{.axes = {0, 2, 1}}) | SoftmaxOver{.axis = -1};
-  auto const mixed = apply(Product{}, scores, split(v)) | Permute{.axes = {1, 0, 2}} | Reshape{{5, 12}};
+  auto const scores = apply(MatMul{}, split(q), split(k) | Permute{.axes = {0, 2, 1}}) | SoftmaxOver{.axis = -1};
+  auto const mixed = apply(MatMul{}, scores, split(v)) | Permute{.axes = {1, 0, 2}} | Reshape{{5, 12}};
   return (mixed + (x | Linear{60} | Reshape{{5, 12}})) | LayerNormalization{} | Linear{3};
 });
 constexpr auto parts = graph([](auto x) {

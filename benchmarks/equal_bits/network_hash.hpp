@@ -6,8 +6,8 @@
 #include <coldpress/core/fingerprint.hpp>
 #include <coldpress/dynamic/adapter.hpp>
 #include <coldpress/dynamic/solver.hpp>
-#include <coldpress/graph/operations.hpp>
 #include <coldpress/testing/random.hpp>
+#include <coldpress/typed/operations.hpp>
 
 #include <array>
 #include <cstdio>

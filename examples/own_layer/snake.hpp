@@ -9,12 +9,12 @@ struct SnakeOp {
   float frequency;
 
   template <class T>  // float, double, or a vector of floats
-  __attribute__((always_inline)) T value(T x, coldpress::At) const {
+  __attribute__((always_inline)) T value(T x, coldpress::Position) const {
     T const t = coldpress::Math<T>::tanh(x * frequency);
     return x + t * t;
   }
   template <class T>
-  __attribute__((always_inline)) T gradient(T x, T, coldpress::At) const {
+  __attribute__((always_inline)) T gradient(T x, T, coldpress::Position) const {
     T const t = coldpress::Math<T>::tanh(x * frequency);
     return 1 + 2 * frequency * t * (1 - t * t);
   }

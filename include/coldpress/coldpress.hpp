@@ -6,8 +6,8 @@
 // This is first, so that a compiler's error about a shape begins with a short path.
 #include <coldpress/core/shape.hpp>
 
-#include <coldpress/graph/blocks.hpp>
-#include <coldpress/graph/network.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
-#include <coldpress/optim/solver.hpp>
+#include <coldpress/typed/blocks.hpp>
+#include <coldpress/typed/network.hpp>
+#include <coldpress/typed/solver.hpp>

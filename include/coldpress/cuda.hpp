@@ -4,5 +4,5 @@
 // In a file that nvcc compiles, a pass is one kernel. In other files only the emulated device can compute
 // (docs/gpu.md).
 
-#include <coldpress/backend/cuda/host_transfer.hpp>
 #include <coldpress/coldpress.hpp>
+#include <coldpress/cuda/backend.hpp>

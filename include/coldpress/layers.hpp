@@ -29,6 +29,7 @@
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
 #include <coldpress/layers/lrn.hpp>
+#include <coldpress/layers/matmul.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
 #include <coldpress/layers/multinomial_logistic.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
@@ -36,7 +37,6 @@
 #include <coldpress/layers/permute.hpp>
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/power.hpp>
-#include <coldpress/layers/product.hpp>
 #include <coldpress/layers/random_mask.hpp>
 #include <coldpress/layers/random_normal.hpp>
 #include <coldpress/layers/reduce.hpp>
@@ -65,7 +65,7 @@ using BuiltinLayers =
              LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
              ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
              LayerNormalization, BatchNormalization, Embedding,  //
-             Add, Subtract, Multiply, Divide, Concat, Product, Permute, TiedLinear, Split, RandomNormal>;
+             Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal>;
 using BuiltinLosses = TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                Hinge, GaussianKL, Wasserstein>;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/xtensor_headers.hpp>
-#include <coldpress/graph/network.hpp>
+#include <coldpress/typed/network.hpp>
 
 #include <vector>
 

@@ -40,28 +40,29 @@ constexpr StepKernels<Step> step_kernels() {
   return {[](Step const& step) { return kernel_of(step); }};
 }
 constexpr CommonKernels common_kernels() {
-  return {
-      [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
-         Context const& context) { with(context).affine(x, weight, bias, y, then); },
-      [](In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
-         Context const& context) { with(context).affine(x, HalfLayout::matrix(weight), bias, y, then); },
-      [](In dy, float const* weight, Out dx, Context const& context) {
-        with(context).product(dy, weight, dx, Slope<Chain<>, float>{});
-      },
-      [](In dy, float const* weight, Out dx, Context const& context) {
-        with(context).product(dy, HalfLayout::matrix(weight), dx, Slope<Chain<>, float>{});
-      },
-      [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-         Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
-         Context const& context) { with(context).convolve(g, x, weight, bias, y, then, state, windows); },
-      [](PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
-         Context const& context) { with(context).pool(g, x, y, then, places); },
-      [](In x, Out y, Then<ErasedChain, float> const& then, Context const& context) { with(context).map(x, y, then); },
-      [](Normalization kind, In x, Out y, Context const& context) { with(context).normalize(kind, x, y); },
-      [](Recurrence<float> const& r, float const* weights, Context const& context) {
-        with(context).recurrent(r, weights);
-      },
-      [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
+  return {[](In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops,
+             Context const& context) { with(context).affine(x, weight, bias, y, post_ops); },
+          [](In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops,
+             Context const& context) { with(context).affine(x, HalfLayout::matrix(weight), bias, y, post_ops); },
+          [](In dy, float const* weight, Out dx, Context const& context) {
+            with(context).product(dy, weight, dx, Derivative<Chain<>, float>{});
+          },
+          [](In dy, float const* weight, Out dx, Context const& context) {
+            with(context).product(dy, HalfLayout::matrix(weight), dx, Derivative<Chain<>, float>{});
+          },
+          [](ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
+             PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
+             Context const& context) { with(context).convolve(g, x, weight, bias, y, post_ops, state, windows); },
+          [](PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,
+             Context const& context) { with(context).pool(g, x, y, post_ops, places); },
+          [](In x, Out y, PostOps<ErasedChain, float> const& post_ops, Context const& context) {
+            with(context).map(x, y, post_ops);
+          },
+          [](Normalization kind, In x, Out y, Context const& context) { with(context).normalize(kind, x, y); },
+          [](Recurrence<float> const& r, float const* weights, Context const& context) {
+            with(context).recurrent(r, weights);
+          },
+          [](Sequence<float const> const& from, Sequence<float> const& to, bool add) { Cpu{}.copy(from, to, add); }};
 }
 template <class... Layers, class... Losses>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {

@@ -5,14 +5,14 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 namespace {
 
 template <class Sink>
-constexpr HandOverKernels<Sink> hand_over_kernels() {
+constexpr ApplyGradientKernels<Sink> apply_gradient_kernels() {
   return {[](float const* gradient, Index size, Sink const& sink, Context const& context) {
-    with(context).hand_over(gradient, size, sink);
+    with(context).apply_gradient(gradient, size, sink);
   }};
 }
 template <class Sink>
 constexpr SinkKernels<Sink> sink_kernels() {
-  return {hand_over_kernels<Sink>(),
+  return {apply_gradient_kernels<Sink>(),
           [](In x, In dy, Sink const& sink, Context const& context) { with(context).weight_gradient(x, dy, sink); },
           [](In dy, Sink const& sink, Context const& context) { with(context).sum_rows(dy, sink); },
           [](Recurrence<float> const& r, Sink const& sink, Context const& context) {
@@ -27,7 +27,7 @@ template <class Optimizer>
 constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
   using Sink = UpdateSink<Optimizer, float>;
   if constexpr (Optimizer::heavy) {
-    return {hand_over_kernels<Sink>()};
+    return {apply_gradient_kernels<Sink>()};
   } else {
     return {sink_kernels<Sink>()};
   }
@@ -35,27 +35,27 @@ constexpr OptimizerKernels<Optimizer> optimizer_kernels() {
 template <class L>
 constexpr JoinGradientKernels<L> join_gradient_kernels() {
   if constexpr (JoinLayer<L>) {
-    return {[](L const& layer, bool second, In dy, In a, In b, Out dx, Slope<ErasedChain, float> const& slope,
-               Context const& context) { with(context).join_gradient(layer, second, dy, a, b, dx, slope); }};
+    return {[](L const& layer, bool second, In dy, In a, In b, Out dx, Derivative<ErasedChain, float> const& derivative,
+               Context const& context) { with(context).join_gradient(layer, second, dy, a, b, dx, derivative); }};
   } else {
     return {};
   }
 }
 constexpr CommonTrainingKernels common_kernels() {
   return {
-      [](In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
-        with(context).product(dy, weight, dx, slope);
+      [](In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context) {
+        with(context).product(dy, weight, dx, derivative);
       },
-      [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope,
-         Windows<float> const& windows,
-         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, slope, windows); },
-      [](PoolingGeometry const& g, In dy, float const* places, Out dx, Slope<ErasedChain, float> const& slope,
-         Context const& context) { with(context).pool_gradient(g, dy, places, dx, slope); },
-      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
-        with(context).map_gradient(dy, dx, slope);
+      [](ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
+         Derivative<ErasedChain, float> const& derivative, Windows<float> const& windows,
+         Context const& context) { with(context).convolve_input_gradient(g, dy, weight, dx, derivative, windows); },
+      [](PoolingGeometry const& g, In dy, float const* places, Out dx, Derivative<ErasedChain, float> const& derivative,
+         Context const& context) { with(context).pool_gradient(g, dy, places, dx, derivative); },
+      [](In dy, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context) {
+        with(context).map_gradient(dy, dx, derivative);
       },
-      [](In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context) {
-        with(context).add_gradient(dy, dx, slope);
+      [](In dy, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context) {
+        with(context).add_gradient(dy, dx, derivative);
       },
       [](Normalization kind, In y, In dy, Out dx, Context const& context) {
         with(context).normalize_gradient(kind, y, dy, dx);

@@ -1,7 +1,7 @@
 // Pointwise operations that are known only at run time, as a kernel's argument: their kinds and their numbers.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/layers.hpp>
 
 namespace coldpress::cuda {
@@ -19,15 +19,15 @@ struct AnyOp {
     __builtin_memcpy(&op, bytes, sizeof op);
     return op;
   }
-  constexpr float value(float x, At at) const {
+  constexpr float value(float x, Position at) const {
     float y = x;
     visit([&](auto const& op) { y = op.value(x, at); });
     return y;
   }
-  constexpr float gradient(float x, float y, At at) const {
-    float slope = 0;
-    visit([&](auto const& op) { slope = op.gradient(x, y, at); });
-    return slope;
+  constexpr float gradient(float x, float y, Position at) const {
+    float derivative = 0;
+    visit([&](auto const& op) { derivative = op.gradient(x, y, at); });
+    return derivative;
   }
 
  private:
@@ -46,19 +46,19 @@ struct AnyChain {
   AnyOp ops[max_chain_length];
   int length = 0;
 
-  constexpr float value(float x, At at) const {
+  constexpr float value(float x, Position at) const {
     for (int n = 0; n < length; ++n) x = ops[n].value(x, at);
     return x;
   }
-  constexpr float gradient(float x, float y, At at) const {
+  constexpr float gradient(float x, float y, Position at) const {
     float values[max_chain_length + 1] = {x};
     for (int n = 0; n + 1 < length; ++n) values[n + 1] = ops[n].value(values[n], at);
-    float slope = 1;
+    float derivative = 1;
     for (int n = length - 1; n >= 0; --n) {
-      slope *= ops[n].gradient(values[n], y, at);
+      derivative *= ops[n].gradient(values[n], y, at);
       y = values[n];
     }
-    return slope;
+    return derivative;
   }
 };
 
@@ -76,8 +76,8 @@ struct AnyJoin {
   }
 };
 
-using AnyThen = Then<AnyChain, float, With<AnyJoin, float>>;
-using AnySlope = Slope<AnyChain, float>;
+using AnyPostOps = PostOps<AnyChain, float, BinaryPostOp<AnyJoin, float>>;
+using AnyDerivative = Derivative<AnyChain, float>;
 
 // On the host, type-erased operations are pointers (core/pointwise.hpp); here they are copied into a kernel's
 // arguments.
@@ -109,16 +109,17 @@ inline std::uint64_t step_for(ErasedChain const& erased, std::uint64_t step) {
   }
   return draws ? step : 0;
 }
-inline AnyThen then_of(Then<ErasedChain, float> const& then) {
-  return {chain_of(then.chain),
-          step_for(then.chain, then.step),
-          then.kept,
-          then.kept_pitch,
-          {AnyJoin{then.join.op.id}, then.join.other, then.join.pitch, then.join.columns}};
+inline AnyPostOps post_ops_of(PostOps<ErasedChain, float> const& post_ops) {
+  return {chain_of(post_ops.chain),
+          step_for(post_ops.chain, post_ops.step),
+          post_ops.kept,
+          post_ops.kept_pitch,
+          {AnyJoin{post_ops.join.op.id}, post_ops.join.other, post_ops.join.pitch, post_ops.join.columns}};
 }
-inline AnySlope slope_of(Slope<ErasedChain, float> const& slope) {
-  return {chain_of(slope.chain), step_for(slope.chain, slope.step), slope.input, slope.input_pitch, slope.output,
-          slope.output_pitch};
+inline AnyDerivative derivative_of(Derivative<ErasedChain, float> const& derivative) {
+  return {chain_of(derivative.chain), step_for(derivative.chain, derivative.step),
+          derivative.input,           derivative.input_pitch,
+          derivative.output,          derivative.output_pitch};
 }
 
 }  // namespace coldpress::cuda

@@ -1,6 +1,6 @@
 // The backends "cuda:0", "cuda:1", ... and "cuda:emulated" of dynamic networks.
 #include "any_backend.hpp"
-#include "device_border.hpp"
+#include "device_engine_transfer.hpp"
 #include "trainer.hpp"
 
 namespace coldpress::dynamic {

@@ -6,10 +6,10 @@
 
 #include "any_chain.hpp"
 
-#include <coldpress/backend/cuda/pass.hpp>
+#include <coldpress/cuda/pass.hpp>
 #include <coldpress/graph/node.hpp>
 #include <coldpress/optim/optimizers.hpp>
-#include <coldpress/optim/update.hpp>
+#include <coldpress/run/update.hpp>
 
 #include <limits>
 
@@ -42,7 +42,7 @@ using ValuesOf = std::conditional_t<OneInput<L>, Out, std::array<Out, max_inputs
 /// A layer's forward function, ...
 template <class L>
 struct Forward {
-  using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyThen, float>;
+  using Pass = ForwardPass<InputsOf<L>, ValuesOf<L>, OfParameters<float const*>, Out, AnyPostOps, float>;
   L layer;
   Pass pass;
   constexpr void operator()(Grid const& grid) const { layer.forward(grid, pass); }
@@ -90,20 +90,20 @@ struct CopySteps {
 struct Map {
   In x;
   Out y;
-  AnyThen then;
-  constexpr void operator()(Grid const& grid) const { grid.map(x, y, then); }
+  AnyPostOps post_ops;
+  constexpr void operator()(Grid const& grid) const { grid.map(x, y, post_ops); }
 };
 struct MapGradient {
   In dy;
   Out dx;
-  AnySlope slope;
-  constexpr void operator()(Grid const& grid) const { grid.map_gradient(dy, dx, slope); }
+  AnyDerivative derivative;
+  constexpr void operator()(Grid const& grid) const { grid.map_gradient(dy, dx, derivative); }
 };
 struct AddGradient {
   In dy;
   Out dx;
-  AnySlope slope;
-  constexpr void operator()(Grid const& grid) const { grid.add_gradient(dy, dx, slope); }
+  AnyDerivative derivative;
+  constexpr void operator()(Grid const& grid) const { grid.add_gradient(dy, dx, derivative); }
 };
 template <class L>
 struct JoinGradient {
@@ -111,8 +111,8 @@ struct JoinGradient {
   bool second;
   In dy, a, b;
   Out dx;
-  AnySlope slope;
-  constexpr void operator()(Grid const& grid) const { grid.join_gradient(layer, second, dy, a, b, dx, slope); }
+  AnyDerivative derivative;
+  constexpr void operator()(Grid const& grid) const { grid.join_gradient(layer, second, dy, a, b, dx, derivative); }
 };
 struct Normalize {
   Normalization kind;
@@ -203,11 +203,11 @@ struct Chunk {
   int parameter;
   Index first, size;  // in the flat buffers, in floats
 };
-/// The end of a training step: updates all parameters, with gradients clipped by their common norm if the turn says so.
-/// All pointers, including those to the turn's flags, are to the device's memory.
+/// The end of a training step: updates all parameters, with gradients clipped by their common norm if the step says so.
+/// All pointers, including those to the step's flags, are to the device's memory.
 template <class Optimizer>
 struct Update {
-  Turn<Optimizer, float> turn;
+  UpdateStep<Optimizer, float> update_step;
   float const* gradients;
   Slots slots;
   int parameters;
@@ -217,34 +217,34 @@ struct Update {
   bool bounded;   // whether the norm of some parameter's weights is limited
 
   /// A dry run on the host could not estimate this, because the tables that it reads are in the device's memory.
-  constexpr grid::Demand demand() const {
-    grid::Demand demand{.barriers = (turn.clips() ? 2 : 0) + (bounded ? parameters : 0)};
-    for (int sweeps = turn.clips() ? 2 : 1; sweeps > 0; --sweeps)
-      demand.add(count, grid::assumed::value * grid::parts(Chunk::most, grid::threads));
-    return demand;
+  constexpr grid::LaunchEstimate estimate() const {
+    grid::LaunchEstimate estimate{.barriers = (update_step.clips() ? 2 : 0) + (bounded ? parameters : 0)};
+    for (int sweeps = update_step.clips() ? 2 : 1; sweeps > 0; --sweeps)
+      estimate.add(count, grid::assumed::value * grid::parts(Chunk::most, grid::threads));
+    return estimate;
   }
   constexpr void operator()(Grid const& grid) const {
     double norm = 0;
-    if (turn.clips()) {
+    if (update_step.clips()) {
       grid.each_block(count, [&](grid::Block const& block, Index n) { squared_norm(block, n); });
       norm = grid.sum_of(count, [&](Index n) { return norms[n]; });
     }
     grid.each_block(count, [&](grid::Block const& block, Index n) {
       Chunk const chunk = chunks[n];
-      auto const sink = turn.sink(slots, parameters, chunk.parameter, norm);
+      auto const sink = update_step.sink(slots, parameters, chunk.parameter, norm);
       Index const first = chunk.first - slots.slots[chunk.parameter].offset;
       block.each([&](int t) {
         for (Index e = t; e < chunk.size; e += grid::threads) sink.take(first + e, gradients[chunk.first + e]);
       });
     });
-    if (bounded) turn.constrain(grid, slots, parameters);
+    if (bounded) update_step.constrain(grid, slots, parameters);
   }
 
  private:
   /// The squared norm of the gradients of chunk n, as far as they are clipped.
   constexpr void squared_norm(grid::Block const& block, Index n) const {
     Chunk const chunk = chunks[n];
-    bool const counts = turn.is_clipped(slots, chunk.parameter);
+    bool const counts = update_step.is_clipped(slots, chunk.parameter);
     double* const own = block.doubles();
     block.each([&](int t) {
       double sum = 0;

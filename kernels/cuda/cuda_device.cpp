@@ -1,6 +1,6 @@
-#include <coldpress/backend/cuda/compiler.hpp>
-#include <coldpress/backend/cuda/device.hpp>
-#include <coldpress/backend/cuda/launch_times.hpp>
+#include <coldpress/cuda/compiler.hpp>
+#include <coldpress/cuda/device.hpp>
+#include <coldpress/cuda/launch_times.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -257,7 +257,7 @@ class CudaDevice final : public Device {
         check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream");
       for (cudaEvent_t* event : {&copied_, &done_[0], &done_[1]})
         check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
-      sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double)));
+      sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double)));
       tickets_ = static_cast<std::uint32_t*>(make(2 * sizeof(std::uint32_t)));
     } catch (...) {
       close();
@@ -402,13 +402,13 @@ class CudaDevice final : public Device {
     if (one_kernel) return std::make_unique<CudaKernel>(runtime_, stream_, pass);
     return std::make_unique<CudaGraph>(runtime_, stream_, pass);
   }
-  void mark(int turn) override {
+  void mark(int group) override {
     runtime_.use();
-    check(cudaEventRecord(done_[turn], stream_), "running kernels");
+    check(cudaEventRecord(done_[group], stream_), "running kernels");
   }
-  void wait(int turn) override {
+  void wait(int group) override {
     runtime_.use();
-    check(cudaEventSynchronize(done_[turn]), "running kernels");
+    check(cudaEventSynchronize(done_[group]), "running kernels");
   }
 
   /// Requests the shared memory of a kernel if that is more than the default limit.

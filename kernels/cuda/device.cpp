@@ -1,4 +1,4 @@
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 #include <cstdlib>
 #include <limits>
@@ -19,13 +19,13 @@ void Device::release(void* memory) noexcept {
   destroy(memory);
 }
 
-void Device::gather(Call call, grid::Demand const& demand, void const* arguments) {
-  asked_ = pass_.empty() ? demand : asked_.then(demand);
-  call.blocks = static_cast<int>(std::min(demand.blocks, Index{std::numeric_limits<int>::max()}));
-  call.barriers = demand.barriers, call.shared = demand.shared;
+void Device::gather(Call call, grid::LaunchEstimate const& estimate, void const* arguments) {
+  asked_ = pass_.empty() ? estimate : asked_.post_ops(estimate);
+  call.blocks = static_cast<int>(std::min(estimate.blocks, Index{std::numeric_limits<int>::max()}));
+  call.barriers = estimate.barriers, call.shared = estimate.shared;
   try {
     int const of_cluster = std::min(call.blocks, static_cast<int>(grid::cluster_blocks));
-    call.in_cluster = clusters && !call.library && demand.in_cluster() && has_cluster(call, of_cluster);
+    call.in_cluster = clusters && !call.library && estimate.in_cluster() && has_cluster(call, of_cluster);
     if (call.in_cluster) {
       call.blocks = of_cluster;
     } else if (!call.library) {
@@ -76,7 +76,7 @@ void Device::flush() {
 void Device::submit() {
   whole_ = pass_.calls().size();
   if (++submitted_ < together_) return;
-  int const done = std::exchange(turn_, 1 - turn_);
+  int const done = std::exchange(group_, 1 - group_);
   bool const brought = std::exchange(waited_, false);  // before flush(), which may throw
   submitted_ = 0;
   flush();
@@ -86,15 +86,15 @@ void Device::submit() {
 void Device::start_together(int passes) {
   if (passes < 1 || passes > 1024)
     throw UnsupportedError{"'" + name() + "': 1 to 1024 passes are started together, not " + std::to_string(passes)};
-  flush(), mark(turn_), wait(turn_), wait(1 - turn_);
+  flush(), mark(group_), wait(group_), wait(1 - group_);
   together_ = passes, submitted_ = 0;
 }
 
-int Device::turn() {
-  if (!waited_) wait(turn_);
-  if (again_) flush(), mark(turn_), wait(turn_), wait(1 - turn_);
+int Device::launch_slot() {
+  if (!waited_) wait(group_);
+  if (again_) flush(), mark(group_), wait(group_), wait(1 - group_);
   waited_ = true, again_ = false;
-  return turn_ * together_ + submitted_;
+  return group_ * together_ + submitted_;
 }
 
 }  // namespace coldpress::cuda

@@ -1,7 +1,7 @@
 // The copy of a tensor on a device: the result of a pass, or values that were uploaded to stay there.
 #pragma once
 
-#include <coldpress/backend/cuda/device_values.hpp>
+#include <coldpress/cuda/device_values.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include <coldpress/backend/cuda/compiler.hpp>
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/compiler.hpp>
+#include <coldpress/cuda/device.hpp>
 
 #include <sys/mman.h>
 
@@ -82,7 +82,7 @@ class Players {
 /// a GPU might make them: at once. The host cannot access its memory, so that wrong accesses end the program.
 class EmulatedDevice final : public Device {
  public:
-  EmulatedDevice() { sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double))); }
+  EmulatedDevice() { sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double))); }
   ~EmulatedDevice() override {
     for (auto const& [memory, bytes] : areas_) ::munmap(memory, bytes);
   }
@@ -175,9 +175,9 @@ class EmulatedDevice final : public Device {
     }
     return std::make_unique<Tape>(*this, pass);
   }
-  void mark(int turn) override { marks_[turn] = played_ + started_.size(); }
-  void wait(int turn) override {
-    if (marks_[turn] > played_) play(marks_[turn] - played_);
+  void mark(int group) override { marks_[group] = played_ + started_.size(); }
+  void wait(int group) override {
+    if (marks_[group] > played_) play(marks_[group] - played_);
   }
 
   void play(std::size_t passes) {

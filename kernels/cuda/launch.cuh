@@ -3,7 +3,7 @@
 
 #include "bodies.hpp"
 
-#include <coldpress/backend/cuda/kernel.hpp>
+#include <coldpress/cuda/kernel.hpp>
 
 namespace coldpress::cuda {
 

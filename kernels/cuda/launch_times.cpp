@@ -1,4 +1,4 @@
-#include <coldpress/backend/cuda/launch_times.hpp>
+#include <coldpress/cuda/launch_times.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 // NVIDIA's libraries, which replace kernels in programs that are linked with coldpress::cuda_libs.
 #pragma once
 
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 namespace coldpress::cuda {
 

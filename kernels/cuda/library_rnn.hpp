@@ -39,10 +39,10 @@ void each_output(RnnTask const& task, RnnValues const& library, Rows<float> rows
     return f(Sequence<float>{library.y, batch, task.steps, units, units, batch * units},
              Sequence<float>{rows.data, batch, task.steps, units, rows.pitch, units});
   bool const all = task.output == RnnOutput::layers;
-  Index const apart = all ? layers : 1;
+  Index const stride = all ? layers : 1;
   for (Index number = all ? 0 : layers - 1; number < layers; ++number)
     f(Sequence<float>{library.last + number * batch * units, batch, directions, hidden, hidden, batch * hidden},
-      Sequence<float>{rows.data + (all ? number : 0), batch, directions, hidden, rows.pitch, hidden * apart, apart});
+      Sequence<float>{rows.data + (all ? number : 0), batch, directions, hidden, rows.pitch, hidden * stride, stride});
 }
 
 }  // namespace coldpress::cuda

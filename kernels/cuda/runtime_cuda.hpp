@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/backend/concept.hpp>
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 #include "bodies.hpp"
 #include "library_rnn.hpp"
 
@@ -118,14 +118,14 @@ struct RuntimeCuda : GridLayout {
   void forward(L const& layer, Pass const& pass) const {
     if constexpr (is_product<L>) {
       if (multiplied(LayerPass::forward, layer, pass, pass.x, pass.y)) {
-        if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
+        if (!pass.post_ops.empty()) map(pass.y, pass.y, pass.post_ops);
         return;
       }
     }
     if constexpr (std::is_same_v<L, Pooling>) {
       bool const keeps = layer.mode == PoolingMode::max && pass.step > 0;  // the positions of the maxima
       if (libraries && !keeps && libraries->pool(layer.geometry(pass.in), pass.x, pass.y)) {
-        if (!pass.then.empty()) map(pass.y, pass.y, pass.then);
+        if (!pass.post_ops.empty()) map(pass.y, pass.y, pass.post_ops);
         return;
       }
     }
@@ -143,7 +143,7 @@ struct RuntimeCuda : GridLayout {
                       .x = pass.x,
                       .p = parameters(layer, pass),
                       .y = pass.y,
-                      .then = then_of(pass.then),
+                      .post_ops = post_ops_of(pass.post_ops),
                       .memory = pass.memory,
                       .state = pass.state,
                       .key = pass.key,
@@ -164,7 +164,7 @@ struct RuntimeCuda : GridLayout {
   void backward_input(L const& layer, Pass const& pass) const {
     if constexpr (is_product<L>) {
       if (multiplied(LayerPass::input_gradient, layer, pass, pass.dx, pass.dy)) {
-        if (!pass.slope.empty()) map_gradient(pass.dx, pass.dx, pass.slope);
+        if (!pass.derivative.empty()) map_gradient(pass.dx, pass.dx, pass.derivative);
         return;
       }
     }
@@ -189,18 +189,18 @@ struct RuntimeCuda : GridLayout {
     }
     take_back<Stage::parameters>(layer, pass);
   }
-  void map(In x, Out y, Then<ErasedChain, float> const& then) const { run(Map{x, y, then_of(then)}); }
-  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    run(MapGradient{dy, dx, slope_of(slope)});
+  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { run(Map{x, y, post_ops_of(post_ops)}); }
+  void map_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
+    run(MapGradient{dy, dx, derivative_of(derivative)});
   }
-  void map_gradient(In dy, Out dx, Slope<Chain<>, float> const&) const { run(MapGradient{dy, dx, {}}); }
-  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    run(AddGradient{dy, dx, slope_of(slope)});
+  void map_gradient(In dy, Out dx, Derivative<Chain<>, float> const&) const { run(MapGradient{dy, dx, {}}); }
+  void add_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
+    run(AddGradient{dy, dx, derivative_of(derivative)});
   }
   template <class L>
   void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
-    run(JoinGradient<L>{layer, second, dy, a, b, dx, slope_of(slope)});
+                     Derivative<ErasedChain, float> const& derivative) const {
+    run(JoinGradient<L>{layer, second, dy, a, b, dx, derivative_of(derivative)});
   }
   void normalize(Normalization kind, In x, Out y) const { run(Normalize{kind, x, y}); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const { run(NormalizeGradient{kind, y, dy, dx}); }
@@ -225,9 +225,9 @@ struct RuntimeCuda : GridLayout {
     run(Observe<S>{statistic, inputs_of<S>(in), {x[0], x[1]}, sums});
   }
   template <class Optimizer>
-  void update(Turn<Optimizer, float> const& turn, float const* gradients, Slots slots, int count) const {
+  void update(UpdateStep<Optimizer, float> const& update_step, float const* gradients, Slots slots, int count) const {
     tables->hold(slots, count);
-    run(Update<Optimizer>{turn, gradients, tables->slots(), count, tables->chunks(), tables->chunk_count(),
+    run(Update<Optimizer>{update_step, gradients, tables->slots(), count, tables->chunks(), tables->chunk_count(),
                           tables->norms(), tables->bounded()});
   }
   void subtract(float* weights, float const* gradients, Index size) const { run(Subtract{weights, gradients, size}); }
@@ -295,12 +295,12 @@ struct RuntimeCuda : GridLayout {
                              .y = pass.y,
                              .dy = pass.dy,
                              .dx = pass.dx,
-                             .slope = {},
+                             .derivative = {},
                              .sinks = {},
                              .memory = pass.memory,
                              .key = pass.key,
                              .step = step_for(pass)};
-      if constexpr (OneInput<L>) to.slope = slope_of(pass.slope);
+      if constexpr (OneInput<L>) to.derivative = derivative_of(pass.derivative);
       if constexpr (stage == Stage::parameters) {
         each_parameter(layer, pass, pass.sinks, [&](int i, auto const& sink) { to.sinks.list[i] = sink; });
       }

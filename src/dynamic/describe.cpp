@@ -3,7 +3,7 @@
 #include "program.hpp"
 #include <coldpress/kernels/runtime_cpu.hpp>
 
-#include <coldpress/graph/describe.hpp>
+#include <coldpress/typed/describe.hpp>
 
 namespace coldpress::dynamic {
 
@@ -42,7 +42,7 @@ std::string dot(LayerConfig const& config, std::optional<Shape> input) { return 
 
 std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> input) {
   Graph const graph{config, input};
-  if (graph.has_strangers()) return "on a GPU: refused, for a layer is from outside the library\n";
+  if (graph.has_custom_layers()) return "on a GPU: refused, for a layer is from outside the library\n";
   std::vector<Group> groups(graph.nodes.size());
   std::vector<int> group_of(graph.nodes.size());
   auto const plan = make_plan(graph.nodes, graph.outputs, {.blocks = 0, .pitch = cpu::Layout::pitch}, groups, group_of);
@@ -50,11 +50,11 @@ std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> inpu
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
     if (!group.needed || group.loss >= 0 || group.statistic >= 0) continue;
-    bool const apart =
+    bool const separate =
         group.head >= 0 && (group.chain_length > 0 || group.join >= 0) &&
         !std::visit([](auto const& layer) { return LayerTraits<std::remove_cvref_t<decltype(layer)>>::fuses; },
                     graph.layers[static_cast<std::size_t>(group.head)]);
-    kernels += apart ? 2 : 1;
+    kernels += separate ? 2 : 1;
   }
   return "on a GPU: forward is one graph of " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
          ", each with as many blocks as it has work for\n";

@@ -1,16 +1,16 @@
-// Runs a graph on one backend: the executor of graph/execute.hpp with run-time programs. Backward passes and training
+// Runs a graph on one backend: the executor of run/execute.hpp with run-time programs. Backward passes and training
 // steps are in trainer.hpp.
 #pragma once
 
 #include "gathered.hpp"
-#include "outlet.hpp"
 #include "parameter_store.hpp"
+#include "pass_results.hpp"
 #include "recording.hpp"
 #include "space.hpp"
 
-#include <coldpress/graph/execute.hpp>
-#include <coldpress/graph/labels.hpp>
-#include <coldpress/graph/samples.hpp>
+#include <coldpress/run/execute.hpp>
+#include <coldpress/run/labels.hpp>
+#include <coldpress/run/samples.hpp>
 
 #include <algorithm>
 #include <array>
@@ -33,21 +33,21 @@ class Engine final : public Executable {
  public:
   Engine(std::unique_ptr<Graph> graph, Backend backend, std::shared_ptr<Executor> executor, std::uint64_t seed,
          WeightsStart start)
-      : Executable(Border<Backend>::device_of(backend)),
+      : Executable(EngineTransfer<Backend>::device_of(backend)),
         graph_(std::move(graph)),
         backend_(backend),
-        border_(backend),
+        transfer_(backend),
         executor_(std::move(executor)),
         seed_(seed),
-        inference_(border_, *graph_, backend, PlanOptions{}, seed),
-        parameters_(*graph_, inference_.program, border_, backend_),
+        inference_(transfer_, *graph_, backend, PlanOptions{}, seed),
+        parameters_(*graph_, inference_.program, transfer_, backend_),
         carried_(memory()),
         zeros_(memory()),
-        gathered_(*graph_, border_),
-        outlet_(border_, graph_->outputs.size(), static_cast<std::size_t>(graph_->inputs())) {
-    if (rounds() && graph_->has_strange_parameters())
+        gathered_(*graph_, transfer_),
+        results_(transfer_, graph_->outputs.size(), static_cast<std::size_t>(graph_->inputs())) {
+    if (rounds() && graph_->has_custom_parameters())
       throw UnsupportedError{"network: a registered layer has parameters, which it reads as floats, not as bfloat16"};
-    if (!Border<Backend>::runs_strangers && graph_->has_strangers())
+    if (!EngineTransfer<Backend>::runs_custom_layers && graph_->has_custom_layers())
       throw UnsupportedError{"network: a registered layer is code for the CPU, which the GPU cannot run"};
     for (int k = 0; k < graph_->inputs(); ++k)
       input_shapes_.push_back(graph_->nodes[static_cast<std::size_t>(k)].shape);
@@ -56,7 +56,7 @@ class Engine final : public Executable {
     if (start == WeightsStart::filled) parameters_.fill(seed);
   }
 
-  ~Engine() override { border_.end(); }
+  ~Engine() override { transfer_.end(); }
 
   std::span<Shape const> input_shapes() const override { return input_shapes_; }
   std::span<Shape const> output_shapes() const override { return output_shapes_; }
@@ -73,7 +73,7 @@ class Engine final : public Executable {
   void set_frozen(int weight, bool frozen) override { parameters_.set_frozen(weight, frozen); }
 
   void reserve(Index batch, Mode mode) override {
-    border_.start(0);
+    transfer_.start(0);
     make(inference_, inference_.room_for(batch));
     if (streams_ == 0) carried_.reserve(inference_.program.plan().state * batch);
     if constexpr (has_tape) {
@@ -113,19 +113,19 @@ class Engine final : public Executable {
     return outputs();
   }
   void reset() override {
-    border_.clear(carried_);
+    transfer_.clear(carried_);
     streams_ = 0;
   }
   std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) override {
     if (!evaluation_)
-      evaluation_ = std::make_unique<Space>(border_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
+      evaluation_ = std::make_unique<Space>(transfer_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
     samples(evaluation_->program, inputs);
     check_labels(evaluation_->program, inputs, {}, homes);
     gathered_.start_evaluation();
     auto run = start(*evaluation_, inputs, homes, 0);
     run.sums = gathered_.sums(Mode::inference);
     forget();
-    if (!border_.evaluation(evaluation_->passes, run)) {
+    if (!transfer_.evaluation(evaluation_->passes, run)) {
       compute(*evaluation_, run);
       loss_and_gradient(run, [](int, float) {});
     }
@@ -137,10 +137,10 @@ class Engine final : public Executable {
   void reset_statistics(Mode mode) override { gathered_.reset(mode); }
   bool has_losses() const override { return graph_->has_losses(); }
   std::vector<std::pair<std::string, float>> const& losses() const override { return gathered_.losses(); }
-  std::shared_ptr<SharedTensor::Home> upload(Values values) override { return border_.upload(values); }
-  std::span<Values const> outputs() const override { return outlet_.outputs(); }
-  std::span<Values const> input_gradients() const override { return outlet_.input_gradients(); }
-  Made made(std::size_t k) const override { return outlet_.made(k); }
+  std::shared_ptr<SharedTensor::Home> upload(Values values) override { return transfer_.upload(values); }
+  std::span<Values const> outputs() const override { return results_.outputs(); }
+  std::span<Values const> input_gradients() const override { return results_.input_gradients(); }
+  Made made(std::size_t k) const override { return results_.made(k); }
   std::uint64_t step() const override { return step_; }
   void set_step(std::uint64_t step) override { step_ = step; }
   std::uint64_t seed() const override { return seed_; }
@@ -149,12 +149,12 @@ class Engine final : public Executable {
   friend class Trainer<Backend>;
   using Space = dynamic::Space<Backend>;
   using Memory = typename ParameterStore<Backend>::Memory;
-  Memory memory() const { return border_.template memory<Memory>(); }
+  Memory memory() const { return transfer_.template memory<Memory>(); }
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
   /// Forward: one copy of all layers' code.
   __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
-    if (!border_.forward(space.passes, run)) coldpress::forward(run);
+    if (!transfer_.forward(space.passes, run)) coldpress::forward(run);
   }
   /// Whether a call is on the tape as it stands; and if so, its outputs.
   bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
@@ -164,7 +164,7 @@ class Engine final : public Executable {
   std::span<Values const> play(Recording const& recording, std::span<Values const> inputs) {
     forget();
     recording.tape.play(inputs);
-    return outlet_.show(recording.outputs);
+    return results_.show(recording.outputs);
   }
   std::span<Values const> infer(Recording& recording, std::span<Values const> inputs, float* carried, Homes homes) {
     if (plays(recording, inputs, carried)) return play(recording, inputs);
@@ -175,7 +175,7 @@ class Engine final : public Executable {
       if (taped_) {
         record(recording, run, inputs);
         recording.tape.play(inputs);
-        return outlet_.outputs_there();
+        return results_.outputs_there();
       }
     }
     compute(inference_, run);
@@ -190,7 +190,7 @@ class Engine final : public Executable {
     for (Index some = batch; some > 0; --some) {
       if (some <= batch - ways && some > ways) some = ways;
       for (std::size_t k = 0; k < inputs.size(); ++k)
-        inputs[k] = {cpu::Tape::stand_in(k), static_cast<std::size_t>(some * input_shapes_[k].size())};
+        inputs[k] = {cpu::HeapTape::stand_in(k), static_cast<std::size_t>(some * input_shapes_[k].size())};
       Room const room = inference_.room_for(some);
       Recording recording;
       record(recording, run_in(inference_, room, some, 0), inputs);
@@ -202,7 +202,7 @@ class Engine final : public Executable {
       stream_size = std::max(stream_size, recording.tape.size());
     }
     recorder_.reserve(size, streams ? std::optional{stream_size} : std::nullopt, output_shapes_.size());
-    outlet_.drop();
+    results_.drop();
   }
   void record(Recording& recording, EngineRun const& run, std::span<Values const> inputs) {
     recorder_.record(
@@ -263,11 +263,11 @@ class Engine final : public Executable {
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
     Index const batch = samples(space.program, inputs);
     Room const room = space.room_for(batch);
-    border_.start(kept);
-    if (kept == 0 && !Border<Backend>::keeps_brought) forget();
+    transfer_.start(kept);
+    if (kept == 0 && !EngineTransfer<Backend>::keeps_brought) forget();
     EngineRun run = run_in(space, room, batch, step);
     for (std::size_t k = 0; k < inputs.size(); ++k)
-      run.inputs[k] = kept == 0 ? border_.bring(inputs[k], k, home(homes, k)) : border_.brought(inputs[k], k);
+      run.inputs[k] = kept == 0 ? transfer_.bring(inputs[k], k, home(homes, k)) : transfer_.brought(inputs[k], k);
     return run;
   }
   /// A pass of so many samples, but for its inputs.
@@ -286,23 +286,23 @@ class Engine final : public Executable {
   Space& training() {
     if (!training_) {
       PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
-      training_ = std::make_unique<Space>(border_, *graph_, backend_, options, seed_);
+      training_ = std::make_unique<Space>(transfer_, *graph_, backend_, options, seed_);
     }
     return *training_;
   }
   void make(Space& space, Room const& room) {
-    if (room.values > space.memory.size()) outlet_.drop();
+    if (room.values > space.memory.size()) results_.drop();
     space.memory.reserve(room.values);
   }
-  void forget() { kept_.clear(), outlet_.drop_input_gradients(), passed_back_ = false; }
+  void forget() { kept_.clear(), results_.drop_input_gradients(), passed_back_ = false; }
   /// Where the outputs are; they are fetched where they are read.
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
-      outlet_.put(k, {y.data, static_cast<std::size_t>(y.rows * y.columns)});
+      results_.put(k, {y.data, static_cast<std::size_t>(y.rows * y.columns)});
     }
-    border_.submit();
-    return outlet_.outputs_there();
+    transfer_.submit();
+    return results_.outputs_there();
   }
   void reserve_zeros(Program const& program, Index batch) {
     Index largest = 0;
@@ -311,7 +311,7 @@ class Engine final : public Executable {
   }
   std::unique_ptr<Graph> graph_;
   Backend backend_;
-  mutable Border<Backend> border_;
+  mutable EngineTransfer<Backend> transfer_;
   std::shared_ptr<Executor> executor_;
   std::uint64_t seed_, step_ = 0;
   Space inference_;
@@ -324,7 +324,7 @@ class Engine final : public Executable {
   Gathered<Backend> gathered_;
   std::unique_ptr<Space> training_, evaluation_;  // where they are asked for
   std::vector<Values> kept_;                      // the inputs of a forward in training
-  mutable Outlet<Backend> outlet_;
+  mutable PassResults<Backend> results_;
   bool passed_back_ = false;  // backward_input has been here since the last forward
   std::unique_ptr<Training> trainer_;
 };

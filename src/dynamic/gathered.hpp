@@ -1,7 +1,7 @@
-// What the losses and statistics of a network from a config have gathered, and the losses of the last step.
+// The sums of the losses and statistics of a network from a config, and the losses of the last step.
 #pragma once
 
-#include "border.hpp"
+#include "engine_transfer.hpp"
 #include "graph.hpp"
 
 #include <coldpress/graph/node.hpp>
@@ -15,19 +15,19 @@ namespace coldpress::dynamic {
 template <class Backend>
 class Gathered {
  public:
-  Gathered(Graph const& graph, Border<Backend>& border)
+  Gathered(Graph const& graph, EngineTransfer<Backend>& transfer)
       : graph_(graph),
-        border_(border),
-        trained_(border.template memory<Sums>()),
-        evaluated_(border.template memory<Sums>()) {
+        transfer_(transfer),
+        trained_(transfer.template memory<Sums>()),
+        evaluated_(transfer.template memory<Sums>()) {
     trained_.reserve(graph.sums), evaluated_.reserve(graph.sums);
   }
-  /// Where training steps, or evaluations, add to.
+  /// The sums to which training steps, or evaluations, add.
   double* sums(Mode mode) { return of(mode).data(); }
-  void reset(Mode mode) { border_.clear(of(mode)); }
+  void reset(Mode mode) { transfer_.clear(of(mode)); }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const {
     std::vector<std::pair<std::string, double>> all;
-    border_.read((mode == Mode::training ? trained_ : evaluated_).data(), graph_.sums, [&](double const* sums) {
+    transfer_.read((mode == Mode::training ? trained_ : evaluated_).data(), graph_.sums, [&](double const* sums) {
       for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
         std::visit(
             [&](auto const& part) {
@@ -40,33 +40,33 @@ class Gathered {
     return all;
   }
 
-  /// Of the last step; where they are still on a device, they are fetched.
+  /// The losses of the last step. They are fetched if they are still on a device.
   std::vector<std::pair<std::string, float>> const& losses() const {
     if (!settled_) {
-      border_.settle_losses([&](std::span<float const> means) {
+      transfer_.settle_losses([&](std::span<float const> means) {
         for (std::size_t k = 0; k < losses_.size(); ++k) losses_[k].second = means[k];
       });
       settled_ = true;
     }
     return losses_;
   }
-  /// A step begins; it adds its losses; and it has ended.
-  void start_step() { border_.start_losses(), losses_.clear(), settled_ = true; }
+  /// Called when a step begins, for each of its losses, and when it has ended.
+  void start_step() { transfer_.start_losses(), losses_.clear(), settled_ = true; }
   void add_loss(std::size_t node, float mean) {
     losses_.emplace_back(node < graph_.names.size() ? graph_.names[node] : std::string{}, mean);
   }
   void end_step() { settled_ = false; }
-  /// An evaluation takes the place of the last step's losses.
-  void start_evaluation() { losses(), border_.start_losses(); }
+  /// An evaluation replaces the losses of the last step.
+  void start_evaluation() { losses(), transfer_.start_losses(); }
 
  private:
-  using Sums = typename Border<Backend>::template Memory<double, AnyBatch, 0>;
+  using Sums = typename EngineTransfer<Backend>::template Memory<double, DynamicBatch, 0>;
   Sums& of(Mode mode) { return mode == Mode::training ? trained_ : evaluated_; }
   Graph const& graph_;
-  Border<Backend>& border_;
+  EngineTransfer<Backend>& transfer_;
   Sums trained_, evaluated_;
   mutable std::vector<std::pair<std::string, float>> losses_;
-  mutable bool settled_ = true;  // they are known
+  mutable bool settled_ = true;  // whether they are known
 };
 
 }  // namespace coldpress::dynamic

@@ -217,7 +217,7 @@ class ConfigWalk {
     auto const add_any = [&](auto const& layer) {
       using L = std::remove_cvref_t<decltype(layer)>;
       if constexpr (std::is_same_v<L, Custom>) {
-        add(stranger_of(layer));
+        add(custom_node_of(layer));
       } else if constexpr (Loss<L> || Statistic<L> || coldpress::Layer<L>) {
         add(layer);
       }
@@ -398,15 +398,15 @@ bool Graph::has_losses() const {
   return std::any_of(nodes.begin(), nodes.end(), [](Node const& node) { return node.kind == Node::Kind::loss; });
 }
 
-bool Graph::has_strange_parameters() const {
+bool Graph::has_custom_parameters() const {
   return std::any_of(parameter_node.begin(), parameter_node.end(), [&](int node) {
-    return std::holds_alternative<Stranger>(layers[static_cast<std::size_t>(node)]);
+    return std::holds_alternative<CustomNode>(layers[static_cast<std::size_t>(node)]);
   });
 }
 
-bool Graph::has_strangers() const {
+bool Graph::has_custom_layers() const {
   return std::any_of(layers.begin(), layers.end(),
-                     [](GraphLayer const& layer) { return std::holds_alternative<Stranger>(layer); });
+                     [](GraphLayer const& layer) { return std::holds_alternative<CustomNode>(layer); });
 }
 
 std::vector<int> Graph::owners() const {

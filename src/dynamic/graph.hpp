@@ -1,7 +1,7 @@
-// A config as nodes, names and parameters: the counterpart of graph/static_graph.hpp for run time.
+// A config as nodes, names and parameters: the counterpart of typed/static_graph.hpp for run time.
 #pragma once
 
-#include "stranger.hpp"
+#include "custom_node.hpp"
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/dynamic/graph_parts.hpp>
@@ -20,8 +20,8 @@ struct Graph : GraphParts {
   int inputs() const;
   bool has_losses() const;
   /// Whether the graph has custom layers, and whether one of these has parameters.
-  bool has_strangers() const;
-  bool has_strange_parameters() const;
+  bool has_custom_layers() const;
+  bool has_custom_parameters() const;
   /// The distinct parameters: weights()[i] has the name and the shape of parameter owners()[i].
   std::vector<int> owners() const;
   std::vector<Executable::Weight> weights() const;

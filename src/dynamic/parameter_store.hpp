@@ -1,12 +1,12 @@
-// The weights of a network from a config where its backend has them, and what is laid out as they are: gradients, and
-// the states of an optimizer.
+// The weights of a network from a config in its backend's memory, with the gradients and optimizer states, which have
+// the same layout.
 #pragma once
 
-#include "border.hpp"
+#include "engine_transfer.hpp"
 #include "program.hpp"
 
+#include <coldpress/core/filler.hpp>
 #include <coldpress/core/finite.hpp>
-#include <coldpress/optim/filler.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -17,29 +17,30 @@ namespace coldpress::dynamic {
 template <class Backend>
 class ParameterStore {
  public:
-  using Memory = typename Border<Backend>::template Memory<float, AnyBatch, 0>;
+  using Memory = typename EngineTransfer<Backend>::template Memory<float, DynamicBatch, 0>;
   using Weight = Executable::Weight;
 
-  /// Laid out as the program says, which all programs of the graph do alike. All three are borrowed.
-  ParameterStore(Graph const& graph, Program const& program, Border<Backend> const& border, Backend const& backend)
+  /// The layout is that of the program, and the same for all programs of the graph. All three arguments are borrowed.
+  ParameterStore(Graph const& graph, Program const& program, EngineTransfer<Backend> const& transfer,
+                 Backend const& backend)
       : graph_(graph),
         program_(program),
-        border_(border),
+        transfer_(transfer),
         backend_(backend),
         owners_(graph.owners()),
         weights_(graph.weights()),
         frozen_(std::make_unique<bool[]>(graph.parameters.size())),
-        parameters_(border.template memory<Memory>()) {
+        parameters_(transfer.template memory<Memory>()) {
     parameters_.reserve(program.parameter_size());
   }
 
   std::vector<Weight> const& weights() const { return weights_; }
-  /// By the layers' fillers.
+  /// Initialises the weights by the layers' fillers.
   void fill(std::uint64_t seed) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
-      border_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
+      transfer_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
         coldpress::fill(weight, Stream{seed, 0, weights_[i].name},
                         [&](Index e, float value) { backend_.put(weight, storage, e, value); });
       });
@@ -56,7 +57,7 @@ class ParameterStore {
       std::ranges::fill(values, 0.0f);
       return;
     }
-    border_.read(from + at.offset, at.size, [&](float const* storage) {
+    transfer_.read(from + at.offset, at.size, [&](float const* storage) {
       for (std::size_t e = 0; e < values.size(); ++e)
         values[e] = backend_.get(parameter(weight), storage, static_cast<Index>(e));
     });
@@ -64,18 +65,18 @@ class ParameterStore {
   void write(int buffer, int weight, std::span<float const> values) {
     check(weight, values.size());
     Slot const& at = slot(weight);
-    border_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
+    transfer_.change(base(buffer) + at.offset, at.size, [&](float* storage) {
       for (std::size_t e = 0; e < values.size(); ++e)
         backend_.put(parameter(weight), storage, static_cast<Index>(e), values[e]);
     });
   }
   void clear(int buffer) {
     base(buffer);
-    border_.clear(buffer == Executable::data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
+    transfer_.clear(buffer == Executable::data ? parameters_ : buffers_[static_cast<std::size_t>(buffer - 1)]);
   }
   bool is_finite() const {
     bool finite = true;
-    border_.read(parameters_.data(), parameters_.size(), [&](float const* all) {
+    transfer_.read(parameters_.data(), parameters_.size(), [&](float const* all) {
       finite = first_not_finite(Values{all, static_cast<std::size_t>(parameters_.size())}) < 0;
     });
     return finite;
@@ -84,15 +85,15 @@ class ParameterStore {
     check(weight);
     frozen_[static_cast<std::size_t>(owners_[static_cast<std::size_t>(weight)])] = frozen;
   }
-  /// Of each parameter.
+  /// A flag per parameter.
   bool const* frozen() const { return frozen_.get(); }
 
   float* data() { return parameters_.data(); }
-  /// Gradients and states come to be when they are first written.
+  /// Returns a buffer of gradients or states, and allocates it the first time.
   float* base(int buffer) {
     if (buffer == Executable::data) return parameters_.data();
     if (buffer < 0) refuse("network: no buffer of weights has number ", buffer);
-    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(border_.template memory<Memory>());
+    while (static_cast<int>(buffers_.size()) < buffer) buffers_.push_back(transfer_.template memory<Memory>());
     auto& memory = buffers_[static_cast<std::size_t>(buffer - 1)];
     memory.reserve(parameters_.size());
     return memory.data();
@@ -116,9 +117,9 @@ class ParameterStore {
 
   Graph const& graph_;
   Program const& program_;
-  Border<Backend> const& border_;
+  EngineTransfer<Backend> const& transfer_;
   Backend const& backend_;
-  std::vector<int> owners_;  // the parameter that each weight is
+  std::vector<int> owners_;  // per weight: its parameter
   std::vector<Weight> weights_;
   std::unique_ptr<bool[]> frozen_;
   Memory parameters_;

@@ -1,12 +1,12 @@
-// The program of a config: the counterpart of graph/static_program.hpp, with the same plan function called at run time.
+// The program of a config: the counterpart of typed/static_program.hpp, with the same plan function called at run time.
 #pragma once
 
 #include "graph.hpp"
 
 #include <coldpress/dynamic/executable.hpp>
-#include <coldpress/graph/numbered_groups.hpp>
-#include <coldpress/graph/program.hpp>
 #include <coldpress/graph/slots.hpp>
+#include <coldpress/run/numbered_groups.hpp>
+#include <coldpress/run/program.hpp>
 
 #include <algorithm>
 
@@ -149,7 +149,7 @@ class Program : public NumberedGroups<Program> {
         layers_[static_cast<std::size_t>(join)]);
   }
   template <class Backend, class Other>
-  With<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
+  BinaryPostOp<ErasedJoin, float> join_with(int g, Backend const&, Other other) const {
     if (group(g).join < 0) return {};
     auto const with = other(group(g).side);
     return {joins_[static_cast<std::size_t>(g)], with.other, with.pitch, with.columns};
@@ -253,8 +253,8 @@ class Program : public NumberedGroups<Program> {
             erased.op = op.get();
             ops_.push_back(erased);
             op_storage_.push_back(std::move(op));
-          } else if constexpr (std::is_same_v<L, Stranger>) {
-            auto op = layer.layer->op(Stranger::is_reference<Backend>, layer_key(layer, seed, names_[node]));
+          } else if constexpr (std::is_same_v<L, CustomNode>) {
+            auto op = layer.layer->op(CustomNode::is_reference<Backend>, layer_key(layer, seed, names_[node]));
             ops_.push_back(op.erased);
             op_storage_.push_back(std::move(op.owner));
           }

@@ -1,4 +1,4 @@
-#include "stranger.hpp"
+#include "custom_node.hpp"
 
 #include <map>
 #include <mutex>
@@ -28,7 +28,7 @@ bool is_name_of(std::string_view name, std::variant<Types...> const*) {
 
 void register_type(std::string_view name, Registration const& registration) {
   if (name.empty()) throw ConfigError{"register_layer: a layer's name has at least one character"};
-  if (name == Stranger::name || is_name_of(name, static_cast<LayerType const*>(nullptr)))
+  if (name == CustomNode::name || is_name_of(name, static_cast<LayerType const*>(nullptr)))
     throw ConfigError{"register_layer: '" + std::string{name} + "' is the name of a built-in layer"};
   std::lock_guard const lock{registry().mutex};
   auto const [there, is_new] = registry().types.try_emplace(std::string{name}, registration);
@@ -42,7 +42,7 @@ Registration const* find_type(std::string const& name) {
   return found == registry().types.end() ? nullptr : &found->second;
 }
 
-Stranger stranger_of(Custom const& custom) {
+CustomNode custom_node_of(Custom const& custom) {
   Registration const* const known = find_type(custom.type);
   if (!known)
     throw UnsupportedError{"this program knows no layer '" + custom.type + "': the file can be inspected, not run"};

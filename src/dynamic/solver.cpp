@@ -3,8 +3,8 @@
 #include "objective.hpp"
 
 #include <coldpress/core/finite.hpp>
-#include <coldpress/graph/labels.hpp>
 #include <coldpress/graph/node.hpp>
+#include <coldpress/run/labels.hpp>
 
 #include <array>
 #include <cmath>

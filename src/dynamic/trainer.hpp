@@ -25,32 +25,32 @@ class Trainer final : public Training {
     auto const run = resume(outputs.size());
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       auto const there =
-          engine_.border_.bring(output_gradients[k], engine_.input_shapes_.size() + 1 + k, engine_.home(homes, k));
+          engine_.transfer_.bring(output_gradients[k], engine_.input_shapes_.size() + 1 + k, engine_.home(homes, k));
       seed_gradient(run, run.program.output(static_cast<int>(k)), there);
     }
     coldpress::backward(run, gradients(), Pass::inputs);
     engine_.passed_back_ = true;
     remember_input_gradients(run);
-    engine_.border_.submit();
-    return engine_.outlet_.input_gradients_there();
+    engine_.transfer_.submit();
+    return engine_.results_.input_gradients_there();
   }
   void backward_parameters() override {
     require(engine_.passed_back_, "backward_parameters: call backward_input first");
     coldpress::backward(resume(SIZE_MAX), gradients(), Pass::parameters);
-    engine_.border_.submit();
+    engine_.transfer_.submit();
   }
   void subtract_gradients() override {
     Program const& program = engine_.inference_.program;
     subtract(engine_.backend_, engine_.parameters_.data(), engine_.parameters_.base(Executable::gradient),
              program.slots(), program.parameter_count(), engine_.parameters_.frozen());
-    engine_.border_.submit();
+    engine_.transfer_.submit();
   }
 
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                        TrainingOptions const& options, Progress& progress, Homes homes) override {
     prepare(objective);
     Graph const& graph = *engine_.graph_;
-    auto& border = engine_.border_;
+    auto& transfer = engine_.transfer_;
     auto& gathered = engine_.gathered_;
     auto& parameters = engine_.parameters_;
     Program const& program = space_->program;
@@ -59,7 +59,8 @@ class Trainer final : public Training {
     engine_.check_labels(program, inputs, targets, homes);
     auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1);
     run.sums = gathered.sums(Mode::training);
-    if (objective) run.inputs[inputs.size()] = border.bring(targets, inputs.size(), engine_.home(homes, inputs.size()));
+    if (objective)
+      run.inputs[inputs.size()] = transfer.bring(targets, inputs.size(), engine_.home(homes, inputs.size()));
     gathered.start_step();
     auto const each_loss = [&](int g, float value) {
       gathered.add_loss(static_cast<std::size_t>(program.group(g).loss), value);
@@ -69,18 +70,19 @@ class Trainer final : public Training {
           using Optimizer = std::remove_cvref_t<decltype(optimizer)>;
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = parameters.base(Executable::state + s);
-          auto const* const frozen = border.flags(parameters.frozen(), program.parameter_count());
-          Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, run.batch, frozen};
-          bool const fused = turn.fuses() && !program.shares() && !graph.has_strange_parameters() &&
-                             (fuses_update_of<Backend, Optimizer> || border.fuses());
+          auto const* const frozen = transfer.flags(parameters.frozen(), program.parameter_count());
+          UpdateStep<Optimizer, float> const update_step{sink,     options,   options.minibatch_size,
+                                                         progress, run.batch, frozen};
+          bool const fused = update_step.fuses() && !program.shares() && !graph.has_custom_parameters() &&
+                             (fuses_update_of<Backend, Optimizer> || transfer.fuses());
           // Which may find no memory: nothing has changed yet.
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
-          if (!border.step(space_->passes, run, turn, gradients, each_loss)) {
-            float const loss = train_step(run, turn, gradients, each_loss);
+          if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
+            float const loss = train_step(run, update_step, gradients, each_loss);
             taken = !knows_loss<Backend> || loss - loss == 0;
           }
-          if (taken) progress = turn.after(), ++engine_.step_;
+          if (taken) progress = update_step.after(), ++engine_.step_;
         },
         options.optimizer);
     gathered.end_step();
@@ -99,14 +101,18 @@ class Trainer final : public Training {
     Graph const& graph = *engine_.graph_;
     if (!objective && !graph.has_losses()) throw ConfigError{"the network has no loss, and there is no objective"};
     PlanOptions const options{.training = true, .losses = true, .input_gradient = graph.force_backward};
-    auto fresh = std::make_unique<Space>(engine_.border_, graph, engine_.backend_, options, engine_.seed_,
+    auto fresh = std::make_unique<Space>(engine_.transfer_, graph, engine_.backend_, options, engine_.seed_,
                                          objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
-    auto fresh_objective = objective;  // which may find no memory, while nothing has changed
-    if (space_)
-      engine_.border_.start(0), engine_.outlet_.drop(), engine_.border_.forget_layers();  // its memory and layers go
+    // The copy may find no memory, while nothing has changed. On the heap, g++ does not take it for uninitialised.
+    auto fresh_objective = std::make_unique<std::optional<Objective>>(objective);
+    if (space_) {  // its memory and layers go
+      engine_.transfer_.start(0);
+      engine_.results_.drop();
+      engine_.transfer_.forget_layers();
+    }
     space_ = std::move(fresh);
-    trained_for_ = std::move(fresh_objective);
+    trained_for_ = std::move(*fresh_objective);
   }
   Index kept_batch() const {
     require(!engine_.kept_.empty(), "backward: call forward in training mode first");
@@ -124,7 +130,7 @@ class Trainer final : public Training {
     for (std::size_t k = 0; k < engine_.input_shapes_.size(); ++k) {
       Buffer const& dx = run.program.plan().input_gradients[k];
       auto const size = static_cast<std::size_t>(run.batch * engine_.input_shapes_[k].size());
-      engine_.outlet_.put(engine_.output_shapes_.size() + k, {dx.used() ? run.at(dx) : engine_.zeros_.data(), size});
+      engine_.results_.put(engine_.output_shapes_.size() + k, {dx.used() ? run.at(dx) : engine_.zeros_.data(), size});
     }
   }
 

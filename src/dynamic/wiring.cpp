@@ -1,6 +1,6 @@
 #include "wiring.hpp"
 
-#include "stranger.hpp"
+#include "custom_node.hpp"
 
 #include <algorithm>
 #include <limits>

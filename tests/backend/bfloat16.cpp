@@ -16,7 +16,7 @@ namespace {
 float rounded(float x) { return static_cast<float>(Bfloat16{x}); }
 
 /// The law: a network with halves gives the bits of one with floats, once its dense matrices are rounded.
-template <class Layers, Shape in, class BatchSize = AnyBatch>
+template <class Layers, Shape in, class BatchSize = DynamicBatch>
 void check(Index batch) {
   using Floats = Network<Layers, in, BatchSize>;
   using Halves = Network<Layers, in, BatchSize, CpuBfloat16>;

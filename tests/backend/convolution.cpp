@@ -29,8 +29,8 @@ struct Made {
     auto const weight = stored<Backend>(weights, random_doubles(weights.size()));
     auto const bias = stored<Backend>({g.outputs}, random_doubles(g.outputs));
     Matrix<Backend> result{batch, out, padded, out_blocked}, back{batch, in, padded, in_blocked};
-    backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), Then<Chain<>, T>{}, nullptr);
-    backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Slope<Chain<>, T>{});
+    backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), PostOps<Chain<>, T>{}, nullptr);
+    backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Derivative<Chain<>, T>{});
     auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
     GradientSink<T> const to_weights{sink.data()}, to_biases{bias_sink.data()};
     backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), to_weights, &to_biases);
@@ -127,7 +127,7 @@ TEST_CASE("the order of an image's sums does not depend on the batch, nor on blo
       Matrix<Cpu> y{21, out, false};
       for (Index i = 0; i < 21; ++i) {
         backend.convolve(g, Rows<float const>{x.rows().row(i), 1, in.size(), in.size()}, weight.data(), bias.data(),
-                         Rows<float>{y.rows().row(i), 1, out, out}, Then<Chain<>, float>{}, nullptr);
+                         Rows<float>{y.rows().row(i), 1, out, out}, PostOps<Chain<>, float>{}, nullptr);
       }
       CHECK(y.values() == all.y);
     }
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
     auto const weight = stored<TestType>(weights, random_doubles(weights.size()));
     auto x = Matrix<TestType>::random_values(batch, steps * channels, false);
     Matrix<TestType> y{batch, steps * c.num_output, false};
-    backend.convolve(whole, x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, float>{}, nullptr);
+    backend.convolve(whole, x.rows(), weight.data(), nullptr, y.rows(), PostOps<Chain<>, float>{}, nullptr);
     Index const kept = c.state({1, channels});
     CHECK(kept == c.state({steps, channels}));
     std::vector<float> state(static_cast<std::size_t>(batch * kept) + 1);
@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("a sequence in parts is the sequence", "", Cpu, Reference<flo
       for (Index i = 0; i < batch; ++i) {
         for (Index j = 0; j < count * channels; ++j) part(i, j) = x(i, first * channels + j);
       }
-      backend.convolve(g, part.rows(), weight.data(), nullptr, made.rows(), Then<Chain<>, float>{}, state.data());
+      backend.convolve(g, part.rows(), weight.data(), nullptr, made.rows(), PostOps<Chain<>, float>{}, state.data());
       Doubles wanted;
       for (Index i = 0; i < batch; ++i) {
         for (Index j = 0; j < count * c.num_output; ++j)
@@ -204,10 +204,10 @@ TEST_CASE(
          dy = Matrix<Cpu>::random_values(batch, out, true, out_blocks);
     auto const weight = stored<Cpu>(weights, random_doubles(weights.size()));
     auto const bias = stored<Cpu>({g.outputs}, random_doubles(g.outputs));
-    auto const made = [&](auto fused, auto const& then) {
+    auto const made = [&](auto fused, auto const& post_ops) {
       Extent const extent{true, true, batch / block_size, 1, fused ? out : 0};
       std::vector<float> scratch(static_cast<std::size_t>(
-          freestanding::larger(Cpu::convolution_scratch(g, extent), fused ? 0 : Cpu::pooling_scratch(windows))));
+          freestanding::max(Cpu::convolution_scratch(g, extent), fused ? 0 : Cpu::pooling_scratch(windows))));
       std::vector<float> places(static_cast<std::size_t>(batch * out));
       Cpu backend;
       backend.scratch = scratch.data();
@@ -215,17 +215,17 @@ TEST_CASE(
           values{batch, middle.size(), true, in_blocks};
       auto gradient = stored<Cpu>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), sums = bias;
       GradientSink<float> const sink{gradient.data()}, bias_sink{sums.data()};
-      Slope<Chain<>, float> const slope{};
+      Derivative<Chain<>, float> const derivative{};
       if (fused) {
         fused.places = places.data();
-        backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), then, nullptr, fused);
-        backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), slope, fused);
+        backend.convolve(g, x.rows(), weight.data(), bias.data(), y.rows(), post_ops, nullptr, fused);
+        backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), derivative, fused);
         backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), sink, &bias_sink, fused);
       } else {
-        backend.convolve(g, x.rows(), weight.data(), bias.data(), values.rows(), then, nullptr);
-        backend.pool(windows, values.rows(), y.rows(), Then<Chain<>, float>{}, places.data());
-        backend.pool_gradient(windows, dy.rows(), places.data(), values.rows(), slope);
-        backend.convolve_input_gradient(g, values.rows(), weight.data(), dx.rows(), slope);
+        backend.convolve(g, x.rows(), weight.data(), bias.data(), values.rows(), post_ops, nullptr);
+        backend.pool(windows, values.rows(), y.rows(), PostOps<Chain<>, float>{}, places.data());
+        backend.pool_gradient(windows, dy.rows(), places.data(), values.rows(), derivative);
+        backend.convolve_input_gradient(g, values.rows(), weight.data(), dx.rows(), derivative);
         backend.convolve_parameter_gradients(g, x.rows(), values.rows(), sink, &bias_sink);
       }
       CHECK(y.kept_in());
@@ -233,13 +233,13 @@ TEST_CASE(
       return std::pair{std::vector{y.values(), dx.values(), canonical<Cpu>(weights, gradient)},
                        canonical<Cpu>({g.outputs}, sums)};
     };
-    auto const compare = [&](auto last, auto const& then) {
+    auto const compare = [&](auto last, auto const& post_ops) {
       using Taken = Windows<float, decltype(last)>;
-      auto const fused = made(Taken{windows}, then), apart = made(Taken{}, then);
+      auto const fused = made(Taken{windows}, post_ops), apart = made(Taken{}, post_ops);
       CHECK(fused.first == apart.first);
       CHECK(fused.second == apart.second);
     };
-    compare(std::false_type{}, Then<Chain<>, float>{});
-    compare(std::true_type{}, Then<decltype(chain_of(TanH{}.op(0))), float>{chain_of(TanH{}.op(0))});
+    compare(std::false_type{}, PostOps<Chain<>, float>{});
+    compare(std::true_type{}, PostOps<decltype(chain_of(TanH{}.op(0))), float>{chain_of(TanH{}.op(0))});
   }
 }

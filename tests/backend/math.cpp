@@ -266,11 +266,11 @@ TEST_CASE("a vector draws the random words that its lanes draw one by one") {
   test::Random random{1};
   for (int number = 0; number < 200; ++number) {
     auto const key = static_cast<std::uint64_t>(random.integer(0, Index{1} << 40));
-    At const at{random.integer(0, 1000), cpu::lanes * random.integer(0, 100),
-                static_cast<std::uint64_t>(random.integer(0, Index{1} << 40))};
+    Position const at{random.integer(0, 1000), cpu::lanes * random.integer(0, 100),
+                      static_cast<std::uint64_t>(random.integer(0, Index{1} << 40))};
     cpu::Words const words = Math<Vector>::random(key, at);
     for (int l = 0; l < cpu::lanes; ++l) {
-      CHECK(words[l] == Math<float>::random(key, At{at.row, at.column + l, at.step}));
+      CHECK(words[l] == Math<float>::random(key, Position{at.row, at.column + l, at.step}));
     }
   }
 }

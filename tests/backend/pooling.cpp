@@ -28,8 +28,8 @@ std::pair<Doubles, Doubles> made(Pooling const& p, Shape in, Index batch, bool p
   }
   std::vector<T> places(static_cast<std::size_t>(batch * p.memory(in)) + 1);
   Matrix<Backend> y{batch, out, padded, out_blocked}, dx{batch, in.size(), padded, in_blocked};
-  backend.pool(g, x.rows(), y.rows(), Then<Chain<>, T>{}, places.data());
-  backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Slope<Chain<>, T>{});
+  backend.pool(g, x.rows(), y.rows(), PostOps<Chain<>, T>{}, places.data());
+  backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Derivative<Chain<>, T>{});
   CHECK(y.kept_in());
   CHECK(dx.kept_in());
   CHECK(places.back() == 0);
@@ -48,8 +48,8 @@ std::pair<Doubles, Doubles> largest(Doubles const& values) {
   if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
   T y{}, place{};
   T const dy = 2;
-  backend.pool(g, Rows<T const>{x.data(), 1, 6, 6}, Rows<T>{&y, 1, 1, 1}, Then<Chain<>, T>{}, &place);
-  backend.pool_gradient(g, Rows<T const>{&dy, 1, 1, 1}, &place, Rows<T>{dx.data(), 1, 6, 6}, Slope<Chain<>, T>{});
+  backend.pool(g, Rows<T const>{x.data(), 1, 6, 6}, Rows<T>{&y, 1, 1, 1}, PostOps<Chain<>, T>{}, &place);
+  backend.pool_gradient(g, Rows<T const>{&dy, 1, 1, 1}, &place, Rows<T>{dx.data(), 1, 6, 6}, Derivative<Chain<>, T>{});
   return {{static_cast<double>(y)}, Doubles(dx.begin(), dx.end())};
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("an image's input gradient has the same bits in a block and alone, -0 
       auto const back = [&](Matrix<Cpu> x, Matrix<Cpu> dy, Index batch, bool blocked) {
         Matrix<Cpu> y{batch, out, true, blocked}, dx{batch, in.size(), true, blocked};
         std::vector<float> places(static_cast<std::size_t>(batch * out));
-        backend.pool(g, x.rows(), y.rows(), Then<Chain<>, float>{}, places.data());
-        backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Slope<Chain<>, float>{});
+        backend.pool(g, x.rows(), y.rows(), PostOps<Chain<>, float>{}, places.data());
+        backend.pool_gradient(g, dy.rows(), places.data(), dx.rows(), Derivative<Chain<>, float>{});
         return dx.values();
       };
       auto const x = Matrix<Cpu>::random_values(block_size, in.size(), true, true);

@@ -31,8 +31,8 @@ Made dense(Backend backend, Index rows, Index in, Index out, std::uint64_t seed)
   auto const weight = stored<Backend>({out, in}, random_doubles(out * in));
   auto dw = weight;
   Matrix<Backend> y{rows, out}, dx{rows, in};
-  backend.affine(x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, T>{});
-  backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, T>{});
+  backend.affine(x.rows(), weight.data(), nullptr, y.rows(), PostOps<Chain<>, T>{});
+  backend.product(dy.rows(), weight.data(), dx.rows(), Derivative<Chain<>, T>{});
   backend.weight_gradient(x.rows(), dy.rows(), GradientSink<T>{dw.data()});
   CHECK((y.kept_in() && dx.kept_in()));
   return {y.values(), dx.values(), canonical<Backend>({out, in}, dw)};
@@ -51,8 +51,8 @@ Made convolution(Backend backend, Index rows, Convolution const& layer, Shape in
   auto dw = weight;
   GradientSink<T> const sink{dw.data()}, *const no_bias = nullptr;
   Matrix<Backend> y{rows, g.outputs * g.positions()}, dx{rows, in.size()};
-  backend.convolve(g, x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, T>{}, nullptr);
-  backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, T>{});
+  backend.convolve(g, x.rows(), weight.data(), nullptr, y.rows(), PostOps<Chain<>, T>{}, nullptr);
+  backend.convolve_input_gradient(g, dy.rows(), weight.data(), dx.rows(), Derivative<Chain<>, T>{});
   backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), sink, no_bias);
   CHECK((y.kept_in() && dx.kept_in()));
   return {y.values(), dx.values(), canonical<Backend>(weights, dw)};
@@ -151,7 +151,7 @@ TEST_CASE("operands are rounded to the nearest, and NaN and infinity go where th
   auto const product = [](Precision precision, float x, float weight) {
     float y = 0;
     in_precision(precision).affine(Rows<float>{&x, 1, 1, 1}, &weight, nullptr, Rows<float>{&y, 1, 1, 1},
-                                   Then<Chain<>, float>{});
+                                   PostOps<Chain<>, float>{});
     return y;
   };
   for (float const sign : {1.0f, -1.0f}) {
@@ -167,7 +167,7 @@ TEST_CASE("operands are rounded to the nearest, and NaN and infinity go where th
     Matrix<Grid> y{m, n};
     auto weight = stored<Grid>({n, k}, random_doubles(n * k));
     x(3, 5) = none, x(69, 0) = infinity, weight[65 * k + 19] = -infinity;
-    in_precision(precision).affine(x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, float>{});
+    in_precision(precision).affine(x.rows(), weight.data(), nullptr, y.rows(), PostOps<Chain<>, float>{});
     for (Index i = 0; i < m; ++i) {
       for (Index j = 0; j < n; ++j) {
         double const v = y.at(i, j);

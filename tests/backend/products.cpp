@@ -14,7 +14,7 @@ namespace {
 struct Twice {
   static constexpr bool needs_input = false, heavy = false;
   template <class T>
-  T value(T x, At) const {
+  T value(T x, Position) const {
     return x + x;
   }
 };
@@ -41,11 +41,11 @@ TEMPLATE_TEST_CASE("affine is then(x Wᵀ + b), whatever lies around", "", Cpu, 
         wanted.push_back(std::max(sum, 0.0) * 2);
       }
     }
-    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), Then<Chain<>, T>{});
+    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), PostOps<Chain<>, T>{});
     check(y.values(), sums, in);
     CHECK(y.kept_in());
     f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(),
-                     Then<Chain<ReLUOp, Twice>, T>{{}, 0, kept.rows().data, kept.rows().pitch});
+                     PostOps<Chain<ReLUOp, Twice>, T>{{}, 0, kept.rows().data, kept.rows().pitch});
     check(y.values(), wanted, in);
     check(kept.values(), sums, in);
     CHECK((y.kept_in() && kept.kept_in()));
@@ -72,12 +72,12 @@ TEMPLATE_TEST_CASE("product is slope(dy W)", "", Cpu, Reference<float>, Referenc
         sloped.push_back(sum * (1 - output.at(i, k) * output.at(i, k)));
       }
     }
-    f.backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, T>{.chain = {}});
+    f.backend.product(dy.rows(), weight.data(), dx.rows(), Derivative<Chain<>, T>{.chain = {}});
     check(dx.values(), plain, out);
     CHECK(dx.kept_in());
     f.backend.product(
         dy.rows(), weight.data(), dx.rows(),
-        Slope<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
+        Derivative<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
     check(dx.values(), sloped, out);
     CHECK(dx.kept_in());
   }
@@ -113,8 +113,8 @@ TEMPLATE_TEST_CASE("weight_gradient is dyᵀ x and sum_rows Σ dy, to memory or 
          state = stored<TestType>(shape, random_doubles(out * in));
     auto plain = fused, plain_state = state;
     f.backend.weight_gradient(x.rows(), dy.rows(), UpdateSink<Sgd, T>{sgd, 0.25f, fused.data(), {state.data()}});
-    f.backend.hand_over(gradient.data(), static_cast<Index>(plain.size()),
-                        UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}});
+    f.backend.apply_gradient(gradient.data(), static_cast<Index>(plain.size()),
+                             UpdateSink<Sgd, T>{sgd, 0.25f, plain.data(), {plain_state.data()}});
     CHECK(canonical<TestType>(shape, fused) == canonical<TestType>(shape, plain));
     CHECK(canonical<TestType>(shape, state) == canonical<TestType>(shape, plain_state));
 
@@ -139,7 +139,7 @@ TEST_CASE("Linear needs no more scratch than it asks for") {
         Rows<float> x, dy, dx;
         float const* p[1];
         GradientSink<float> sinks[2];
-        Slope<Chain<>, float> slope;
+        Derivative<Chain<>, float> derivative;
       } const pass{x.rows(),     dy.rows(), dx.rows(), {weight.data()}, {{gradient.data()}, {bias_gradient.data()}},
                    {.chain = {}}};
       auto const in_scratch = [&](Extent extent, auto const& run) {
@@ -173,8 +173,8 @@ TEST_CASE("matrices that do not fit the cache are multiplied in parts") {
   std::vector<float> memory(scratch + 1, 1234.5f);
   Cpu backend{};
   backend.scratch = memory.data();
-  backend.affine(x.rows(), weight.data(), nullptr, y.rows(), Then<Chain<>, float>{});
-  backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, float>{.chain = {}});
+  backend.affine(x.rows(), weight.data(), nullptr, y.rows(), PostOps<Chain<>, float>{});
+  backend.product(dy.rows(), weight.data(), dx.rows(), Derivative<Chain<>, float>{.chain = {}});
   backend.weight_gradient(x.rows(), dy.rows(), GradientSink<float>{gradient.data()});
 
   Doubles values(rows * out), gradients(rows * in), of_weights(out * in);
@@ -205,14 +205,14 @@ TEST_CASE("the weights of one output are a run, and a row has the same bits in e
     std::fill(weight.begin() + in, weight.end(), std::numeric_limits<float>::quiet_NaN());
     auto x = Matrix<Cpu>::random_values(5, in, false);
     Matrix<Cpu> all{5, 1}, one{1, 1};
-    f.backend.affine(x.rows(), weight.data(), bias.data(), all.rows(), Then<Chain<>, float>{});
+    f.backend.affine(x.rows(), weight.data(), bias.data(), all.rows(), PostOps<Chain<>, float>{});
     for (Index i = 0; i < 5; ++i) {
       f.backend.affine(Rows<float const>{x.rows().row(i), 1, in, in}, weight.data(), bias.data(), one.rows(),
-                       Then<Chain<>, float>{});
+                       PostOps<Chain<>, float>{});
       CHECK(one.at(0, 0) == all.at(i, 0));
     }
     Matrix<Cpu> dx{5, in};
-    f.backend.product(all.rows(), weight.data(), dx.rows(), Slope<Chain<>, float>{.chain = {}});
+    f.backend.product(all.rows(), weight.data(), dx.rows(), Derivative<Chain<>, float>{.chain = {}});
     for (Index c = 0; c < dx.rows().pitch; ++c)
       CHECK(dx.rows().row(4)[c] == (c < in ? all(4, 0) * weight[static_cast<std::size_t>(c)] : 0));
     CHECK((all.kept_in() && one.kept_in() && dx.kept_in()));
@@ -228,11 +228,11 @@ TEST_CASE("extents that the compiler knows and those at run time give the same b
     Matrix<Cpu> y{rows, out}, y2{rows, out}, dx{rows, in}, dx2{rows, in};
     Rows const fixed_x{x.rows().data, r, i, Cpu::pitch(in)}, fixed_dx{dx2.rows().data, r, i, Cpu::pitch(in)};
     Rows const fixed_y{y2.rows().data, r, o, Cpu::pitch(out)}, fixed_dy{dy.rows().data, r, o, Cpu::pitch(out)};
-    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), Then<Chain<ReLUOp, Twice>, float>{});
-    f.backend.affine(fixed_x, weight.data(), bias.data(), fixed_y, Then<Chain<ReLUOp, Twice>, float>{});
+    f.backend.affine(x.rows(), weight.data(), bias.data(), y.rows(), PostOps<Chain<ReLUOp, Twice>, float>{});
+    f.backend.affine(fixed_x, weight.data(), bias.data(), fixed_y, PostOps<Chain<ReLUOp, Twice>, float>{});
     CHECK(same_bits(y.values(), y2.values()));
-    f.backend.product(dy.rows(), weight.data(), dx.rows(), Slope<Chain<>, float>{.chain = {}});
-    f.backend.product(fixed_dy, weight.data(), fixed_dx, Slope<Chain<>, float>{.chain = {}});
+    f.backend.product(dy.rows(), weight.data(), dx.rows(), Derivative<Chain<>, float>{.chain = {}});
+    f.backend.product(fixed_dy, weight.data(), fixed_dx, Derivative<Chain<>, float>{.chain = {}});
     CHECK(same_bits(dx.values(), dx2.values()));
     auto gradient = stored<Cpu>({out, in}, Doubles(static_cast<std::size_t>(out * in))), gradient2 = gradient;
     f.backend.weight_gradient(x.rows(), dy.rows(), GradientSink<float>{gradient.data()});

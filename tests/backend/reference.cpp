@@ -33,8 +33,8 @@ TEMPLATE_TEST_CASE("the reference's products are BLAS's", "", float, double) {
   int const mine_before = mine;
   Reference<TestType> const backend;
   Rows<TestType> const in{x.data(), 2, 3, 3}, out{y.data(), 2, 4, 4};
-  backend.affine(in, w.data(), b.data(), out, Then<Chain<>, TestType>{});
-  backend.product(out, w.data(), in, Slope<Chain<>, TestType>{.chain = {}});
+  backend.affine(in, w.data(), b.data(), out, PostOps<Chain<>, TestType>{});
+  backend.product(out, w.data(), in, Derivative<Chain<>, TestType>{.chain = {}});
   backend.weight_gradient(in, out, GradientSink<TestType>{w.data()});
   CHECK(mine - mine_before == 3);
   CHECK(single_products + double_products - before == 3);
@@ -69,13 +69,13 @@ TEST_CASE("the float reference runs chains whose types are erased") {
     auto const zeros = std::vector<float>(static_cast<std::size_t>(size));
     auto y = zeros, y2 = zeros, dx = zeros, dx2 = zeros;
     auto const as_rows = [&](std::vector<float>& v) { return Rows<float>{v.data(), rows, columns, columns}; };
-    backend.map(as_rows(x), as_rows(y), Then<ErasedChain, float>{{ops, 3}, 4});
-    backend.map(as_rows(x), as_rows(y2), Then<std::remove_const_t<decltype(typed)>, float>{typed, 4});
+    backend.map(as_rows(x), as_rows(y), PostOps<ErasedChain, float>{{ops, 3}, 4});
+    backend.map(as_rows(x), as_rows(y2), PostOps<std::remove_const_t<decltype(typed)>, float>{typed, 4});
     backend.map_gradient(as_rows(dy), as_rows(dx),
-                         Slope<ErasedChain, float>{{ops, 3}, 4, x.data(), columns, y.data(), columns});
+                         Derivative<ErasedChain, float>{{ops, 3}, 4, x.data(), columns, y.data(), columns});
     backend.map_gradient(
         as_rows(dy), as_rows(dx2),
-        Slope<std::remove_const_t<decltype(typed)>, float>{typed, 4, x.data(), columns, y2.data(), columns});
+        Derivative<std::remove_const_t<decltype(typed)>, float>{typed, 4, x.data(), columns, y2.data(), columns});
     for (std::size_t i = 0; i < x.size(); ++i) {
       CHECK(y[i] == Approx(y2[i]).epsilon(1e-6));
       CHECK(dx[i] == Approx(dx2[i]).epsilon(1e-5).margin(1e-7));
@@ -88,6 +88,6 @@ TEST_CASE("an erased chain of one operation whose slope is a function of the out
   ErasedOp const op = erased(sigmoid);
   float y[] = {0.25f, 0.5f}, dy[] = {4, 8}, dx[2];
   Reference<float>{}.map_gradient(Rows<float>{dy, 1, 2, 2}, Rows<float>{dx, 1, 2, 2},
-                                  Slope<ErasedChain, float>{{&op, 1}, 0, nullptr, 0, y, 2});
+                                  Derivative<ErasedChain, float>{{&op, 1}, 0, nullptr, 0, y, 2});
   CHECK((dx[0] == 0.75f && dx[1] == 2));
 }

@@ -19,23 +19,23 @@ TEMPLATE_TEST_CASE("map and map_gradient apply a chain and its slope, in place o
     auto x = Matrix<TestType>::random_values(rows, columns, padded),
          dy = Matrix<TestType>::random_values(rows, columns);
     Matrix<TestType> y{rows, columns, padded}, dx{rows, columns, padded};
-    Doubles values, slopes;
+    Doubles values, derivatives;
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j) {
         double const t = std::tanh(x.at(i, j)), s = 1 / (1 + std::exp(-t));
         values.push_back(s);
-        slopes.push_back(dy.at(i, j) * s * (1 - s) * (1 - t * t));
+        derivatives.push_back(dy.at(i, j) * s * (1 - s) * (1 - t * t));
       }
     }
-    f.backend.map(x.rows(), y.rows(), Then<Two, T>{});
+    f.backend.map(x.rows(), y.rows(), PostOps<Two, T>{});
     check(y.values(), values, 4);
-    Slope<Two, T> const slope{{}, 0, x.rows().data, x.rows().pitch, y.rows().data, y.rows().pitch};
-    f.backend.map_gradient(dy.rows(), dx.rows(), slope);
-    check(dx.values(), slopes, 4);
+    Derivative<Two, T> const derivative{{}, 0, x.rows().data, x.rows().pitch, y.rows().data, y.rows().pitch};
+    f.backend.map_gradient(dy.rows(), dx.rows(), derivative);
+    check(dx.values(), derivatives, 4);
     CHECK((y.kept_in() && dx.kept_in()));
-    f.backend.map_gradient(dy.rows(), dy.rows(), slope);
+    f.backend.map_gradient(dy.rows(), dy.rows(), derivative);
     CHECK(dy.values() == dx.values());
-    f.backend.map(x.rows(), x.rows(), Then<Two, T>{});
+    f.backend.map(x.rows(), x.rows(), PostOps<Two, T>{});
     CHECK(x.values() == y.values());
     CHECK((x.kept_in() && dy.kept_in()));
   }

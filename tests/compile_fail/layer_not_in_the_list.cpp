@@ -3,12 +3,12 @@
 
 using namespace coldpress;
 
-struct Stranger {
+struct CustomNode {
   static constexpr std::string_view name = "stranger";
   static constexpr Capabilities capabilities{.is_view = true};
   constexpr Shape output_shape(Shape in) const { return in; }
-  bool operator==(Stranger const&) const = default;
+  bool operator==(CustomNode const&) const = default;
 };
-constexpr auto net = graph([](auto x) { return x | Stranger{} | Linear{3}; });
+constexpr auto net = graph([](auto x) { return x | CustomNode{} | Linear{3}; });
 
 int main() { Network<Graph<net>, Shape{4}> network; }

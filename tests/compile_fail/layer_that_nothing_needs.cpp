@@ -1,4 +1,4 @@
-// error: has weights, but no output of the network and no loss depends on its output
+// error: a layer has weights, but no output of the network and no loss depends on its output
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -6,7 +6,7 @@ using namespace coldpress;
 struct HalfOp {
   static constexpr bool needs_input = false, heavy = false;
   template <class T>
-  T value(T x, At) const {
+  T value(T x, Position) const {
     return x / 2;
   }  // and no gradient
 };

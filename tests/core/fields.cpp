@@ -27,10 +27,24 @@ BOOST_HANA_ADAPT_STRUCT(ByHana, second, first);
 struct ByUs {
   int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;
 };
+struct Tag {};
+struct Tagged : Tag {
+  float a = 1;
+};
+COLDPRESS_FIELDS(Tagged, a);
+struct Base {
+  int b = 2;
+};
+struct Derived : Base {
+  float a = 1;
+};
+COLDPRESS_FIELDS(Derived, b, a);
 COLDPRESS_FIELDS(ByUs, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
 
 TEST_CASE("a struct of many fields, and one that Boost.Hana's own macro describes") {
   CHECK(fields_of(ByHana{}) == std::vector<std::string>{"second", "first"});
+  CHECK(fields_of(Tagged{}) == std::vector<std::string>{"a"});
+  CHECK(fields_of(Derived{}) == std::vector<std::string>{"b", "a"});
   std::string all;
   for (std::string const& name : fields_of(ByUs{})) all += name;
   CHECK(all == "abcdefghijklmnopqrst");

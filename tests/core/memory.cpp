@@ -57,5 +57,5 @@ TEST_CASE("a batch the compiler knows accepts that many samples alone") {
   CHECK(Batch<3>::count(3) == 3);
   CHECK_THROWS_AS(Batch<3>::count(2), ShapeError);
   CHECK_THROWS_AS(Batch<3>::count(4), ShapeError);
-  CHECK(AnyBatch::count(17) == 17);
+  CHECK(DynamicBatch::count(17) == 17);
 }

@@ -11,11 +11,11 @@ namespace {
 struct SquareOp {
   static constexpr bool needs_input = true, heavy = false;
   template <class T>
-  T value(T x, At) const {
+  T value(T x, Position) const {
     return x * x - x;
   }
   template <class T>
-  T gradient(T x, T, At) const {
+  T gradient(T x, T, Position) const {
     return 2 * x - 1;
   }
 };
@@ -25,7 +25,7 @@ static_assert(Pointwise<SquareOp> && Pointwise<ReLUOp> && Pointwise<TanHOp> && P
 static_assert(!Pointwise<int>);
 
 template <class Chain>
-void check_slope(Chain const& chain, double x, At at) {
+void check_slope(Chain const& chain, double x, Position at) {
   double const step = 1e-6, y = chain.value(x, at);
   double const numeric = (chain.value(x + step, at) - chain.value(x - step, at)) / (2 * step);
   CHECK(chain.gradient(x, y, at) == Approx(numeric).epsilon(1e-3).margin(1e-5));
@@ -37,7 +37,7 @@ TEST_CASE("a chain is its operations one after the other, its slope their produc
   test::Random random{1};
   for (int i = 0; i < 50; ++i) {
     double const x = static_cast<double>(random.uniform(-2, 2));
-    At const at{i, 2 * i, 5};
+    Position const at{i, 2 * i, 5};
     CHECK(chain_of(TanHOp{}, SquareOp{}).value(x, at) == SquareOp{}.value(std::tanh(x), at));
     check_slope(chain_of(SquareOp{}), x, at);
     check_slope(chain_of(TanHOp{}), x, at);

@@ -42,8 +42,8 @@ struct Waiting {
     }
   }
   /// It is not to be played for this: it takes a while.
-  grid::Demand demand() const {
-    grid::Demand asked;
+  grid::LaunchEstimate estimate() const {
+    grid::LaunchEstimate asked;
     asked.blocks = blocks, asked.barriers = waits ? count : 0;
     return asked;
   }

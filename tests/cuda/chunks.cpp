@@ -4,7 +4,7 @@
 
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/cuda.hpp>
-#include <coldpress/graph/describe.hpp>
+#include <coldpress/typed/describe.hpp>
 
 #include "../../benchmarks/workloads.hpp"
 
@@ -135,11 +135,11 @@ TEST_CASE("frozen weights of a small network stay, and the others learn") {
   solver.train_minibatch(x, y);
   CHECK(weight(0) == first);
   CHECK(weight(2) != last);
-  auto const then = weight(2);
+  auto const post_ops = weight(2);
   solver.freeze_all();
   float const loss = solver.train_minibatch(x, y);
   CHECK(solver.train_minibatch(x, y) == loss);
-  CHECK(weight(2) == then);
+  CHECK(weight(2) == post_ops);
 }
 
 TEST_CASE("blocks with samples of their own multiply in less precision where that is asked for") {
@@ -168,7 +168,7 @@ TEST_CASE("who needs other samples, their places, or more room is computed by al
   constexpr MeanSquaredError loss{};
   STATIC_REQUIRE(in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<1>, loss>);
-  STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, AnyBatch, loss>);
+  STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, DynamicBatch, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, BatchNormalization{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, Watching{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, Dropout{}>, Shape{3}, Batch<32>, loss>);
@@ -185,10 +185,10 @@ TEST_CASE("blocks with samples of their own meet once a step") {
   using Net = Network<bench::T4::Net, bench::T4::shape, Batch<bench::T4::batch>, Cuda>;
   Net net{7, Cuda::on("cuda:emulated")};
   Solver<Net, bench::T4::loss, bench::optimizer> solver{net};
-  auto const demand = demand_of(solver, bench::T4::batch);
-  CHECK(demand.barriers == 1);
+  auto const estimate = launch_estimate_of(solver, bench::T4::batch);
+  CHECK(estimate.barriers == 1);
   // Weights, values, and what products and sums take: 5704, 16 samples of 216, 4608 + 256.
-  CHECK(demand.shared == 5704 + 16 * 216 + 4608 + 256);
+  CHECK(estimate.shared == 5704 + 16 * 216 + 4608 + 256);
   CHECK(describe(solver).starts_with(
       "a step is one kernel: one cluster of 16 blocks with 1 barrier; 16 have samples of their own, in 55 KiB of "
       "shared memory\n"));

@@ -24,10 +24,10 @@ struct Kernel {
   void gather(cuda::Device& device) const {
     cuda::Call call{};
     call.kernel = kernels + number;
-    grid::Demand demand{.blocks = blocks, .barriers = barriers};
-    demand.by_cluster = demand.by_all = blocks > grid::cluster_blocks ? 1000000 : 1;
-    if (blocks > grid::cluster_blocks) demand.by_cluster *= 8;
-    device.gather(call, demand, Grid{}, argument);
+    grid::LaunchEstimate estimate{.blocks = blocks, .barriers = barriers};
+    estimate.by_cluster = estimate.by_all = blocks > grid::cluster_blocks ? 1000000 : 1;
+    if (blocks > grid::cluster_blocks) estimate.by_cluster *= 8;
+    device.gather(call, estimate, Grid{}, argument);
   }
   Launch wanted(bool clusters) const {
     bool const waits = blocks > 1 && barriers > 0, cluster = waits && clusters && blocks <= grid::cluster_blocks;
@@ -154,7 +154,7 @@ TEST_CASE("memory of a pass's values is left as it is on a GPU, where tools look
 TEST_CASE("a pass for which nothing is brought asks for its launch and for nothing else") {
   auto const device = cuda::open_device("cuda:0");
   auto const pass = [&](bool brings, int argument) {
-    if (brings) static_cast<void>(device->turn());
+    if (brings) static_cast<void>(device->launch_slot());
     Kernel{0, 12, 3, argument}.gather(*device);
     device->submit();
   };

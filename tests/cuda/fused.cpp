@@ -4,8 +4,8 @@
 #include "data/files.hpp"
 #include "dynamic/random_case.hpp"
 
-#include <coldpress/backend/cuda/compiler.hpp>
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/compiler.hpp>
+#include <coldpress/cuda/device.hpp>
 #include <coldpress/dynamic/describe.hpp>
 
 #include <cstdlib>

@@ -94,7 +94,7 @@ TEST_CASE("layers that random networks do not have train as on the reference") {
   product.add_input("data", {6});
   product.add_layer(wired({"a", Linear{12}}, {"data"}, {"a"})).add_layer(wired({"m", Reshape{{3, 4}}}, {"a"}, {"m"}));
   product.add_layer(wired({"b", Linear{20}}, {"data"}, {"b"})).add_layer(wired({"n", Reshape{{4, 5}}}, {"b"}, {"n"}));
-  product.add_layer(wired({"product", Product{}}, {"m", "n"}, {"p"}))
+  product.add_layer(wired({"product", MatMul{}}, {"m", "n"}, {"p"}))
       .add_layer(wired({"last", Linear{2}}, {"p"}, {"y"}));
   for (LayerConfig const& network :
        {chain({{"most", Argmax{.axis = -1}}, {"words", Embedding{.vocabulary = 4, .features = 5}}}),

@@ -1,9 +1,9 @@
 // How passes are started on a GPU: which of them as one cluster, and where blocks wait for each other.
 #include "support/catch.hpp"
 
-#include <coldpress/backend/cuda/kernel.hpp>
 #include <coldpress/cuda.hpp>
-#include <coldpress/graph/describe.hpp>
+#include <coldpress/cuda/kernel.hpp>
+#include <coldpress/typed/describe.hpp>
 
 #include "../../benchmarks/workloads.hpp"
 
@@ -11,24 +11,24 @@ namespace {
 
 using namespace coldpress;
 using bench::T1, bench::T2, bench::T3, bench::T4, bench::T5, bench::T6;
-using grid::Demand;
+using grid::LaunchEstimate;
 
 template <class W>
 struct Step {
   using Net = Network<typename W::Net, W::shape, Batch<W::batch>, Cuda>;
   Net net{7, Cuda::on("cuda:emulated")};
   Solver<Net, W::loss, bench::optimizer> solver{net};
-  Demand const demand = demand_of(solver, W::batch);
+  LaunchEstimate const estimate = launch_estimate_of(solver, W::batch);
 };
 template <class W>
-Demand step_of() {
-  return Step<W>{}.demand;
+LaunchEstimate step_of() {
+  return Step<W>{}.estimate;
 }
 
-constexpr Demand of(Index blocks, Index barriers, Index clocks) {
-  Demand demand{.barriers = barriers};
-  demand.add(blocks, clocks);
-  return demand;
+constexpr LaunchEstimate of(Index blocks, Index barriers, Index clocks) {
+  LaunchEstimate estimate{.barriers = barriers};
+  estimate.add(blocks, clocks);
+  return estimate;
 }
 
 }  // namespace
@@ -43,11 +43,12 @@ TEST_CASE("passes are one cluster where that has enough blocks, or is sooner don
   static_assert(of(132, 10, 1000).in_cluster());
   static_assert(!of(132, 1, 1000).in_cluster());
   static_assert(!of(100000, 3, 500).in_cluster());
-  static_assert(of(2, 1, 1000).then(of(20, 0, 500)) == Demand{20, 2, 2000, 1500});  // one kernel in place of two
+  static_assert(of(2, 1, 1000).post_ops(of(20, 0, 500)) ==
+                LaunchEstimate{20, 2, 2000, 1500});  // one kernel in place of two
 }
 
 TEST_CASE("small steps are one cluster, and large ones have all of a GPU") {
-  Demand const t1 = step_of<T1>(), t2 = step_of<T2>(), t4 = step_of<T4>();
+  LaunchEstimate const t1 = step_of<T1>(), t2 = step_of<T2>(), t4 = step_of<T4>();
   CHECK(t1.in_cluster());
   CHECK(!t1.fits_cluster());
   CHECK(t4.in_cluster());
@@ -61,18 +62,18 @@ TEST_CASE("a step waits where it must, and is started as it was asked for") {
   // T1: a layer forward and the other, the loss of each sample, their sum, the gradient between the layers; then all
   // parameters' gradients beside each other.
   Step<T1> step;
-  CHECK(step.demand.barriers == 5);
+  CHECK(step.estimate.barriers == 5);
   auto const& counts = cuda::counts();
   Index const barriers = counts.barriers, clusters = counts.clusters, blocks = counts.blocks, kernels = counts.kernels;
   step.solver.train_minibatch(bench::inputs<T1>(), bench::targets<T1>(1));
   CHECK(counts.kernels == kernels + 1);
-  CHECK(counts.barriers == barriers + step.demand.barriers);
+  CHECK(counts.barriers == barriers + step.estimate.barriers);
   CHECK(counts.clusters == clusters + 1);
   CHECK(counts.blocks == blocks + grid::cluster_blocks);
   step.net.storage().device().clusters = false;
   step.solver.train_minibatch(bench::inputs<T1>(), bench::targets<T1>(1));
   CHECK(counts.clusters == clusters + 1);
-  CHECK(counts.blocks == blocks + grid::cluster_blocks + step.demand.blocks);
+  CHECK(counts.blocks == blocks + grid::cluster_blocks + step.estimate.blocks);
 }
 
 namespace {
@@ -88,7 +89,7 @@ TEST_CASE("who describes a network on a GPU says how its passes run there, and w
         "forward is one kernel: one cluster of 2 blocks with 2 barriers\n"
         "  a product of 64 x 128 sums of 784 terms: 2 blocks, with the most multiply-adds\n"
         "  a product of 64 x 10 sums of 128 terms: 1 block\n");
-  Network<Sequential<Linear{4}>, Shape{3}, AnyBatch, Cuda> const tiny{1, Cuda::on("cuda:emulated")};
+  Network<Sequential<Linear{4}>, Shape{3}, DynamicBatch, Cuda> const tiny{1, Cuda::on("cuda:emulated")};
   CHECK(from(describe(tiny), "forward is") ==
         "forward is one kernel: one block, which does all the work\n"
         "  a product of 1 x 4 sums of 3 terms: 1 block\n");

@@ -2,8 +2,8 @@
 // not depend on the order of the threads, which the host can choose.
 #include "cuda/parity.hpp"
 
-#include <coldpress/backend/cuda/device.hpp>
 #include <coldpress/backend/grid.hpp>
+#include <coldpress/cuda/device.hpp>
 
 #include <array>
 #include <cstdlib>

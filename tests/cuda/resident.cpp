@@ -150,7 +150,7 @@ TEST_CASE("what is uploaded serves forward and backward, other networks, and out
 
 TEST_CASE("steps of a network that is a type copy nothing where its minibatches were uploaded") {
   using Layers = Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}, LogSoftmax{}>;
-  using Gpu = Network<Layers, Shape{6}, AnyBatch, Cuda>;
+  using Gpu = Network<Layers, Shape{6}, DynamicBatch, Cuda>;
   constexpr auto loss = NegativeLogLikelihood{3};
   int const together = GENERATE(1, 3);
   Gpu net{3, Cuda::on("cuda:emulated", together)}, plain{3, Cuda::on("cuda:emulated")};
@@ -201,7 +201,7 @@ TEST_CASE("steps of a network that is a type copy nothing where its minibatches 
 
 TEST_CASE("inputs of several kinds, and backward by hand, take what was uploaded") {
   using Layers = Sequential<Linear{5}, TanH{}>;
-  using Gpu = Network<Layers, Shape{6}, AnyBatch, Cuda>;
+  using Gpu = Network<Layers, Shape{6}, DynamicBatch, Cuda>;
   Gpu const net{3, Cuda::on("cuda:emulated")};
   Gpu::TrainingWorkspace one{net.storage()}, two{net.storage()};
   testing::Random random{5};

@@ -1,7 +1,7 @@
 // Counts of what devices do.
 #pragma once
 
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 namespace coldpress::test {
 
@@ -17,12 +17,19 @@ struct Since {
   }
   Numbers operator()() const {
     Numbers const now = all();
-    return {now.allocations - then.allocations, now.uploads - then.uploads, now.downloads - then.downloads,
-            now.copies - then.copies,           now.waits - then.waits,     now.graphs - then.graphs,
-            now.launches - then.launches,       now.kernels - then.kernels, now.library_calls - then.library_calls,
-            now.blocks - then.blocks,           now.patches - then.patches};
+    return {now.allocations - post_ops.allocations,
+            now.uploads - post_ops.uploads,
+            now.downloads - post_ops.downloads,
+            now.copies - post_ops.copies,
+            now.waits - post_ops.waits,
+            now.graphs - post_ops.graphs,
+            now.launches - post_ops.launches,
+            now.kernels - post_ops.kernels,
+            now.library_calls - post_ops.library_calls,
+            now.blocks - post_ops.blocks,
+            now.patches - post_ops.patches};
   }
-  Numbers then = all();
+  Numbers post_ops = all();
 };
 
 }  // namespace coldpress::test

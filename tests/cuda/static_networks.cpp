@@ -63,7 +63,7 @@ TEST_CASE("the order of threads changes no bit of a static network") {
 
 TEST_CASE("what a network on a GPU has learned goes on on a CPU, and back") {
   using Layers = Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>;
-  using OnGpu = Network<Layers, Shape{6}, AnyBatch, Cuda>;
+  using OnGpu = Network<Layers, Shape{6}, DynamicBatch, Cuda>;
   using OnCpu = Network<Layers, Shape{6}>;
   constexpr Adam optimizer{.learning_rate = 0.01f};
   OnGpu gpu{3, Cuda::on("cuda:emulated")};
@@ -84,7 +84,7 @@ TEST_CASE("what a network on a GPU has learned goes on on a CPU, and back") {
 }
 
 TEST_CASE("a network on a GPU moves, and says what it cannot take") {
-  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, AnyBatch, Cuda>;
+  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, DynamicBatch, Cuda>;
   Net first{1, Cuda::on("cuda:emulated")};
   std::vector<float> const x{1, 2, 3, 4, 5, 6};
   auto const before = copy_of<float>(first.forward(x));
@@ -97,7 +97,8 @@ TEST_CASE("a network on a GPU moves, and says what it cannot take") {
 }
 
 TEST_CASE("steps of a static network that are started together have the bits of one a launch") {
-  using Net = Network<Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>, Shape{6}, AnyBatch, Cuda>;
+  using Net =
+      Network<Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>, Shape{6}, DynamicBatch, Cuda>;
   Net one{3, Cuda::on("cuda:emulated")}, three{3, Cuda::on("cuda:emulated", 3)};
   Solver<Net, MeanSquaredError{}, Adam{}> apart{one}, together{three};
   testing::Random random{11};
@@ -127,7 +128,7 @@ TEST_CASE("steps of a static network that are started together have the bits of 
 TEST_CASE("tensor cores' precision is a type of its own") {
   using Layers = Sequential<Linear{40}, TanH{}, Linear{3}>;
   auto const made = [&]<class Backend>(HostTransfer<Backend> const& at) {
-    Network<Layers, Shape{70}, AnyBatch, Backend> net{5, at};
+    Network<Layers, Shape{70}, DynamicBatch, Backend> net{5, at};
     return copy_of<double>(net.forward(testing::Random{2}.values<float>(8 * 70)));
   };
   auto const exact = made(Cuda::on("cuda:emulated"));
@@ -145,7 +146,7 @@ TEST_CASE("without nvcc a static network has no kernels for a GPU, and without a
   CHECK_THROWS_AS(Cuda::on("cuda:99"), UnsupportedError);
   CHECK_THROWS_AS(Cuda::on("gpu"), UnsupportedError);
   // Where a network is to be, nobody has to say.
-  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, AnyBatch, Cuda>;
+  using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, DynamicBatch, Cuda>;
   try {
     Net const net{42};
     CHECK_THROWS_AS(net.forward(std::vector<float>(3), *std::make_unique<Net::Workspace>(net.storage())),

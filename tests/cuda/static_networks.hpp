@@ -150,26 +150,26 @@ std::vector<Story> stories(HostTransfer<Backend> const& at) {
       Sequential<Linear{.output_size = 8, .weight = {.lr_mult = 0.5f, .max_norm = {.norm = 0.4f, .every = 2}}},
                  Power{.power = 2, .scale = 0.5f, .shift = 1}, Linear{.output_size = 3, .bias = {.lr_mult = 0}}>;
   using Shared = Sequential<Rnn{.hidden_size = 6, .output = RnnOutput::last_step}, Linear{12}, TanH{}, Linear{5},
-                            LogSoftmax{}>;  // each block has some samples to itself (backend/cuda/chunks.hpp)
+                            LogSoftmax{}>;  // each block has some samples to itself (cuda/chunks.hpp)
   constexpr auto labels = NegativeLogLikelihood{5};
   std::vector<Story> all;
   all.push_back(trained<Network<Shared, Shape{4, 3}, Batch<21>, Backend>, labels>("in blocks", 21, at, 5));
   all.push_back(trained<Network<Dense, Shape{33}, Batch<12>, Backend>, labels>("dense", 12, at, 5));
-  all.push_back(trained<Network<Dense, Shape{33}, AnyBatch, Backend>, labels, Adam{.learning_rate = 0.01f},
+  all.push_back(trained<Network<Dense, Shape{33}, DynamicBatch, Backend>, labels, Adam{.learning_rate = 0.01f},
                         SolverOptions{.clip_gradients = 0.5f,
                                       .weight_decay = 0.01f,
                                       .regularization_method = Regularization::l1,
                                       .accumulate = 2}>("clipped", 7, at, 5));
   all.push_back(trained<Network<Images, Shape{4, 9, 8}, Batch<3>, Backend>, MeanSquaredError{}>("images", 3, at));
   all.push_back(trained<Network<Long, Shape{6, 3}, Batch<4>, Backend>, Wasserstein{}>("sequences", 4, at));
-  all.push_back(trained<Network<Bound, Shape{5}, AnyBatch, Backend>, SquareLoss{}, RMSprop{.learning_rate = 0.01f}>(
+  all.push_back(trained<Network<Bound, Shape{5}, DynamicBatch, Backend>, SquareLoss{}, RMSprop{.learning_rate = 0.01f}>(
       "bounded", 6, at));
-  all.push_back(
-      trained<Network<Graph<judged>, Inputs{Shape{10}, Shape{1}}, AnyBatch, Backend>, OwnLosses{}>("judged", 9, at, 4));
-  all.push_back(passed_back<Network<Small, Shape{2, 7, 6}, AnyBatch, Backend>>("passed back", 5, at));
-  all.push_back(streamed<Network<Stream, Shape{4}, AnyBatch, Backend>>("stream", at));
+  all.push_back(trained<Network<Graph<judged>, Inputs{Shape{10}, Shape{1}}, DynamicBatch, Backend>, OwnLosses{}>(
+      "judged", 9, at, 4));
+  all.push_back(passed_back<Network<Small, Shape{2, 7, 6}, DynamicBatch, Backend>>("passed back", 5, at));
+  all.push_back(streamed<Network<Stream, Shape{4}, DynamicBatch, Backend>>("stream", at));
   {
-    using Net = Network<Graph<judged>, Inputs{Shape{10}, Shape{1}}, AnyBatch, Backend>;
+    using Net = Network<Graph<judged>, Inputs{Shape{10}, Shape{1}}, DynamicBatch, Backend>;
     Story story{"evaluated", {}};
     Net net{8, at};
     for (std::uint64_t call = 0; call < 3; ++call)

@@ -108,7 +108,7 @@ TEST_CASE("it moves, and its tensors outlive it") {
 TEST_CASE("an adapted network of the reference backend trains as the fast one does") {
   using Layers = Sequential<Linear{6}, TanH{}, Linear{3}>;
   Network<Layers, Shape{4}> fast{3};
-  Network<Layers, Shape{4}, AnyBatch, Reference<float>> exact{3};
+  Network<Layers, Shape{4}, DynamicBatch, Reference<float>> exact{3};
   dynamic::SolverConfig const config{.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}}, .base_lr = 0.1f};
   dynamic::Solver a{dynamic::Layer::adapt(fast), config}, b{dynamic::Layer::adapt(exact), config};
   std::vector<float> x(20), t(15);

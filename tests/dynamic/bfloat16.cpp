@@ -5,8 +5,8 @@
 #include <coldpress/dynamic/register_layer.hpp>
 
 #include "support/catch.hpp"
+#include "support/custom_layers.hpp"
 #include "support/layer_laws.hpp"
-#include "support/strangers.hpp"
 
 using namespace coldpress;
 
@@ -29,7 +29,7 @@ dynamic::Layer halved() {
 }  // namespace
 
 TEST_CASE("a config gives the bits of the type, weights too") {
-  Network<Net, in, AnyBatch, CpuBfloat16> net{5};
+  Network<Net, in, DynamicBatch, CpuBfloat16> net{5};
   dynamic::Layer layer = halved();
   auto const weights = layer.learnable_weights_data();
   REQUIRE(static_cast<int>(weights.size()) == net.weight_count);
@@ -64,9 +64,9 @@ TEST_CASE("training says that it needs floats, and leaves the network as it was"
 
 TEST_CASE("what reads its weights as floats is refused") {
   CHECK_THROWS_AS((dynamic::Backend{"cpu:reference", {.bfloat16 = true}}), UnsupportedError);
-  dynamic::register_layer<stranger::Mixing>();
+  dynamic::register_layer<custom_node::Mixing>();
   dynamic::Backend const backend{"cpu", {.bfloat16 = true}};
   CHECK_THROWS_AS((dynamic::Layer::from_config(
-                      backend, dynamic::to_config<Sequential<stranger::Mixing{.units = 3}>, Shape{4}>(), {}, 1)),
+                      backend, dynamic::to_config<Sequential<custom_node::Mixing{.units = 3}>, Shape{4}>(), {}, 1)),
                   UnsupportedError);
 }

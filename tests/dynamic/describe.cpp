@@ -3,7 +3,7 @@
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/dynamic/to_config.hpp>
-#include <coldpress/graph/describe.hpp>
+#include <coldpress/typed/describe.hpp>
 
 namespace {
 

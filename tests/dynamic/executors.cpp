@@ -5,13 +5,13 @@
 
 #include <coldpress/dynamic/register_layer.hpp>
 
-/// A stranger's layer, whose operation throws at 13.
+/// A custom layer, whose operation throws at 13.
 struct Superstitious {
   static constexpr std::string_view name = "superstitious";
   struct Op {
     static constexpr bool needs_input = false, heavy = false;
     template <class T>
-    T value(T x, coldpress::At) const {
+    T value(T x, coldpress::Position) const {
       float values[sizeof(T) / sizeof(float)];
       __builtin_memcpy(values, &x, sizeof x);
       for (float value : values) {
@@ -20,7 +20,7 @@ struct Superstitious {
       return x;
     }
     template <class T>
-    T gradient(T, T, coldpress::At) const {
+    T gradient(T, T, coldpress::Position) const {
       return T{} + 1;
     }
   };
@@ -149,11 +149,11 @@ TEST_CASE("threads of a backend's own, for each of its networks at once") {
   }
   for (std::thread& thread : threads) thread.join();
   for (int const mistakes : wrong) CHECK(mistakes == 0);
-  CHECK(says(error_of<UnsupportedError>([] { Backend{"cpu", {.threads = -1}}; }), "1 thread or more"));
+  CHECK(says(error_of<UnsupportedError>([] { Backend{"cpu", {.threads = -1}}; }), "at least 1 thread; 0 means one per core"));
   CHECK(says(error_of<UnsupportedError>([] { Backend{"cpu:reference", {.threads = 2}}; }), "calling thread"));
 }
 
-TEST_CASE("an exception of a stranger's layer reaches the caller from any thread, and the network goes on") {
+TEST_CASE("an exception of a custom layer reaches the caller from any thread, and the network goes on") {
   dynamic::register_layer<Superstitious>();
   Backend const backend{"cpu", {.executor = std::make_shared<FineThreads>(3)}};
   Net net = Net::from_config(backend, sequential({{"s", dynamic::custom_of(Superstitious{})}}, Shape{40}));

@@ -48,7 +48,7 @@ TEST_CASE("wiring that means nothing is refused") {
                        "a cycle: 'a' needs 'c', which needs 'b', which needs what 'a' makes");
   refuses<ConfigError>(network({wired(a, {"x"}, {"x"}), b}), "a", "'x' is made by no layer");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(c, {"data"}, {"y"})}), "a",
-                       "has weights, but no output of the network and no loss depends on its output");
+                       "a layer has weights, but no output of the network and no loss depends on its output");
   refuses<ConfigError>(network({wired(a, {"data"}, {"x"}), wired(b, {"x"}, {"y"}), wired(c, {"y"}, {"x"})}), "c",
                        "'x' is made twice");
   refuses<ConfigError>(network({wired(a, {}, {"data"})}), "a", "'data' is made twice");

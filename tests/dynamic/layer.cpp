@@ -494,7 +494,7 @@ TEST_CASE("what is refused at run time is said with its numbers") {
     CHECK(says(error_of<ShapeError>(action), sentence));
   };
   refused([&] { layer.predict(Floats(7)); }, "got 7 values, expected a multiple of 4, which a sample of {4} has");
-  refused([&] { layer.forward(noise({4, 2}, 1)); }, "must be the number of its samples, 2, and is 4");
+  refused([&] { layer.forward(noise({4, 2}, 1)); }, "must be the number of its samples, 2, but is 4");
   layer.forward(noise({2, 4}, 1));
   refused([&] { layer.executable().backward_input(dynamic::Values{Floats(5)}); },
           "the gradient of an output: got 5 values, expected 6 (2 samples of {3})");

@@ -2,9 +2,9 @@
 #include "tensors.hpp"
 
 #include <coldpress/dynamic/to_config.hpp>
-#include <coldpress/graph/network.hpp>
-#include <coldpress/graph/operations.hpp>
-#include <coldpress/optim/solver.hpp>
+#include <coldpress/typed/network.hpp>
+#include <coldpress/typed/operations.hpp>
+#include <coldpress/typed/solver.hpp>
 
 namespace {
 
@@ -149,7 +149,8 @@ TEST_CASE("what is wrong with a function that is run now is said by type, with t
             x | ReLU{} | Linear{5};
             return x | Linear{3};
           }),
-          config, "layer 'linear1': has weights, but no output of the network and no loss depends on its output");
+          config,
+          "layer 'linear1': a layer has weights, but no output of the network and no loss depends on its output");
   refuses(graph([](auto x) { return x | Linear{3} | name("a") | ReLU{} | name("a"); }), config,
           "two layers have this name");
   refuses(graph([](auto x) { return x | Linear{3} | name("relu1") | ReLU{}; }), config,

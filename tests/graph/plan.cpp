@@ -1,5 +1,5 @@
-#include <coldpress/graph/operations.hpp>
-#include <coldpress/graph/static_program.hpp>
+#include <coldpress/typed/operations.hpp>
+#include <coldpress/typed/static_program.hpp>
 
 #include "support/catch.hpp"
 #include "support/random_graph.hpp"
@@ -52,18 +52,18 @@ class Tracer {
     return what < addend ? p_.group(g).*members[what] : p_.group(g).edges[what - addend].addend;
   }
   static int tag(int g, int what) { return g < 0 ? g : kinds * g + what; }
-  void demand(bool holds) { intact_ = intact_ && holds; }
+  void estimate(bool holds) { intact_ = intact_ && holds; }
   void write(int g, int what) {
     Buffer const& b = buffer(g, what);
-    demand(b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace);
+    estimate(b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace);
     for (Index i = 0; intact_ && i < b.size; ++i) owner_[static_cast<std::size_t>(b.offset + i)] = tag(g, what);
   }
   void read(int g, int what) {
     if (g < 0 && what == value) return;  // the user's input
     Buffer const& b = buffer(g, what);
-    demand(b.used());
+    estimate(b.used());
     for (Index i = 0; intact_ && i < b.size; ++i)
-      demand(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
+      estimate(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
   }
   /// The group whose value a group writes over as it reads it; -1: none.
   int overwritten(int g) const {
@@ -101,7 +101,7 @@ class Tracer {
     if (finishes) slope(g);
     if (g < 0) return;
     auto const i = static_cast<std::size_t>(g);
-    demand(adds == (arrived_[i] > 0) && !finished_[i]);
+    estimate(adds == (arrived_[i] > 0) && !finished_[i]);
     ++arrived_[i];
     finished_[i] = finishes;
   }
@@ -153,7 +153,7 @@ class Tracer {
   void backward(int g) {
     Group const& self = p_.group(g);
     if (self.loss >= 0 || !self.needs_gradient) return;
-    demand(finished_[static_cast<std::size_t>(g)]);
+    estimate(finished_[static_cast<std::size_t>(g)]);
     operands(g);
     each_edge(g, [&](int k, Edge const& edge) {
       if (edge.passes_gradient) store(g, k), operands(g);  // the gradients of parameters come after those of inputs

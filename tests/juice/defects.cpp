@@ -122,7 +122,7 @@ TEST_CASE("W10: inference apart from training, any batch, every layer trained on
 
   using Double =
       Network<Sequential<Convolution{.num_output = 2, .filter_shape = 2}, Pooling{.filter_shape = 2}, Linear{1}>,
-              Shape{1, 4, 4}, AnyBatch, Reference<double>>;
+              Shape{1, 4, 4}, DynamicBatch, Reference<double>>;
   Double wide{1};
   std::vector<double> values(16, 0x1p-40);
   double const y = wide.forward(values)[0];

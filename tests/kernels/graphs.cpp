@@ -1,6 +1,6 @@
 #include "support/forms.hpp"
 
-#include <coldpress/graph/operations.hpp>
+#include <coldpress/typed/operations.hpp>
 
 #include <tuple>
 
@@ -17,8 +17,8 @@ TEST_CASE("functions with losses of their own over linked kernels have the bits 
     return y;
   });
   if (!same_level()) return;
-  using Compiled = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, AnyBatch, Cpu>;
-  using Linked = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, AnyBatch, LinkedCpu>;
+  using Compiled = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, DynamicBatch, Cpu>;
+  using Linked = Network<Graph<function>, Inputs{Shape{5}, Shape{1}}, DynamicBatch, LinkedCpu>;
   Compiled compiled{3};
   Linked linked{3};
   Solver<Compiled, OwnLosses{}, AdamW{.learning_rate = 0.01f}> first{compiled};
@@ -41,7 +41,7 @@ constexpr auto operations = graph([](auto x) {
   auto const ratio = (a * a) / (b + 1.0f), difference = ratio - a;
   auto const rows = concat(a, b, difference, ratio) | Linear{6} | Reshape{{2, 3}};
   auto const columns = rows | Permute{.axes = {1, 0}} | Split{};
-  auto const product = apply(Product{}, rows, columns);
+  auto const product = apply(MatMul{}, rows, columns);
   auto const noise = source(RandomNormal{.shape = {2, 2}, .seed = 3}, x);
   auto const code = (product + noise) | Linear{5};
   return code | tied(code) | Linear{3};

@@ -7,8 +7,8 @@ using namespace coldpress;
 using namespace coldpress::test;
 
 TEST_CASE("a network over linked kernels that is moved, copied or given another seed goes on as one that was not") {
-  using Net =
-      Network<Sequential<Linear{12}, Dropout{.probability = 0.5f}, TanH{}, Linear{3}>, Shape{5}, AnyBatch, LinkedCpu>;
+  using Net = Network<Sequential<Linear{12}, Dropout{.probability = 0.5f}, TanH{}, Linear{3}>, Shape{5}, DynamicBatch,
+                      LinkedCpu>;
   Random random{5};
   auto const x = random.values<float>(4 * 5);
   Net net{3};
@@ -29,7 +29,7 @@ TEST_CASE("a network over linked kernels that is moved, copied or given another 
   CHECK(same_bits(inferred, again.forward(x)));
 }
 TEST_CASE("threads change no bit over linked kernels") {
-  using Net = Network<Sequential<Linear{300}, ReLU{}, Linear{300}>, Shape{300}, AnyBatch, LinkedCpu>;
+  using Net = Network<Sequential<Linear{300}, ReLU{}, Linear{300}>, Shape{300}, DynamicBatch, LinkedCpu>;
   Random random{5};
   auto const x = random.values<float>(64 * 300);
   Net net{3};

@@ -1,9 +1,9 @@
+#include "support/custom_layers.hpp"
 #include "support/forms.hpp"
-#include "support/strangers.hpp"
 
 using namespace coldpress;
 using namespace coldpress::test;
-using namespace stranger;
+using namespace custom_node;
 
 TEST_CASE("layers of the program's own work over linked kernels") {
   check_forms<

@@ -23,7 +23,7 @@ std::vector<typename Net::T> read(typename Net::T const* buffer, int i) {
 
 template <class Backend, Shape in>
 struct Case {
-  using Net = Network<Sequential<layer>, in, AnyBatch, Backend>;
+  using Net = Network<Sequential<layer>, in, DynamicBatch, Backend>;
   using T = typename Net::T;
   test::GoldenCase golden;
   Net net;

@@ -19,7 +19,7 @@ TEST_CASE("Convolution of sequences keeps the laws of layers") {
 // The vectors of Juice's own tests: ones everywhere, so that each output counts its products.
 TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>) {
   auto const check = []<Layer auto layer, Shape in>(float wanted) {
-    Network<Sequential<layer>, in, AnyBatch, TestType> net;
+    Network<Sequential<layer>, in, DynamicBatch, TestType> net;
     net.write_weight(0, std::vector<float>(static_cast<std::size_t>(net.weight_shape(0).size()), 1));
     for (float const y : net.forward(std::vector<float>(static_cast<std::size_t>(2 * in.size()), 1)))
       CHECK(y == wanted);
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("Convolution gives Juice's values", "", Cpu, Reference<float>
 }
 
 TEMPLATE_TEST_CASE("Convolution is a cross-correlation with a bias", "", Cpu, Reference<float>) {
-  Network<Sequential<Convolution{.num_output = 1, .filter_shape = 2}>, Shape{1, 2, 3}, AnyBatch, TestType> net;
+  Network<Sequential<Convolution{.num_output = 1, .filter_shape = 2}>, Shape{1, 2, 3}, DynamicBatch, TestType> net;
   net.write_weight(0, std::vector<float>{1, 2, 3, 4});
   net.write_weight(1, std::vector<float>{0.5f});
   CHECK(test::copy_of<float>(net.forward(std::vector<float>{1, 10, 100, 1000, 10000, 100000})) ==
@@ -41,9 +41,9 @@ TEMPLATE_TEST_CASE("a sequence streams, and reset forgets it", "", Cpu, Referenc
   using Layers = Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{},
                             Convolution{.num_output = 2, .filter_shape = 2}>;
   Index constexpr steps = 9, features = 3;
-  auto const whole = test::random_network<Network<Layers, Shape{steps, features}, AnyBatch, TestType>>(1);
-  auto stepping = test::random_network<Network<Layers, Shape{features}, AnyBatch, TestType>>(1);
-  auto in_threes = test::random_network<Network<Layers, Shape{3, features}, AnyBatch, TestType>>(1);
+  auto const whole = test::random_network<Network<Layers, Shape{steps, features}, DynamicBatch, TestType>>(1);
+  auto stepping = test::random_network<Network<Layers, Shape{features}, DynamicBatch, TestType>>(1);
+  auto in_threes = test::random_network<Network<Layers, Shape{3, features}, DynamicBatch, TestType>>(1);
   auto const x = test::Random{1}.values<float>(steps * features);
   typename decltype(whole)::Workspace workspace;
   auto const wanted = test::copy_of<double>(whole.forward(x, workspace));
@@ -165,7 +165,7 @@ constexpr auto residual = graph([](auto x) {
 });
 
 template <class Backend>
-using Residual = Network<Graph<residual>, Shape{3, 11, 9}, AnyBatch, Backend>;
+using Residual = Network<Graph<residual>, Shape{3, 11, 9}, DynamicBatch, Backend>;
 
 }  // namespace
 

@@ -35,7 +35,7 @@ std::vector<float> images(Index batch) {
 
 TEMPLATE_TEST_CASE("each sample is cropped at a place of its own, and all places come up", "", Cpu, Reference<float>) {
   using Net = Network<Sequential<Crop{.size = {4, 5}, .random_crop = true, .random_mirror = true}>,
-                      Shape{height, width}, AnyBatch, TestType>;
+                      Shape{height, width}, DynamicBatch, TestType>;
   Net const net;
   typename Net::TrainingWorkspace workspace;
   auto const x = images(400);

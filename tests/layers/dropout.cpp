@@ -45,7 +45,7 @@ TEST_CASE("Dropout does nothing in inference") {
 
 TEST_CASE("Dropout's mask is the same in backward, and on every backend") {
   Network<Sequential<half>, Shape{131}> network{3};
-  Network<Sequential<half>, Shape{131}, AnyBatch, Reference<double>> reference{3};
+  Network<Sequential<half>, Shape{131}, DynamicBatch, Reference<double>> reference{3};
   auto const y = mask(network, 7);
   CHECK(y == mask(reference, 7));
   decltype(network)::TrainingWorkspace workspace;

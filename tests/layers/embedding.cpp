@@ -20,7 +20,7 @@ std::vector<T> words(Index count, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("the gradient of a table is that of central differences") {
-  using Net = Network<Words, Shape{4}, AnyBatch, Reference<double>>;
+  using Net = Network<Words, Shape{4}, DynamicBatch, Reference<double>>;
   auto net = test::random_network<Net>(1);
   Net::TrainingWorkspace workspace, other;
   auto const x = words<double>(3 * 4, 2), dy = test::Random{3}.values<double>(3 * 3);
@@ -51,13 +51,13 @@ TEST_CASE("a table learns the same with and without fusion of the update, and as
   };
   auto const fused = trained(std::false_type{}, test::random_network<Network<Words, Shape{4}>>(1));
   CHECK(test::same_bits(fused, trained(std::true_type{}, test::random_network<Network<Words, Shape{4}>>(1))));
-  using Exact = Network<Words, Shape{4}, AnyBatch, Reference<double>>;
+  using Exact = Network<Words, Shape{4}, DynamicBatch, Reference<double>>;
   CHECK(test::excess(fused, trained(std::false_type{}, test::random_network<Exact>(1)), 20) <= 4);
   CHECK_FALSE(test::same_bits(fused, test::canonical(test::random_network<Network<Words, Shape{4}>>(1))));
 }
 
 TEMPLATE_TEST_CASE("what is no number of a row becomes NaNs, and no gradient", "", Cpu, Reference<double>) {
-  using Net = Network<Sequential<Embedding{.vocabulary = 2, .features = 3}>, Shape{2}, AnyBatch, TestType>;
+  using Net = Network<Sequential<Embedding{.vocabulary = 2, .features = 3}>, Shape{2}, DynamicBatch, TestType>;
   using T = typename Net::T;
   Net net;
   net.write_weight(0, std::vector<T>{1, 2, 3, 4, 5, 6});

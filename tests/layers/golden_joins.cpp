@@ -12,7 +12,7 @@ using namespace coldpress::test;
 
 template <auto function, Inputs in, class Backend>
 void check_with(GoldenCase const& golden) {
-  using Net = Network<Graph<function>, in, AnyBatch, Backend>;
+  using Net = Network<Graph<function>, in, DynamicBatch, Backend>;
   using T = typename Net::T;
   Net net;
   auto const numbers = [&](std::string const& word) { return copy_of<T>(golden.at(word)); };
@@ -65,8 +65,8 @@ TEST_CASE("Concat is PyTorch's") {
   check<graph([](auto a, auto b) { return concat(along{-1}, a, b); }), Inputs{Shape{3, 5}, Shape{3, 2}}>("concat_last");
 }
 TEST_CASE("Product is PyTorch's, of many matrices and transposed") {
-  check<graph([](auto a, auto b) { return product(a, b); }), Inputs{Shape{3, 4, 5}, Shape{3, 5, 6}}>("product");
-  check<graph([](auto a, auto b) { return product(a, b, {.transpose = true, .scale = 0.5f}); }),
+  check<graph([](auto a, auto b) { return matmul(a, b); }), Inputs{Shape{3, 4, 5}, Shape{3, 5, 6}}>("product");
+  check<graph([](auto a, auto b) { return matmul(a, b, {.transpose = true, .scale = 0.5f}); }),
         Inputs{Shape{4, 5}, Shape{6, 5}}>("product_transposed");
 }
 TEST_CASE("Permute is PyTorch's") {

@@ -1,5 +1,5 @@
 // Losses give PyTorch's values and gradients, those with respect to targets too: tests/golden/losses.py made them.
-#include <coldpress/graph/operations.hpp>
+#include <coldpress/typed/operations.hpp>
 
 #include "support/golden_layers.hpp"
 
@@ -24,7 +24,7 @@ struct Alone {
 template <Loss auto loss, Shape in, class Backend>
 void check_with(GoldenCase const& golden, bool free) {
   static constexpr auto function = graph(Alone<loss>{});
-  using Net = Network<Graph<function>, Inputs{in, loss.target_shape(in)}, AnyBatch, Backend>;
+  using Net = Network<Graph<function>, Inputs{in, loss.target_shape(in)}, DynamicBatch, Backend>;
   using T = typename Net::T;
   using Program = StaticProgram<typename Net::Graph, Backend,
                                 PlanOptions{.training = true, .losses = true, .input_gradient = true}>;

@@ -9,8 +9,8 @@ TEST_CASE("operations by element keep the laws of layers") {
 }
 TEST_CASE("Concat and Product keep the laws of layers") {
   test::check_laws_at<Concat{.axis = 1}, Shape{2, 3}, Shape{2, 1}, Shape{2, 5}>();
-  test::check_laws_at<Product{.scale = 0.5f}, Shape{2, 3, 4}, Shape{2, 4, 5}>();
-  test::check_laws_at<Product{.transpose = true}, Shape{3, 4}, Shape{5, 4}>();
+  test::check_laws_at<MatMul{.scale = 0.5f}, Shape{2, 3, 4}, Shape{2, 4, 5}>();
+  test::check_laws_at<MatMul{.transpose = true}, Shape{3, 4}, Shape{5, 4}>();
 }
 TEST_CASE("Permute and TiedLinear keep the laws of layers") {
   test::check_laws_at<Permute{{2, 0, 1}}, Shape{2, 3, 7}>();

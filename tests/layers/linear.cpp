@@ -7,7 +7,7 @@ TEST_CASE("Linear keeps the laws of layers") { test::check_layer_laws<Linear{7}>
 // The vectors of Juice's own tests (juice/src/layers/common/linear.rs).
 TEMPLATE_TEST_CASE("Linear gives Juice's values", "", Cpu, Reference<float>, Reference<double>) {
   using T = typename TestType::Scalar;
-  Network<Sequential<Linear{3}>, Shape{4}, AnyBatch, TestType> network;
+  Network<Sequential<Linear{3}>, Shape{4}, DynamicBatch, TestType> network;
   network.write_weight(0, std::vector<T>{1, 0, 3, 0, 1.5, 4, 2, 0, 0, 2, 1.5, 4});
   network.write_weight(1, std::vector<T>{-1, 1, 0});
   typename decltype(network)::TrainingWorkspace workspace;

@@ -41,7 +41,7 @@ TEST_CASE("over values MeanSquaredError keeps the law of gradients, and is the m
   test::check_none(violations);
   std::vector<float> const x{1, 2, 3, 4}, t{0, 2, 5, 3};
   auto const check = [&]<class Backend, MeanSquaredError loss>() {
-    Network<Sequential<Linear{2}>, Shape{2}, AnyBatch, Backend> network;
+    Network<Sequential<Linear{2}>, Shape{2}, DynamicBatch, Backend> network;
     network.write_weight(0, std::vector<float>{1, 0, 0, 1});
     Solver<decltype(network), loss, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
     float const w = loss.loss_weight;

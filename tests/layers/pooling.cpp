@@ -7,7 +7,7 @@ namespace {
 template <Layer auto layer, Shape in, class Backend>
 void check_values(std::vector<float> const& x, std::vector<float> const& dy, std::vector<float> const& y,
                   std::vector<float> const& dx) {
-  Network<Sequential<layer>, in, AnyBatch, Backend> net;
+  Network<Sequential<layer>, in, DynamicBatch, Backend> net;
   typename decltype(net)::TrainingWorkspace workspace;
   CHECK(test::copy_of<float>(net.forward_training(x, workspace)) == y);
   CHECK(test::copy_of<float>(net.backward(dy, workspace)) == dx);

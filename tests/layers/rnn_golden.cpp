@@ -29,7 +29,7 @@ struct Golden {
 
 template <class Backend, Rnn layer>
 auto network() {
-  Network<Sequential<layer>, in, AnyBatch, Backend> made;
+  Network<Sequential<layer>, in, DynamicBatch, Backend> made;
   made.write_weight(0, numbers<typename Backend::Scalar>(made.weight_shape(0).size(), 37));
   return made;
 }

@@ -12,7 +12,7 @@ constexpr Rnn dropping{.hidden_size = 4, .num_layers = 2, .dropout_probability =
 constexpr Rnn dropping_alone{.hidden_size = 4, .dropout_probability = 0.5f};
 
 template <Rnn layer, Shape in, class Backend = Cpu>
-using Net = Network<Sequential<layer>, in, AnyBatch, Backend>;
+using Net = Network<Sequential<layer>, in, DynamicBatch, Backend>;
 
 /// The same weights for every sample shape.
 template <class Network>

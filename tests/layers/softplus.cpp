@@ -24,7 +24,7 @@ TEST_CASE("Softplus is x or 0 far away, and its gradient stays right where the o
 TEST_CASE("Softplus of a finite number is finite, also where beta x is not") {
   auto const check = []<class Backend>() {
     using T = typename Backend::Scalar;
-    Network<Sequential<Softplus{.beta = 3}>, Shape{2}, AnyBatch, Backend> network;
+    Network<Sequential<Softplus{.beta = 3}>, Shape{2}, DynamicBatch, Backend> network;
     typename decltype(network)::TrainingWorkspace workspace;
     T const large = std::numeric_limits<T>::max() / 2;
     auto const y = test::copy_of<T>(network.forward_training(std::vector<T>{large, -large}, workspace));

@@ -17,11 +17,11 @@ struct WrongSlope {
   struct Op {
     static constexpr bool needs_input = true, heavy = false;
     template <class T>
-    constexpr T value(T x, At) const {
+    constexpr T value(T x, Position) const {
       return x * x;
     }
     template <class T>
-    constexpr T gradient(T x, T, At) const {
+    constexpr T gradient(T x, T, Position) const {
       return x;
     }
   };
@@ -36,11 +36,11 @@ struct UndeclaredInput {
   struct Op {
     static constexpr bool needs_input = false, heavy = false;
     template <class T>
-    constexpr T value(T x, At) const {
+    constexpr T value(T x, Position) const {
       return x * x;
     }
     template <class T>
-    constexpr T gradient(T x, T, At) const {
+    constexpr T gradient(T x, T, Position) const {
       return 2 * x;
     }
   };

@@ -40,7 +40,7 @@ void check_steps(Optimizer const& optimizer, double const (&expected)[golden::st
     UpdateSink<Optimizer, T> sink{optimizer, 0.25f, weight.values, {}, penalty.decay, penalty.kind};
     if constexpr (requires { optimizer.at(step); }) sink.optimizer = optimizer.at(step + 1);
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = states[s].values;
-    backend.hand_over(gradient.values, 16, sink);
+    backend.apply_gradient(gradient.values, 16, sink);
     for (int i = 0; i < golden::size; ++i)
       CHECK(static_cast<double>(weight.values[i]) == Approx(expected[step][i]).epsilon(tolerance).margin(tolerance));
   }
@@ -95,7 +95,7 @@ TEST_CASE("epsilon stands beside the root, and with Adadelta inside") {
     UpdateSink<std::remove_cvref_t<decltype(optimizer)>, double> sink{optimizer, 1, weight.values, {}};
     if constexpr (requires { optimizer.at(1); }) sink.optimizer = optimizer.at(1);
     for (std::size_t s = 0; s < std::size(states); ++s) sink.state[s] = states[s].values;
-    Reference<double>{}.hand_over(slope.values, 16, sink);
+    Reference<double>{}.apply_gradient(slope.values, 16, sink);
     CHECK(weight.values[0] == Approx(wanted).epsilon(1e-6));
   };
   first_step(Adagrad{.learning_rate = 0.5f, .epsilon = 0.25f}, 0.75, 1 - 0.5 * 0.75);         // 3/4 / (3/4 + 1/4)
@@ -121,11 +121,11 @@ TEMPLATE_TEST_CASE("a frozen weight keeps its bits, and its states theirs, whate
     UpdateSink<Optimizer, T> sink{
         .optimizer = {}, .scale = 1, .weight = weight.values, .state = {}, .decay = 1, .frozen = true};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = states[s].values;
-    TestType{}.hand_over(gradient.values, 16, sink);
+    TestType{}.apply_gradient(gradient.values, 16, sink);
     CHECK(test::same_bits(weight.values, before.values));
     for (auto const& state : states) CHECK(test::same_bits(state.values, Values<T>{}.values));
     sink.frozen = false;
-    TestType{}.hand_over(gradient.values, 16, sink);
+    TestType{}.apply_gradient(gradient.values, 16, sink);
     CHECK_FALSE(test::same_bits(weight.values, before.values));
   });
 }

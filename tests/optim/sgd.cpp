@@ -48,7 +48,7 @@ struct ByHand {
 template <class Backend, SolverOptions options>
 void check_against_hand(Sgd sgd, Index minibatch_size, double tolerance) {
   using T = typename Backend::Scalar;
-  using N = Network<Sequential<Linear{out}>, Shape{in}, AnyBatch, Backend>;
+  using N = Network<Sequential<Linear{out}>, Shape{in}, DynamicBatch, Backend>;
   auto network = test::random_network<N>(1);
   ByHand hand{static_cast<double>(sgd.learning_rate), static_cast<double>(sgd.momentum),
               static_cast<double>(options.clip_gradients), static_cast<double>(minibatch_size)};

@@ -131,7 +131,7 @@ TEST_CASE("nested containers, inputs and weights come back from a file") {
   CHECK(round_trip(model) == model);
 }
 
-TEST_CASE("a stranger's layer comes back from a file") {
+TEST_CASE("a custom layer comes back from a file") {
   Custom const snake{"snake",
                      {{"a", std::int64_t{-3}},
                       {"b", std::uint64_t{1} << 63},

@@ -60,7 +60,8 @@ void check_same() {
 template <class Net, Shape in, auto loss = MeanSquaredError{}, auto optimizer = Sgd{.learning_rate = 0.01f},
           SolverOptions options = SolverOptions{}>
 void check_forms() {
-  check_same<Network<Net, in, AnyBatch, Cpu>, Network<Net, in, AnyBatch, LinkedCpu>, loss, optimizer, options>();
+  check_same<Network<Net, in, DynamicBatch, Cpu>, Network<Net, in, DynamicBatch, LinkedCpu>, loss, optimizer,
+             options>();
 }
 
 }  // namespace coldpress::test

@@ -17,7 +17,7 @@ template <Layer auto layer>
 void check_golden(std::vector<double> const& output, std::vector<double> const& gradient) {
   auto const check = [&]<class Backend>(Backend, double tolerance) {
     using T = typename Backend::Scalar;
-    Network<Sequential<layer>, Shape{3, 1, 4}, AnyBatch, Backend> network;
+    Network<Sequential<layer>, Shape{3, 1, 4}, DynamicBatch, Backend> network;
     typename decltype(network)::TrainingWorkspace workspace;
     std::vector<T> const x{static_cast<T>(1.121623378076182407),
                            T(-0.75),

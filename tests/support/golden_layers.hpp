@@ -11,7 +11,7 @@ namespace coldpress::test {
 
 template <Layer auto layer, Shape in, class Backend>
 void check_golden_with(GoldenCase const& golden) {
-  using Net = Network<Sequential<layer>, in, AnyBatch, Backend>;
+  using Net = Network<Sequential<layer>, in, DynamicBatch, Backend>;
   using T = typename Net::T;
   Net net;
   auto const numbers = [&](char const* word) { return copy_of<T>(golden.at(word)); };

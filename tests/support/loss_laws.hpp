@@ -5,7 +5,7 @@
 
 #include "support/layer_laws.hpp"
 
-#include <coldpress/graph/operations.hpp>
+#include <coldpress/typed/operations.hpp>
 
 namespace coldpress::test {
 
@@ -13,7 +13,7 @@ namespace coldpress::test {
 /// loss, where N is the number of samples.
 template <class Net, Shape in, Loss auto loss>
 void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
-  using N = Network<Net, in, AnyBatch, Reference<double>>;
+  using N = Network<Net, in, DynamicBatch, Reference<double>>;
   auto network = random_network<N>(seed);
   Solver<N, loss, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
   Random random{seed};
@@ -30,9 +30,9 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     };
     double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
     value = middle;
-    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
+    estimate(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+             "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+                 ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
   }
 }
 
@@ -40,7 +40,7 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
 /// other.
 template <class Net, Shape in, Loss auto loss>
 void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
-  using Exact = Network<Net, in, AnyBatch, Reference<double>>;
+  using Exact = Network<Net, in, DynamicBatch, Reference<double>>;
   using Fast = Network<Net, in>;
   Random random{seed};
   auto const x = random.values<float>(batch * in.size());
@@ -78,9 +78,9 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const terms = static_cast<double>(std::max({batch, in.size(), Fast::output_shape.size()}));
   for (bool const fused : {false, true}) {
     double const by = excess(gradients(random_network<Fast>(seed), fused), exact, terms);
-    demand(by <= 1, violations,
-           (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
-               " times the bound from the reference" + place<Fast>(batch));
+    estimate(by <= 1, violations,
+             (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
+                 " times the bound from the reference" + place<Fast>(batch));
   }
 }
 
@@ -116,25 +116,25 @@ void hidden_training_law(Index batch, std::uint64_t seed, Violations& violations
   using Fast = Network<Graph<function>, in>;
   double const by =
       excess(trained_on_own_losses<Fast>(batch, seed),
-             trained_on_own_losses<Network<Graph<function>, in, AnyBatch, Reference<double>>>(batch, seed),
+             trained_on_own_losses<Network<Graph<function>, in, DynamicBatch, Reference<double>>>(batch, seed),
              static_cast<double>(std::max({batch, values, Index{6}}))) /
       4;
-  demand(by <= 1, violations,
-         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  estimate(by <= 1, violations,
+           "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
 /// Gradients flow back through predictions and targets: they are the central differences of N times the reported loss.
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>
 void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   static constexpr auto function = graph(Hidden<loss, values, tail, target_tail>{});
-  using Net = Network<Graph<function>, Shape{4}, AnyBatch, Reference<double>>;
+  using Net = Network<Graph<function>, Shape{4}, DynamicBatch, Reference<double>>;
   auto network = random_network<Net>(seed);
   Solver<Net, OwnLosses{}, Sgd{.learning_rate = 0}, SolverOptions{.keep_gradients = true}> solver{network};
   Random random{seed};
   auto const x = random.values<double>(batch * 4);
   solver.train_minibatch(x);
   auto const gradients = copy_of<double>(solver.gradients());
-  demand(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
+  estimate(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     double& value = network.parameters()[i];
     double const middle = value, step = 1e-6;
@@ -144,9 +144,9 @@ void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations
     };
     double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
     value = middle;
-    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-               ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
+    estimate(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+             "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+                 ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
   }
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>

@@ -4,7 +4,7 @@
 // Shapes are arguments; where the compiler knows them, everything is inlined.
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/backend/steps.hpp>
+#include <coldpress/backend/single_sample.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -79,7 +79,7 @@ constexpr int row_parts(int w) { return 2 * w <= tile_columns ? 8 : w <= tile_co
 
 template <class Number, class Chain, class Join>
 COLDPRESS_INLINE Output<Chain, Join> output_of(AffineStep<Number, Chain, Join> const& s) {
-  return {s.then, s.bias, s.y, 0, s.writable};
+  return {s.post_ops, s.bias, s.y, 0, s.writable};
 }
 template <int w, class V, class Step>
 COLDPRESS_INLINE void affine_block(Step const& s, Index depth, Index column) {

@@ -2,7 +2,7 @@
 // checked where it is defined. Only names and signatures are: no primitive is instantiated by the check.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/core/pass.hpp>
 
 namespace coldpress {
 
@@ -32,17 +32,17 @@ concept BackendLayout = requires(B const& b, Parameter const& parameter, typenam
 };
 
 /// What every backend does with values. x, y: what a layer reads and makes; dx, dy: their gradients, of one shape with
-/// them. `then` is what follows a sum on its way to memory, `slope` what a gradient is multiplied by.
+/// them. `post_ops` is what follows a sum on its way to memory, `derivative` what a gradient is multiplied by.
 template <class B, class T = typename B::Scalar>
 concept MapsValues = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T const> dy, Rows<T> dx,
-                              Then<ErasedChain, T> const& then, Slope<ErasedChain, T> const& slope, Normalization kind,
-                              detail::AnyPart const& part) {
-  b.map(x, y, then);              // y = then(x); y may be x
-  b.map_gradient(dy, dx, slope);  // dx = slope(dy); dx may be dy
-  b.add_gradient(dy, dx, slope);  // dx = slope(dx + dy)
-  // dx = slope(dy times the slope of the layer's join by its first operand, or by its `second`); x is one operand, y
-  // the other, both read only where the join needs them.
-  b.join_gradient(part, true, dy, x, x, dx, slope);
+                              PostOps<ErasedChain, T> const& post_ops, Derivative<ErasedChain, T> const& derivative,
+                              Normalization kind, detail::AnyPart const& part) {
+  b.map(x, y, post_ops);               // y = post_ops(x); y may be x
+  b.map_gradient(dy, dx, derivative);  // dx = derivative(dy); dx may be dy
+  b.add_gradient(dy, dx, derivative);  // dx = derivative(dx + dy)
+  // dx = derivative(dy times the join's partial derivative by its first operand, or by its `second`); x and x stand for
+  // the two operands, which are read only where the join needs them.
+  b.join_gradient(part, true, dy, x, x, dx, derivative);
   b.normalize(kind, x, y);                // y = softmax or log softmax of each row; y may be x
   b.normalize_gradient(kind, x, dy, dx);  // dx from y, which stands third, and dy; dx may be dy
   // y = normalised x, dx = gradient of the summed loss with respect to x, targets fifth; the mean loss. y may be x.
@@ -53,23 +53,23 @@ concept MapsValues = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T con
 /// The primitives that layers are written in.
 template <class B, class T = typename B::Scalar>
 concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T const> dy, Rows<T> dx, T const* weight,
-                                 T const* bias, T* memory, T* state, Then<ErasedChain, T> const& then,
-                                 Slope<ErasedChain, T> const& slope, GradientSink<T> const& sink) {
-  b.affine(x, weight, bias, y, then);        // y = then(x Wᵀ + b); bias may be null
-  b.product(dy, weight, dx, slope);          // dx = slope(dy W)
+                                 T const* bias, T* memory, T* state, PostOps<ErasedChain, T> const& post_ops,
+                                 Derivative<ErasedChain, T> const& derivative, GradientSink<T> const& sink) {
+  b.affine(x, weight, bias, y, post_ops);    // y = post_ops(x Wᵀ + b); bias may be null
+  b.product(dy, weight, dx, derivative);     // dx = derivative(dy W)
   b.weight_gradient(x, dy, sink);            // sink(dyᵀ x), in the layout of W
   b.sum_rows(dy, sink);                      // sink(Σ rows of dy)
   { b.scratch } -> std::convertible_to<T*>;  // as much as the layer asked for
 }
 &&requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T const> dy, Rows<T> dx, T const* weight, T const* bias,
-           T* memory, T* state, Then<ErasedChain, T> const& then, Slope<ErasedChain, T> const& slope,
+           T* memory, T* state, PostOps<ErasedChain, T> const& post_ops, Derivative<ErasedChain, T> const& derivative,
            GradientSink<T> const& sink, ConvolutionGeometry const& g, PoolingGeometry const& pooling) {
-  // y = then(x * W + b), * the cross-correlation; sequences go on where `state` says. bias may be null.
-  b.convolve(g, x, weight, bias, y, then, state);
-  b.convolve_input_gradient(g, dy, weight, dx, slope);    // dx = slope(what dy is to x)
+  // y = post_ops(x * W + b), * the cross-correlation; sequences go on where `state` says. bias may be null.
+  b.convolve(g, x, weight, bias, y, post_ops, state);
+  b.convolve_input_gradient(g, dy, weight, dx, derivative);  // dx = derivative(what dy is to x)
   b.convolve_parameter_gradients(g, x, dy, sink, &sink);  // of W, and of b unless that is null
-  b.pool(pooling, x, y, then, memory);                    // y = then(pooled x); memory: which value each is
-  b.pool_gradient(pooling, dy, memory, dx, slope);        // dx = slope(what dy is to x)
+  b.pool(pooling, x, y, post_ops, memory);                // y = post_ops(pooled x); memory: which value each is
+  b.pool_gradient(pooling, dy, memory, dx, derivative);   // dx = derivative(what dy is to x)
 }
 &&requires(B const& b, Recurrence<T> const& r, T const* weights, Sequence<T const> const& from, Sequence<T> const& to,
            Rows<T> dx, GradientSink<T> const& sink, Index truncation) {
@@ -82,7 +82,7 @@ concept HasPrimitives = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T 
 }
 &&requires(B const& b, T const* values, T* weight, Index size, GradientSink<T> const& sink, Parameter const& parameter,
            T norm) {
-  b.hand_over(values, size, sink);                           // sink(a gradient that is whole, or an observation)
+  b.apply_gradient(values, size, sink);                      // sink(a gradient that is whole, or an observation)
   b.constrain(parameter, weight, norm);                      // scales each unit's weights down to that L2 norm
   { b.squared_norm(values, size) } -> std::same_as<double>;  // Σ values²
 };

@@ -34,7 +34,7 @@ void image_input_gradient(ConvolutionGeometry const& g, In dy, float const* weig
     for (Index group = 0; group < g.groups; ++group) {
       take_outputs(g, part, dy, group, memory.outputs, pitch);
       for (Index c = 0; c < g.group_channels(); c += memory.panel.channels) {  // while the outputs are in the cache
-        Index const count = freestanding::smaller(memory.panel.channels, g.group_channels() - c);
+        Index const count = freestanding::min(memory.panel.channels, g.group_channels() - c);
         float const* const rows = weight + c * g.taps() * Layout::pitch(g.outputs) + group * outputs;
         multiply(count * g.taps(), part.size(), outputs, {rows, Layout::pitch(g.outputs), 1}, memory.outputs, pitch,
                  StoredGradient{{memory.inputs}, pitch});

@@ -4,13 +4,13 @@
 #include <coldpress/backend/affine.hpp>
 #include <coldpress/backend/concept.hpp>
 #include <coldpress/backend/convolution.hpp>
-#include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/epilogue.hpp>
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
+#include <coldpress/backend/work_partition.hpp>
 #include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
@@ -18,16 +18,16 @@ inline namespace COLDPRESS_ISA {
 
 // Everything is a template, here and in the kernels, even where it need not be: a program then pays only for the tiles
 // it uses, and not for all that it includes.
-struct Cpu : cpu::Layout, cpu::Cutting {
-  /// y = then(x Wᵀ + b). W is stored as floats, or as bfloat16.
+struct Cpu : cpu::Layout, cpu::WorkPartition {
+  /// y = post_ops(x Wᵀ + b). W is stored as floats, or as bfloat16.
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
-                               Then<Chain, float, Join> const& then) const {
-    auto const epilogue = cpu::epilogue_of(y, then, bias);
+                               PostOps<Chain, float, Join> const& post_ops) const {
+    auto const epilogue = cpu::epilogue_of(y, post_ops, bias);
     cpu::either(
         cpu::is_one(x.rows),
         [&]() COLDPRESS_INLINE_LAMBDA {
-          cpu::affine_row(cpu::affine_step(x, weight, bias, y, then), x.columns, y.columns);
+          cpu::affine_row(cpu::affine_step(x, weight, bias, y, post_ops), x.columns, y.columns);
         },
         [&]() COLDPRESS_INLINE_LAMBDA {
           cpu::either(
@@ -39,14 +39,14 @@ struct Cpu : cpu::Layout, cpu::Cutting {
               });
         });
   }
-  /// dx = slope(dy W). W is transposed in parts that are small enough to stay in the cache until they are used.
+  /// dx = derivative(dy W). W is transposed in parts that are small enough to stay in the cache until they are used.
   template <class DY, class Number, class DX, class Chain>
-  void product(DY dy, Number const* weight, DX dx, Slope<Chain, float> const& slope) const {
+  void product(DY dy, Number const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
     auto const in = dx.columns;
     auto const out = dy.columns;
     auto const all = cpu::vectors(in);
     auto const panels = panels_of(in);
-    cpu::InputGradient<Chain> const epilogue{slope, dx.data, dx.pitch, in};
+    cpu::InputGradient<Chain> const epilogue{derivative, dx.data, dx.pitch, in};
     auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
       cpu::either(
           cpu::is_one(out), [&] { cpu::copy_run(weight + first, scratch, count); },
@@ -61,8 +61,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
           Index const most = at_once / (cpu::tile_columns * cpu::lanes);
           auto const column = [&](Index panel) { return cpu::start_of(panel, all, cpu::tile_columns) * cpu::lanes; };
           for (Index panel = 0; panel < panels; panel += most) {
-            Index const some = freestanding::smaller<Index>(most, panels - panel), first = column(panel);
-            multiply_some(first, freestanding::smaller<Index>(column(panel + some), in) - first, panel, some);
+            Index const some = freestanding::min<Index>(most, panels - panel), first = column(panel);
+            multiply_some(first, freestanding::min<Index>(column(panel + some), in) - first, panel, some);
           }
         });
   }
@@ -96,36 +96,37 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     sum_rows_of(dy, cpu::epilogue_of(sink, 0),
                 [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA { sum += cpu::load(dy.row(i) + c); });
   }
-  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
+  /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
   COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                                 Then<Chain, float, Join> const& then, State state, Windows const& windows = {}) const {
+                                 PostOps<Chain, float, Join> const& post_ops, State state,
+                                 Windows const& windows = {}) const {
     if constexpr (!std::is_null_pointer_v<State>) {
       if (g.sequence && state && g.past() > 0) {
         constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-        return cpu::convolve_stream<known>(g, x, cpu::convolution_step(g, x, weight, bias, y, then, state));
+        return cpu::convolve_stream<known>(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
       }
     }
-    convolve_all(g, x, weight, bias, y, then, windows);
+    convolve_all(g, x, weight, bias, y, post_ops, windows);
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class DY, class DX, class Chain, class Windows = NoWindows>
   void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
-                               Slope<Chain, float> const& slope, Windows const& windows = {}) const {
+                               Derivative<Chain, float> const& derivative, Windows const& windows = {}) const {
     auto const from = cpu::behind<float const>(windows, dy);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = cells(g.depth() * g.outputs);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::convolve_block_back(g, from, scratch, dx, b, scratch_of(worker, packed));
           cpu::zero_padding(dx, b);
-          cpu::finish_block(dx, slope, b);
+          cpu::finish_block(dx, derivative, b);
         }
       });
     }
     Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
-    finish_rows(dx, slope, blocks, at_once, g.products(), [&](Index i, Index count, float* own) {
+    finish_rows(dx, derivative, blocks, at_once, g.products(), [&](Index i, Index count, float* own) {
       cpu::zero_from(0, cpu::some(dx, i, count));
       if (g.sequence) {
         cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
@@ -154,29 +155,29 @@ struct Cpu : cpu::Layout, cpu::Cutting {
         cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
       }
     }
-    cpu::hand_over(weights, gradient, size);
-    if (biases) cpu::hand_over(*biases, sums, g.outputs);
+    cpu::apply_gradient(weights, gradient, size);
+    if (biases) cpu::apply_gradient(*biases, sums, g.outputs);
   }
-  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
+  /// y = post_ops(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class X, class Y, class Chain, class Join>
-  void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
+  void pool(PoolingGeometry const& g, X x, Y y, PostOps<Chain, float, Join> const& post_ops, float* places) const {
     auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
     Index const blocks = x.blocked || y.blocked ? cpu::blocks_of(x) : 0, cost = value_cost * x.columns;
     if (blocks > 0) {
       each(blocks, block_size * cost, [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
           cpu::pool_block(g, x, y, places, b, scratch_of(worker));
-          cpu::finish_block(y, then, b);
+          cpu::finish_block(y, post_ops, b);
         }
       });
     }
-    finish_rows(y, then, blocks, 1, cost,
+    finish_rows(y, post_ops, blocks, 1, cost,
                 [&](Index i, Index, float* own) { cpu::pool(g, x.row(i), y.row(i), places_of(i), own); });
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
-                     Slope<Chain, float> const& slope) const {
+                     Derivative<Chain, float> const& derivative) const {
     auto const places_of = [&](Index i) { return places ? places + i * g.planes * g.out() : nullptr; };
     Index const blocks = dx.blocked || dy.blocked ? cpu::blocks_of(dy) : 0, cost = value_cost * dx.columns;
     if (blocks > 0) {
@@ -184,40 +185,40 @@ struct Cpu : cpu::Layout, cpu::Cutting {
         for (Index b = first; b < last; ++b) {
           cpu::pool_block_gradient(g, dy, places, dx, b, scratch_of(worker));
           cpu::zero_padding(dx, b);
-          cpu::finish_block(dx, slope, b);
+          cpu::finish_block(dx, derivative, b);
         }
       });
     }
-    finish_rows(dx, slope, blocks, 1, cost, [&](Index i, Index, float* own) {
+    finish_rows(dx, derivative, blocks, 1, cost, [&](Index i, Index, float* own) {
       cpu::zero_from(dx.columns, cpu::some(dx, i, 1));
       cpu::pool_gradient(g, dy.row(i), places_of(i), dx.row(i), own);
     });
   }
-  /// y = then(x); y may be x.
+  /// y = post_ops(x); y may be x.
   template <class X, class Y, class Chain, class Join>
-  void map(X x, Y y, Then<Chain, float, Join> const& then) const {
-    cpu::by_section(y, [&](auto part) {
+  void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
+    cpu::for_blocked_rows(y, [&](auto part) {
       auto const from = part(x);
-      auto const epilogue = cpu::epilogue_of(part(y), part(then));
+      auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
-  /// dx = slope(dy); dx may be dy.
+  /// dx = derivative(dy); dx may be dy.
   template <class DY, class DX, class Chain>
-  void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::by_section(dx, [&](auto part) {
+  void map_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
+    cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
-      auto const epilogue = cpu::epilogue_of(part(dx), part(slope));
+      auto const epilogue = cpu::epilogue_of(part(dx), part(derivative));
       each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
     });
   }
-  /// dx = slope(dx + dy)
+  /// dx = derivative(dx + dy)
   template <class DY, class DX, class Chain>
-  void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    cpu::by_section(dx, [&](auto part) {
+  void add_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
+    cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
       auto const to = part(dx);
-      auto const epilogue = cpu::epilogue_of(to, part(slope));
+      auto const epilogue = cpu::epilogue_of(to, part(derivative));
       each_row(from, [&](Index i) {
         for (Index c = 0; c < from.columns; c += cpu::lanes) {
           Index const left = from.columns - c;
@@ -227,16 +228,17 @@ struct Cpu : cpu::Layout, cpu::Cutting {
       });
     });
   }
-  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second). a and b
-  /// are read only where the join needs them.
+  /// dx = derivative(dy times the derivative of a join's value with respect to its first operand, or to its second). a
+  /// and b are read only where the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
-  void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx, Slope<Chain, float> const& slope) const {
+  void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx,
+                     Derivative<Chain, float> const& derivative) const {
     auto const op = layer.join();
-    cpu::by_section(dx, [&](auto part) {
+    cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
       auto const first = part(a);
       auto const other = part(b);
-      auto const epilogue = cpu::epilogue_of(part(dx), part(slope));
+      auto const epilogue = cpu::epilogue_of(part(dx), part(derivative));
       each_row(from, [&](Index i) {
         for (Index c = 0; c < from.columns; c += cpu::lanes) {
           Index const left = from.columns - c;
@@ -319,7 +321,7 @@ struct Cpu : cpu::Layout, cpu::Cutting {
     Index const units = r.units(), gates = r.weights.gates;
     if (r.weights.inputs(r.part) > 0) {
       product(Rows<float const>{r.gradients.data, dx.rows, gates * units, r.gradients.sample_pitch},
-              weights + recurrent_part(r.weights, r.part), dx, Slope<Chain<>, float>{});
+              weights + recurrent_part(r.weights, r.part), dx, Derivative<Chain<>, float>{});
       return;
     }
     for (Index q = 0; q < gates; ++q) {
@@ -345,8 +347,8 @@ struct Cpu : cpu::Layout, cpu::Cutting {
                     Rows<float const>{of_h.row(to), later, columns, pitch}, row(inputs));
     float* const sums = scratch;  // summed once, because a pass over the gradients costs as much as reading them
     sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
-    cpu::hand_over(row(inputs + w.hidden), sums, columns);
-    cpu::hand_over(row(inputs + w.hidden + 1), sums + skipped, columns);
+    cpu::apply_gradient(row(inputs + w.hidden), sums, columns);
+    cpu::apply_gradient(row(inputs + w.hidden + 1), sums + skipped, columns);
   }
   /// to = from, or to += from.
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
@@ -354,11 +356,11 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   }
   /// Passes a complete gradient of `size` values, or what a running statistic observed, to the sink.
   template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
+  void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
     constexpr Index line = 16;  // numbers
     each(cpu::parts_of(size, line), line * value_cost, [&](Index first, Index last, int) {
-      cpu::hand_over(sink.at(first * line), gradient + first * line,
-                     freestanding::smaller(last * line, size) - first * line);
+      cpu::apply_gradient(sink.at(first * line), gradient + first * line,
+                          freestanding::min(last * line, size) - first * line);
     });
   }
   /// Scales each unit's weights down to the L2 norm `most` if theirs is larger.
@@ -410,17 +412,17 @@ struct Cpu : cpu::Layout, cpu::Cutting {
   }
   template <class X, class Y, class Chain, class Join, class Windows>
   void convolve_all(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                    Then<Chain, float, Join> const& then, Windows const& windows) const {
+                    PostOps<Chain, float, Join> const& post_ops, Windows const& windows) const {
     if (g.sequence) {
       cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-      if constexpr (!Then<Chain, float, Join>::nothing) {
-        if (!then.empty()) map(y, y, then);
+      if constexpr (!PostOps<Chain, float, Join>::nothing) {
+        if (!post_ops.empty()) map(y, y, post_ops);
       }
       return;
     }
-    auto const to = cpu::behind<float>(windows, y, then);
-    auto const rest = cpu::left(windows, then);
-    Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = cells(g.depth() * g.outputs);
+    auto const to = cpu::behind<float>(windows, y, post_ops);
+    auto const rest = cpu::left(windows, post_ops);
+    Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = padded_size(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {

@@ -20,12 +20,12 @@ struct CpuBfloat16 : Cpu {
     Halves::put(parameter, storage, element, value);
   }
   template <class X, class Y, class Chain, class Join>
-  void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
-    Cpu::affine(x, Halves::matrix(weight), bias, y, then);
+  void affine(X x, float const* weight, float const* bias, Y y, PostOps<Chain, float, Join> const& post_ops) const {
+    Cpu::affine(x, Halves::matrix(weight), bias, y, post_ops);
   }
   template <class DY, class DX, class Chain>
-  void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
-    Cpu::product(dy, Halves::matrix(weight), dx, slope);
+  void product(DY dy, float const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
+    Cpu::product(dy, Halves::matrix(weight), dx, derivative);
   }
 
  private:

@@ -15,14 +15,14 @@ inline namespace COLDPRESS_ISA {
 
 struct FastTanHOp : TanHOp {
   template <class V>
-  COLDPRESS_INLINE V value(V x, At) const {
+  COLDPRESS_INLINE V value(V x, Position) const {
     if constexpr (!cpu::has_fma) return Math<V>::tanh(x);
     return cpu::tanh<true>(x);
   }
 };
 struct FastSigmoidOp : SigmoidOp {
   template <class V>
-  COLDPRESS_INLINE V value(V x, At) const {
+  COLDPRESS_INLINE V value(V x, Position) const {
     if constexpr (!cpu::has_fma) return Math<V>::sigmoid(x);
     return cpu::sigmoid<true>(x);
   }

@@ -1,8 +1,8 @@
 // Epilogues of a tile: what happens to its h x w vectors of finished sums while they are in registers.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/tile.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/core/type_list.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -47,14 +47,14 @@ COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
 }
 
 /// Applies a chain to a block, one operation after another.
-inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, At at) {
+inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, Position at) {
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, x, block, at);
 }
 
 /// y = chain(join(sum + bias)).
 template <class Chain, class Join = NoJoin>
 struct Output {
-  Then<Chain, float, Join> then;
+  PostOps<Chain, float, Join> post_ops;
   float const* bias;  // or null
   float* y;
   Index pitch, columns;  // nothing is written at or beyond `columns`, a multiple of the lanes where y is padded
@@ -68,9 +68,9 @@ struct Output {
       });
     }
     join(sum, row, column);
-    if (then.kept) {
+    if (post_ops.kept) {
       unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
-        store(then.kept + (row + n / w) * then.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
+        store(post_ops.kept + (row + n / w) * post_ops.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
       });
     }
     auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
@@ -83,23 +83,23 @@ struct Output {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      bool const common = as_common(then.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+      bool const common = as_common(post_ops.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
         for_tile<h, w, Op::heavy>(
-            sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, At{})); });
+            sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, Position{})); });
       });
       if (common) {
-      } else if (then.chain.length == 0) {
+      } else if (post_ops.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
         Block<h, w> block;
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
-        apply(then.chain, block.values, block.extents, {row, column, then.step});
+        apply(post_ops.chain, block.values, block.extents, {row, column, post_ops.step});
         for (int i = 0; i < h; ++i)
           unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(block.at(i, j))); });
       }
     } else {
       for_tile<h, w, Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-        write(i, j, then.chain.value(v, At{row + i, column + j * lanes, then.step}));
+        write(i, j, post_ops.chain.value(v, Position{row + i, column + j * lanes, post_ops.step}));
       });
     }
   }
@@ -107,18 +107,19 @@ struct Output {
  private:
   template <int h, int w>
   COLDPRESS_INLINE void join(Vector (&sum)[h][w], Index row, Index column) const {
-    if constexpr (std::is_same_v<Join, With<ErasedJoin, float>>) {
-      if (!then.join.other) return;
+    if constexpr (std::is_same_v<Join, BinaryPostOp<ErasedJoin, float>>) {
+      if (!post_ops.join.other) return;
       Block<h, w> block;
       for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
-      then.join.op.value(then.join.op.op, block.values, then.join.other + row * then.join.pitch + column,
-                         then.join.pitch, then.join.columns - column, block.extents);
+      post_ops.join.op.value(post_ops.join.op.op, block.values,
+                             post_ops.join.other + row * post_ops.join.pitch + column, post_ops.join.pitch,
+                             post_ops.join.columns - column, block.extents);
       unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
     } else if constexpr (!std::is_same_v<Join, NoJoin>) {
       unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
         Index const c = column + n % w * lanes;
-        float const* const other = then.join.other + (row + n / w) * then.join.pitch + c;
-        sum[n / w][n % w] = then.join.op.value(sum[n / w][n % w], load_row(other, then.join.columns - c));
+        float const* const other = post_ops.join.other + (row + n / w) * post_ops.join.pitch + c;
+        sum[n / w][n % w] = post_ops.join.op.value(sum[n / w][n % w], load_row(other, post_ops.join.columns - c));
       });
     }
   }
@@ -126,18 +127,21 @@ struct Output {
 
 /// The derivative of a chain at one vector. Its input may be the user's memory: nothing is read beyond `columns`.
 template <class Chain>
-COLDPRESS_INLINE Vector slope_at(Slope<Chain, float> const& slope, Index row, Index column, Index columns) {
+COLDPRESS_INLINE Vector derivative_at(Derivative<Chain, float> const& derivative, Index row, Index column,
+                                      Index columns) {
   Vector x{};
-  if constexpr (Chain::needs_input) x = load_row(slope.input + row * slope.input_pitch + column, columns - column);
-  return slope.chain.gradient(x, load(slope.output + row * slope.output_pitch + column), At{row, column, slope.step});
+  if constexpr (Chain::needs_input)
+    x = load_row(derivative.input + row * derivative.input_pitch + column, columns - column);
+  return derivative.chain.gradient(x, load(derivative.output + row * derivative.output_pitch + column),
+                                   Position{row, column, derivative.step});
 }
 
 /// Computes the derivative of an erased chain over a block of rows, from the last operation to the first; the values
 /// between the operations are recomputed.
-inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, float* middles, ErasedOp::Block block,
-                      Index row, Index column, Index columns) {
-  ErasedChain const chain = slope.chain;
-  At const at{row, column, slope.step};
+inline void derivatives_of(Derivative<ErasedChain, float> const& derivative, float* derivatives, float* middles,
+                           ErasedOp::Block block, Index row, Index column, Index columns) {
+  ErasedChain const chain = derivative.chain;
+  Position const at{row, column, derivative.step};
   Index const size = block.rows * block.pitch;
   auto const copy = [&](float const* from, Index pitch, float* to) {
     for (Index i = 0; i < block.rows; ++i) {
@@ -147,9 +151,9 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
     }
   };
   float* const y = middles + chain.length * size;  // `middles`: the input of each operation, then the chain's output
-  copy(slope.output, slope.output_pitch, y);
-  if (slope.input) {
-    copy(slope.input, slope.input_pitch, middles);
+  copy(derivative.output, derivative.output_pitch, y);
+  if (derivative.input) {
+    copy(derivative.input, derivative.input_pitch, middles);
     for (int n = 0; n + 1 < chain.length; ++n) {
       float* const next = middles + (n + 1) * size;
       for (Index i = 0; i < size; i += lanes) store(next + i, load(middles + n * size + i));
@@ -157,8 +161,8 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
     }
   }
   for (int n = chain.length - 1; n >= 0; --n) {
-    chain.ops[n].gradient(chain.ops[n].op, slope.input ? middles + n * size : nullptr, middles + (n + 1) * size, slopes,
-                          n + 1 < chain.length, block, at);
+    chain.ops[n].gradient(chain.ops[n].op, derivative.input ? middles + n * size : nullptr, middles + (n + 1) * size,
+                          derivatives, n + 1 < chain.length, block, at);
   }
 }
 
@@ -166,7 +170,7 @@ inline void slopes_of(Slope<ErasedChain, float> const& slope, float* slopes, flo
 /// padding stay right.
 template <class Chain>
 struct InputGradient {
-  Slope<Chain, float> slope;
+  Derivative<Chain, float> derivative;
   float* dx;
   Index pitch, columns;
 
@@ -184,30 +188,32 @@ struct InputGradient {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      bool const common = as_common(slope.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
-        Slope<coldpress::Chain<Op>, float> const known{chain_of(op),      slope.step,   slope.input,
-                                                       slope.input_pitch, slope.output, slope.output_pitch};
+      bool const common = as_common(derivative.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+        Derivative<coldpress::Chain<Op>, float> const known{chain_of(op),      derivative.step,
+                                                            derivative.input,  derivative.input_pitch,
+                                                            derivative.output, derivative.output_pitch};
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-          write(i, j, v * slope_at(known, row + i, column + j * lanes, columns));
+          write(i, j, v * derivative_at(known, row + i, column + j * lanes, columns));
         });
       });
       if (common) {
-      } else if (slope.chain.length == 0) {
+      } else if (derivative.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
       } else {
-        Block<h, w> sums, slopes{};
+        Block<h, w> sums, derivatives{};
         alignas(64) float middles[(max_chain_length + 1) * h * w * lanes];
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(sums.at(i, j), v); });
-        slopes_of(slope, slopes.values, middles, slopes.extents, row, column, columns);
+        derivatives_of(derivative, derivatives.values, middles, derivatives.extents, row, column, columns);
         for (int i = 0; i < h; ++i) {
-          unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(slopes.at(i, j))); });
+          unroll<w>([&](int j)
+                        COLDPRESS_INLINE_LAMBDA { write(i, j, load(sums.at(i, j)) * load(derivatives.at(i, j))); });
         }
       }
     } else if constexpr (Chain::length == 0) {
       for_tile<h, w, false>(sum, write);
     } else {
       for_tile<h, w, (Chain::length > 1) && Chain::heavy>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-        write(i, j, v * slope_at(slope, row + i, column + j * lanes, columns));
+        write(i, j, v * derivative_at(derivative, row + i, column + j * lanes, columns));
       });
     }
   }
@@ -282,7 +288,7 @@ void pass_row(float const* x, Index columns, Epilogue const& epilogue, Index row
 }
 /// Passes a gradient in memory, or what a statistic observes, to a sink.
 template <class Sink>
-void hand_over(Sink const& sink, float const* gradient, Index size) {
+void apply_gradient(Sink const& sink, float const* gradient, Index size) {
   if constexpr (requires { sink.average; }) {
     if (sink.average > 0) {
       for (Index i = 0; i < size && !sink.frozen; i += lanes) {

@@ -41,22 +41,23 @@ constexpr ErasedOp erased_op(int id) {
       .needs_input = Op::needs_input,
       .op = nullptr,
       .value =
-          [](void const* op, float* x, ErasedOp::Block block, At at) {
+          [](void const* op, float* x, ErasedOp::Block block, Position at) {
             Op const& f = *static_cast<Op const*>(op);
             detail::for_block<V>(block, [&](Index i, Index j, Index left) {
               float* const p = x + i * block.pitch + j;
-              detail::store_of(p, f.value(detail::load_of<V>(p, left), At{at.row + i, at.column + j, at.step}), left);
+              detail::store_of(p, f.value(detail::load_of<V>(p, left), Position{at.row + i, at.column + j, at.step}),
+                               left);
             });
           },
       .gradient =
-          [](void const* op, float const* x, float const* y, float* slope, bool multiply, ErasedOp::Block block,
-             At at) {
+          [](void const* op, float const* x, float const* y, float* derivative, bool multiply, ErasedOp::Block block,
+             Position at) {
             Op const& f = *static_cast<Op const*>(op);
             detail::for_block<V>(block, [&](Index i, Index j, Index left) {
               Index const c = i * block.pitch + j;
               V const g = f.gradient(x ? detail::load_of<V>(x + c, left) : V{}, detail::load_of<V>(y + c, left),
-                                     At{at.row + i, at.column + j, at.step});
-              detail::store_of(slope + c, multiply ? detail::load_of<V>(slope + c, left) * g : g, left);
+                                     Position{at.row + i, at.column + j, at.step});
+              detail::store_of(derivative + c, multiply ? detail::load_of<V>(derivative + c, left) * g : g, left);
             });
           }};
 }

@@ -31,7 +31,7 @@ struct GridLayout {
     Index most = rows * w.hidden;
     for (Index columns :
          {w.inputs(0), w.inputs(w.parts() - 1), w.hidden}) {  // more columns may need less, since they are split less
-      if (extent.training && columns > 0) most = freestanding::larger(most, grid::split_scratch(1, rows, columns));
+      if (extent.training && columns > 0) most = freestanding::max(most, grid::split_scratch(1, rows, columns));
     }
     return most;
   }
@@ -50,7 +50,7 @@ struct GridLayout {
   }
 };
 
-struct Grid : grid::Team, GridLayout {
+struct Grid : grid::ThreadGroup, GridLayout {
   using Scalar = float;
   static constexpr bool many_threads = true;
   float* scratch = nullptr;               // as much as scratch_of(layer) asks for
@@ -58,20 +58,21 @@ struct Grid : grid::Team, GridLayout {
   Index own_scratch = 0;                  // of each of these, in floats
   Precision precision = Precision::fp32;  // of the products of dense layers and convolutions
 
-  /// y = then(x Wᵀ + b)
+  /// y = post_ops(x Wᵀ + b)
   template <class X, class Y, class Chain, class Join>
-  constexpr void affine(X x, float const* weight, float const* bias, Y y, Then<Chain, float, Join> const& then) const {
+  constexpr void affine(X x, float const* weight, float const* bias, Y y,
+                        PostOps<Chain, float, Join> const& post_ops) const {
     grid::multiply(*this, {1, y.rows, y.columns, x.columns, precision}, grid::Matrix<true>{x.data, x.pitch, 1},
                    grid::Matrix<true>{weight, 1, x.columns}, [&](Index, Index, Index i, Index j, float sum) {
-                     store(y, then, i, j, bias ? sum + bias[j] : sum);
+                     store(y, post_ops, i, j, bias ? sum + bias[j] : sum);
                    });
   }
-  /// dx = slope(dy W)
+  /// dx = derivative(dy W)
   template <class DY, class DX, class Chain>
-  constexpr void product(DY dy, float const* weight, DX dx, Slope<Chain, float> const& slope) const {
+  constexpr void product(DY dy, float const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
     grid::multiply(*this, {1, dx.rows, dx.columns, dy.columns, precision}, grid::Matrix<true>{dy.data, dy.pitch, 1},
                    grid::Matrix<false>{weight, dx.columns, 1},
-                   [&](Index, Index, Index i, Index j, float sum) { store(dx, slope, i, j, sum); });
+                   [&](Index, Index, Index i, Index j, float sum) { store(dx, derivative, i, j, sum); });
   }
   /// sink(dyᵀ x), as {out, in}
   template <class X, class DY, class Sink>
@@ -88,10 +89,10 @@ struct Grid : grid::Team, GridLayout {
         dy.columns, dy.rows, 32, [&](Index j, Index i) { return dy.row(i)[j]; },
         [&](Index j, float sum) { sink.take(j, sum); }, kind_of(sink));
   }
-  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
+  /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class X, class Y, class Chain, class Join, class State>
   constexpr void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                          Then<Chain, float, Join> const& then, State state, NoWindows = {}) const {
+                          PostOps<Chain, float, Join> const& post_ops, State state, NoWindows = {}) const {
     bool const goes_on = g.past() > 0 && g.sequence;
     float* const carried = goes_on ? static_cast<float*>(state) : nullptr;
     grid::multiply(
@@ -99,25 +100,27 @@ struct Grid : grid::Team, GridLayout {
         grid::SeenAcross{g, x.data, x.pitch, carried}, [&](Index group, Index, Index k, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.out, g.width.out);
           Index const output = group * g.group_outputs() + k;
-          store(y, then, at.sample, grid::output_offset(g, output, at.row, at.column), bias ? sum + bias[output] : sum);
+          store(y, post_ops, at.sample, grid::output_offset(g, output, at.row, at.column),
+                bias ? sum + bias[output] : sum);
         });
     if (!carried) return;
     each(x.rows, [&](Index n) {
-      Past<float> const past{carried + n * Past<float>::size(g.past(), g.channels), g.past(), g.channels};
+      RingBuffer<float> const past{carried + n * RingBuffer<float>::size(g.past(), g.channels), g.past(), g.channels};
       past.append(x.row(n), g.height.in);
     });
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   constexpr void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
-                                         Slope<Chain, float> const& slope, NoWindows = {}) const {
+                                         Derivative<Chain, float> const& derivative, NoWindows = {}) const {
     grid::multiply(
         *this,
         {g.groups, g.group_channels(), dx.rows * g.height.in * g.width.in, g.group_outputs() * g.taps(), precision},
         grid::FiltersBack{g, weight}, grid::GradientsBack{g, dy.data, dy.pitch},
         [&](Index group, Index, Index c, Index place, float sum) {
           grid::Place const at = grid::place_of(place, g.height.in, g.width.in);
-          store(dx, slope, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column), sum);
+          store(dx, derivative, at.sample, grid::input_offset(g, group * g.group_channels() + c, at.row, at.column),
+                sum);
         });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
@@ -140,9 +143,10 @@ struct Grid : grid::Team, GridLayout {
         g.outputs, dy.rows * g.positions(), 1, [&](Index k, Index place) { return gradients.value(0, k, place); },
         [&](Index k, float sum) { sink.take(k, sum); }, kind_of(sink));
   }
-  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
+  /// y = post_ops(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class X, class Y, class Chain, class Join>
-  constexpr void pool(PoolingGeometry const& g, X x, Y y, Then<Chain, float, Join> const& then, float* places) const {
+  constexpr void pool(PoolingGeometry const& g, X x, Y y, PostOps<Chain, float, Join> const& post_ops,
+                      float* places) const {
     each(y.rows * y.columns, [&](Index e) {
       Index const n = grid::quotient(e, y.columns), o = grid::remainder(e, y.columns);
       float const* const in = x.row(n) + grid::quotient(o, g.out()) * g.in();
@@ -162,13 +166,13 @@ struct Grid : grid::Team, GridLayout {
       }
       if (g.mode == PoolingMode::average) value /= static_cast<float>(g.count_padding ? g.taps() : count);
       if (places && g.mode == PoolingMode::max) places[e] = static_cast<float>(place);
-      store(y, then, n, o, value);
+      store(y, post_ops, n, o, value);
     });
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class DY, class DX, class Chain>
   constexpr void pool_gradient(PoolingGeometry const& g, DY dy, float const* places, DX dx,
-                               Slope<Chain, float> const& slope) const {
+                               Derivative<Chain, float> const& derivative) const {
     each(dx.rows * dx.columns, [&](Index e) {
       Index const n = grid::quotient(e, dx.columns), i = grid::remainder(e, dx.columns),
                   plane = grid::quotient(i, g.in()), within = grid::remainder(i, g.in());
@@ -187,34 +191,34 @@ struct Grid : grid::Team, GridLayout {
           sum += dy.row(n)[o];
         }
       }
-      store(dx, slope, n, i, sum);
+      store(dx, derivative, n, i, sum);
     });
   }
-  /// y = then(x); y may be x.
+  /// y = post_ops(x); y may be x.
   template <class X, class Y, class Chain, class Join>
-  constexpr void map(X x, Y y, Then<Chain, float, Join> const& then) const {
-    each_value(y, [&](Index i, Index j) { store(y, then, i, j, x.row(i)[j]); });
+  constexpr void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
+    each_value(y, [&](Index i, Index j) { store(y, post_ops, i, j, x.row(i)[j]); });
   }
-  /// dx = slope(dy); dx may be dy.
+  /// dx = derivative(dy); dx may be dy.
   template <class DY, class DX, class Chain>
-  constexpr void map_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    each_value(dx, [&](Index i, Index j) { store(dx, slope, i, j, dy.row(i)[j]); });
+  constexpr void map_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
+    each_value(dx, [&](Index i, Index j) { store(dx, derivative, i, j, dy.row(i)[j]); });
   }
-  /// dx = slope(dx + dy)
+  /// dx = derivative(dx + dy)
   template <class DY, class DX, class Chain>
-  constexpr void add_gradient(DY dy, DX dx, Slope<Chain, float> const& slope) const {
-    each_value(dx, [&](Index i, Index j) { store(dx, slope, i, j, dx.row(i)[j] + dy.row(i)[j]); });
+  constexpr void add_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
+    each_value(dx, [&](Index i, Index j) { store(dx, derivative, i, j, dx.row(i)[j] + dy.row(i)[j]); });
   }
-  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second). a and b
-  /// are read only where the join needs them.
+  /// dx = derivative(dy times the derivative of a join's value with respect to its first operand, or to its second). a
+  /// and b are read only where the join needs them.
   template <class L, class DY, class A, class B, class DX, class Chain>
   constexpr void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx,
-                               Slope<Chain, float> const& slope) const {
+                               Derivative<Chain, float> const& derivative) const {
     auto const op = layer.join();
     each_value(dx, [&](Index i, Index j) {
       float x = 0, y = 0;
       if constexpr (decltype(layer.join())::needs_inputs) x = a.row(i)[j], y = b.row(i)[j];
-      store(dx, slope, i, j, dy.row(i)[j] * (second ? op.second(x, y) : op.first(x, y)));
+      store(dx, derivative, i, j, dy.row(i)[j] * (second ? op.second(x, y) : op.first(x, y)));
     });
   }
   /// dt, the gradient of the summed loss with respect to the targets.
@@ -230,13 +234,13 @@ struct Grid : grid::Team, GridLayout {
   /// Computes dx from y and dy; dx may be dy.
   template <class Y, class DY, class DX>
   constexpr void normalize_gradient(Normalization kind, Y y, DY dy, DX dx) const {
-    auto const slope = [dy](Index i, Index j) { return dy.row(i)[j]; };
-    grid::each_row(*this, y.rows, y.columns, grid::normalizing_back(kind, y, slope, dx));
+    auto const derivative = [dy](Index i, Index j) { return dy.row(i)[j]; };
+    grid::each_row(*this, y.rows, y.columns, grid::normalizing_back(kind, y, derivative, dx));
   }
   /// y = normalised x, dx = gradient of the summed loss with respect to x; returns the mean loss. y may be x.
   template <class LossType, class X, class Y, class Target, class DX>
   constexpr float loss(LossType const& loss, Normalization kind, X x, Y y, Target target, DX dx) const {
-    auto const slope = [=](Index i, Index j) {
+    auto const derivative = [=](Index i, Index j) {
       if constexpr (LossType::target == Target_::label) {
         float const label = *target.row(i);
         return j == static_cast<Index>(label) ? loss.gradient(y.row(i)[j], label) : 0;
@@ -245,10 +249,10 @@ struct Grid : grid::Team, GridLayout {
       }
     };
     if (kind == Normalization::none) {
-      each_value(dx, [&](Index i, Index j) { dx.row(i)[j] = slope(i, j); });
+      each_value(dx, [&](Index i, Index j) { dx.row(i)[j] = derivative(i, j); });
     } else {
       grid::each_row(*this, x.rows, x.columns, grid::normalizing(kind, x, y),
-                     grid::normalizing_back(kind, y, slope, dx));
+                     grid::normalizing_back(kind, y, derivative, dx));
     }
     double total = 0;
     if constexpr (LossType::target == Target_::label) {
@@ -267,7 +271,7 @@ struct Grid : grid::Team, GridLayout {
   constexpr float sample_losses(LossType const& loss, Shape const& in, Y y, Target t, DY dy, DT dt) const {
     double total = 0;
     if constexpr (requires { LossType::workspace; }) {  // one block per sample
-      Index const blocks = freestanding::smaller<Index>(sum_parts, y.rows);
+      Index const blocks = freestanding::min<Index>(sum_parts, y.rows);
       total = sum_of_parts(blocks, [&](grid::Block const& block, Index part) {
         static_assert(2 * (LossType::workspace + LossType::most) <= grid::shared_values);
         double sum = 0;
@@ -344,7 +348,7 @@ struct Grid : grid::Team, GridLayout {
   }
   /// Passes a complete gradient of `size` values gradient[e], or what a running statistic observed, to the sink.
   template <class Gradient, class Sink>
-  constexpr void hand_over(Gradient const& gradient, Index size, Sink const& sink) const {
+  constexpr void apply_gradient(Gradient const& gradient, Index size, Sink const& sink) const {
     each(
         size, [&](Index e) { sink.take(e, gradient[e]); }, kind_of(sink));
   }
@@ -373,7 +377,7 @@ struct Grid : grid::Team, GridLayout {
   constexpr void each_part(Index rows, Index count, F const&... f) const {
     for (Index done = 0; done < rows; done += workers) {
       auto const all = [&](auto const& one) {
-        each(freestanding::smaller<Index>(workers, rows - done) * count, [&](Index e) {
+        each(freestanding::min<Index>(workers, rows - done) * count, [&](Index e) {
           Index const row = grid::quotient(e, count), i = grid::remainder(e, count);
           if constexpr (std::is_invocable_v<decltype(one), Index, Index, Index>) {
             one(done + row, i, i + 1);
@@ -390,7 +394,7 @@ struct Grid : grid::Team, GridLayout {
   template <class Value, class Take>
   constexpr void each_sum(Index count, Index terms, int at_once, Value const& value, Take const& take,
                           grid::Kind kind = grid::Kind::values) const {
-    if (apart) at_once = 32;  // one after another, and no other block for sums of few terms
+    if (block_local) at_once = 32;  // one after another, and no other block for sums of few terms
     auto const some = [&](grid::Block const& block, Index number) {
       block.each([&](int t) {
         Index const k = number * at_once + t % at_once;
@@ -439,20 +443,21 @@ struct Grid : grid::Team, GridLayout {
 
   /// Stores a finished sum.
   template <class Y, class Chain, class Join>
-  static constexpr void store(Y y, Then<Chain, float, Join> const& then, Index i, Index j, float v) {
+  static constexpr void store(Y y, PostOps<Chain, float, Join> const& post_ops, Index i, Index j, float v) {
     if constexpr (!std::is_same_v<Join, NoJoin>) {
-      if (then.join.other) v = then.join.op.value(v, then.join.other[i * then.join.pitch + j]);
+      if (post_ops.join.other) v = post_ops.join.op.value(v, post_ops.join.other[i * post_ops.join.pitch + j]);
     }
-    if (then.kept) then.kept[i * then.kept_pitch + j] = v;
-    y.row(i)[j] = then.chain.value(v, At{i, j, then.step});
+    if (post_ops.kept) post_ops.kept[i * post_ops.kept_pitch + j] = v;
+    y.row(i)[j] = post_ops.chain.value(v, Position{i, j, post_ops.step});
   }
   /// Stores a finished gradient.
   template <class DX, class Chain>
-  static constexpr void store(DX dx, Slope<Chain, float> const& slope, Index i, Index j, float v) {
+  static constexpr void store(DX dx, Derivative<Chain, float> const& derivative, Index i, Index j, float v) {
     if constexpr (!is_no_chain<Chain>) {
-      if (!slope.empty()) {
-        float const x = slope.input ? slope.input[i * slope.input_pitch + j] : 0;
-        v *= slope.chain.gradient(x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+      if (!derivative.empty()) {
+        float const x = derivative.input ? derivative.input[i * derivative.input_pitch + j] : 0;
+        v *= derivative.chain.gradient(x, derivative.output[i * derivative.output_pitch + j],
+                                       Position{i, j, derivative.step});
       }
     }
     dx.row(i)[j] = v;
@@ -485,7 +490,7 @@ struct Grid : grid::Team, GridLayout {
     if (g.count_padding) return g.taps();
     auto const inside = [](Axis const& axis, Index output) {
       Index const begin = axis.at(output, 0);
-      return freestanding::smaller(axis.in, begin + axis.filter) - freestanding::larger<Index>(begin, 0);
+      return freestanding::min(axis.in, begin + axis.filter) - freestanding::max<Index>(begin, 0);
     };
     return inside(g.depth, depth) * inside(g.height, row) * inside(g.width, column);
   }

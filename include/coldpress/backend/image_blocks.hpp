@@ -6,7 +6,7 @@
 
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/tile.hpp>
-#include <coldpress/backend/walk.hpp>
+#include <coldpress/backend/window_ranges.hpp>
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -35,10 +35,10 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
   constexpr int n = block_pixels;
   Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
               plane = g.height.in * g.width.in * block_size;
-  int const count = static_cast<int>(freestanding::smaller<Index>(n, g.width.out - column));
-  Walk<n> const walk{count, [&](Index p) COLDPRESS_INLINE_LAMBDA { return TapsAt{g.width, column + p}; }};
-  x += g.width.at(column, walk.begin) * block_size;
-  weights += walk.begin * h;
+  int const count = static_cast<int>(freestanding::min<Index>(n, g.width.out - column));
+  WindowRanges<n> const ranges{count, [&](Index p) COLDPRESS_INLINE_LAMBDA { return TapsAt{g.width, column + p}; }};
+  x += g.width.at(column, ranges.begin) * block_size;
+  weights += ranges.begin * h;
   for (int part = 0; part < block_size; part += lanes) {
     for (Index i = 0; i < g.height.out; ++i) {
       TapsAt const rows{g.height, i};
@@ -47,7 +47,7 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
         for (Index r = rows.first; r < rows.last; ++r) {
           float const* w = weights + (c * g.height.filter + r) * g.width.filter * h;
           float const* at = x + part + c * plane + g.height.at(i, r) * g.width.in * block_size;
-          walk.go(
+          ranges.go(
               [&](auto first, auto last) COLDPRESS_INLINE_LAMBDA {
                 constexpr int f = first, m = last - f;
                 Vector pixels[m];
@@ -84,8 +84,8 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
                                          Index s, float* sums) {
   Index const step = g.width.stride * block_size, next = g.width.dilation * block_size,
               plane = g.positions() * block_size;
-  Walk<w> const walk = walk_of_taps<w>(g.width, s);
-  Index const x_begin = g.width.at(walk.begin, s) * block_size, dy_begin = walk.begin * block_size;
+  WindowRanges<w> const ranges = tap_ranges<w>(g.width, s);
+  Index const x_begin = g.width.at(ranges.begin, s) * block_size, dy_begin = ranges.begin * block_size;
   for (Index r = 0; r < g.height.filter; ++r, sums += h * w * lanes) {
     Vector sum[h][w] = {};
     Index const last = g.height.last(r);
@@ -94,7 +94,7 @@ __attribute__((noinline)) void correlate(ConvolutionGeometry const& g, BlockPlan
         for (Index i = g.height.first(r); i < last; ++i) {
           float const* at = x.data + b * x.step + x_begin + part + g.height.at(i, r) * g.width.in * block_size;
           float const* d = dy.data + b * dy.step + dy_begin + part + i * g.width.out * block_size;
-          walk.go(
+          ranges.go(
               [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
                 constexpr int f = first, m = end - f;
                 Vector of[h];
@@ -152,7 +152,7 @@ __attribute__((noinline)) void add_lanes(float const* values, Index rows, Index 
     halve(Int<2>{}), halve(Int<1>{});
     float sums[lanes];
     store(sums, v[0]);
-    for (Index i = 0; i < freestanding::smaller<Index>(lanes, count - first); ++i) {  // a division would cost more
+    for (Index i = 0; i < freestanding::min<Index>(lanes, count - first); ++i) {  // a division would cost more
       to[output] += sums[i];
       if (++output < outputs) continue;
       output = 0, to += pitch;
@@ -282,7 +282,7 @@ __attribute__((noinline)) void block_weight_gradient(Context const& context, Con
   float *const gradient = context.scratch, *const gathered = gradient + shared;
   shared += Layout::gathered(g, blocks);
   for (Index first = 0; first < blocks; first += at_once) {
-    Index const count = freestanding::smaller(at_once, blocks - first);
+    Index const count = freestanding::min(at_once, blocks - first);
     BlockPlanes of_x{x.row(first * block_size), block_size * x.pitch};
     if (!x.blocked) {
       of_x = {gathered, g.in() * block_size};

@@ -3,9 +3,9 @@
 
 // The lanes are outputs, pixels are broadcast, and taps on padding are skipped. Shapes are arguments.
 
-#include <coldpress/backend/cutting.hpp>
 #include <coldpress/backend/image_blocks.hpp>
 #include <coldpress/backend/layout.hpp>
+#include <coldpress/backend/work_partition.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -42,9 +42,9 @@ COLDPRESS_INLINE Left ones() {
 template <int h, int w>
 __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, float const* x, Right<float> dy, Index s,
                                                 Added to) {
-  Walk<h> const walk = walk_of_taps<h>(g.width, s);
-  x += g.width.at(walk.begin, s);
-  dy.data += walk.begin * dy.pitch;
+  WindowRanges<h> const ranges = tap_ranges<h>(g.width, s);
+  x += g.width.at(ranges.begin, s);
+  dy.data += ranges.begin * dy.pitch;
   for (Index r = 0; r < g.height.filter; ++r, to.y += g.width.filter * to.pitch) {
     unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {  // large filters are in no cache
       __builtin_prefetch(to.y + n / w * to.pitch + n % w * lanes, 1);
@@ -54,7 +54,7 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
     for (Index i = g.height.first(r); i < last; ++i) {
       float const* at = x + g.height.at(i, r) * g.width.in;
       Right<float> row{dy.data + i * g.width.out * dy.pitch, dy.pitch};
-      walk.go(
+      ranges.go(
           [&](auto first, auto end) COLDPRESS_INLINE_LAMBDA {
             constexpr int f = first, m = end - f;
             Vector of[w];
@@ -73,7 +73,7 @@ __attribute__((noinline)) void correlate_pixels(ConvolutionGeometry const& g, fl
 /// Adds the gradient of the weights {depth, outputs} to `gradient`, and that of the biases to `biases` unless it is
 /// null, for some images. Both are among the first `shared` floats of scratch.
 template <class = void>
-__attribute__((noinline)) void image_weight_gradient(Cutting const& context, ConvolutionGeometry const& g,
+__attribute__((noinline)) void image_weight_gradient(WorkPartition const& context, ConvolutionGeometry const& g,
                                                      Rows<float const> x, Rows<float const> dy, Index shared,
                                                      float* biases) {
   Index const pitch = Layout::pitch(g.outputs), in = g.height.in * g.width.in, channels = g.group_channels(),
@@ -86,7 +86,7 @@ __attribute__((noinline)) void image_weight_gradient(Cutting const& context, Con
   for (Index image = 0; image < x.rows; ++image) {
     for (Index first = 0; first < g.height.out; first += most) {
       ConvolutionGeometry some = g;  // for some rows of the output
-      some.height.out = freestanding::smaller(most, g.height.out - first);
+      some.height.out = freestanding::min(most, g.height.out - first);
       some.height.padding -= first * g.height.stride;
       for (Index group = 0; group < g.groups; ++group) {
         float const* const planes = x.row(image) + group * channels * in;

@@ -28,7 +28,7 @@ struct Layout {
   static constexpr bool keeps_blocks = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
-  static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
+  static constexpr Index padded_size(Index n) { return (n + 15) / 16 * 16; }
 
   /// The distance between the rows of a dense layer's matrix {in, out}. With one output the matrix is contiguous.
   static constexpr Index matrix_pitch(Index out) { return out == 1 ? 1 : pitch(out); }
@@ -41,8 +41,8 @@ struct Layout {
     if (parameter.recurrent.gates > 0) return recurrent_part(parameter.recurrent, parameter.recurrent.parts());
     Shape const& shape = parameter.shape;
     int const rank = shape.rank();
-    return is_canonical(parameter) ? cells(shape.size())
-                                   : cells(shape.size() / shape[0] * row_pitch(shape)) + (rank == 3 ? 16 : 0);
+    return is_canonical(parameter) ? padded_size(shape.size())
+                                   : padded_size(shape.size() / shape[0] * row_pitch(shape)) + (rank == 3 ? 16 : 0);
   }
   /// The offset of a canonical element in the storage.
   static constexpr Index offset(Parameter const& parameter, Index element) {
@@ -82,7 +82,7 @@ struct Layout {
   /// b_W and b_R. Each row holds the padded gates one after another. A GRU's gates are in the order n, r, z in the rows
   /// of W_x and b_W, and r, z, n in the others, so that the products with x and those with h each go to a contiguous
   /// range of the four sums n_x, r, z, n_h.
-  static constexpr Index recurrent_pitch(RecurrentWeights const& w) { return pitch(w.gates * cells(w.hidden)); }
+  static constexpr Index recurrent_pitch(RecurrentWeights const& w) { return pitch(w.gates * padded_size(w.hidden)); }
   /// The offset of a part's matrix. It is always inlined: as an argument of a function, a layer's weights would have to
   /// be in memory, and g++ would forget the shapes of a stream.
   __attribute__((always_inline)) static constexpr Index recurrent_part(RecurrentWeights const& w, Index part) {
@@ -100,22 +100,22 @@ struct Layout {
                                                       : inputs + w.hidden + 1;
     bool const of_input = p.kind == Kind::input_matrix || p.kind == Kind::input_bias;
     Index const gate = w.gates == 3 && of_input ? (p.gate + 1) % 3 : p.gate;
-    return recurrent_part(w, p.part) + row * recurrent_pitch(w) + gate * cells(w.hidden) + p.unit;
+    return recurrent_part(w, p.part) + row * recurrent_pitch(w) + gate * padded_size(w.hidden) + p.unit;
   }
   /// The floats of scratch for the gradients of recurrent weights: W_h or W_x is transposed there, and biases are
   /// summed.
   static constexpr Index recurrent_scratch(RecurrentWeights const& w, Extent extent) {
     if (!extent.training) return 0;
     Index const last = w.inputs(w.parts() - 1), first = w.inputs(0), inputs = last > first ? last : first;
-    Index const sums = w.gates * cells(w.hidden);
-    return freestanding::larger(product_scratch(inputs, sums), sums * pitch(w.hidden));
+    Index const sums = w.gates * padded_size(w.hidden);
+    return freestanding::max(product_scratch(inputs, sums), sums * pitch(w.hidden));
   }
 
   /// The number of floats that stay in a core's cache while others pass through.
   static constexpr Index resident = Index{1} << 16;
   /// The rows of the matrix that product() transposes at once: all of them, or as many as stay in the cache.
   static constexpr Index transposed_at_once(Index out) {
-    return freestanding::larger<Index>(1, resident / (64 * out)) * 64;
+    return freestanding::max<Index>(1, resident / (64 * out)) * 64;
   }
   template <Index out>
   static constexpr auto transposed_at_once(Fixed<out>) {
@@ -123,7 +123,7 @@ struct Layout {
   }
   static constexpr Index weight_gradient_scratch(Index, Index) { return 0; }
   static constexpr Index product_scratch(Index in, Index out) {
-    return out * pitch(freestanding::smaller(in, transposed_at_once(out)));
+    return out * pitch(freestanding::min(in, transposed_at_once(out)));
   }
 
   /// The floats of scratch that a convolution and a pooling need.
@@ -144,15 +144,15 @@ struct Layout {
     return 16 * most_outputs * most_taps * g.height.filter;
   }
   static constexpr Index blocks_at_once(ConvolutionGeometry const& g) {
-    Index const most = freestanding::smaller(most_gathered / g.in(), most_planes / (most_outputs * g.positions()));
-    return freestanding::larger<Index>(1, most / 16);
+    Index const most = freestanding::min(most_gathered / g.in(), most_planes / (most_outputs * g.positions()));
+    return freestanding::max<Index>(1, most / 16);
   }
   static constexpr Index gathered(ConvolutionGeometry const& g, Index blocks) {
-    return 16 * g.in() * freestanding::smaller(blocks_at_once(g), blocks);
+    return 16 * g.in() * freestanding::min(blocks_at_once(g), blocks);
   }
   static constexpr Index block_scratch(ConvolutionGeometry const& g, Extent extent) {
     Index const gradient = extent.training ? gradients(g) + gathered(g, extent.blocks) : 0;
-    return freestanding::larger(cells(g.depth() * g.outputs), gradient);
+    return freestanding::max(padded_size(g.depth() * g.outputs), gradient);
   }
   /// The floats that each worker needs. Forward and input gradient: one block of what is read and the planes that are
   /// written, where these are not in blocks. Weight gradient: the sums of a tile and the planes that they are sums of.
@@ -160,9 +160,9 @@ struct Layout {
   static constexpr Index block_border(ConvolutionGeometry const& g, Extent extent) {
     Index const forward = g.in() + most_outputs * g.positions(),
                 back = extent.input_gradient ? g.out() + most_outputs * g.height.in * g.width.in : 0,
-                planes = most_outputs * g.positions() * freestanding::smaller(blocks_at_once(g), extent.blocks),
+                planes = most_outputs * g.positions() * freestanding::min(blocks_at_once(g), extent.blocks),
                 tile = extent.training ? block_sums(g) + 16 * planes : 0;
-    return freestanding::larger(16 * freestanding::larger(forward, back), tile) + 16 * extent.maxima / g.outputs;
+    return freestanding::max(16 * freestanding::max(forward, back), tile) + 16 * extent.maxima / g.outputs;
   }
   /// The floats of remaining samples that are in no block, before their maxima are taken.
   static constexpr Index unpooled(ConvolutionGeometry const& g, Extent extent) {
@@ -197,7 +197,7 @@ struct Panel {
         outputs(g.group_outputs()),
         lines(depth),
         channels(1) {
-    Index const positions = g.positions(), whole = Layout::cells(positions);
+    Index const positions = g.positions(), whole = Layout::padded_size(positions);
     bool const several = positions < 128 && whole - positions > positions / 8;  // one alone would waste lanes
     if (!sequence && !several && g.height.stride == 1) {
       shared = true;
@@ -205,13 +205,13 @@ struct Panel {
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : freestanding::smaller<Index>(rows, 64);  // for single steps: this many samples
+      rows = rows == 1 ? 32 : freestanding::min<Index>(rows, 64);  // for single steps: this many samples
       lines = rows;
       return;
     }
     Index const most = freestanding::within<Index>((Index{1} << 16) / lines / 64 * 64, 64, 4096);
     if (several) {
-      images = freestanding::larger<Index>(1, freestanding::smaller<Index>(most, 256) / positions);
+      images = freestanding::max<Index>(1, freestanding::min<Index>(most, 256) / positions);
     } else if (width > most) {
       rows = 1, width = most;
     } else {
@@ -238,14 +238,14 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
               weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
               row = pitch(panel.outputs),
               turned = g.sequence        ? row
-                       : extent.training ? freestanding::larger(most_turned, g.width.out * row)
+                       : extent.training ? freestanding::max(most_turned, g.width.out * row)
                                          : 0,
-              inputs = extent.input_gradient ? freestanding::larger(panel.size(), panel.gradient_size(g.taps()))
-                                             : panel.size();
-  Index const size = 3 * Panel::slack + inputs + panel.output_size() +
-                     freestanding::larger(weights, gradient + turned) + Layout::unpooled(g, extent);
+              inputs =
+                  extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g.taps())) : panel.size();
+  Index const size = 3 * Panel::slack + inputs + panel.output_size() + freestanding::max(weights, gradient + turned) +
+                     Layout::unpooled(g, extent);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
-  Index const border = freestanding::larger(size, Layout::block_border(g, extent));
+  Index const border = freestanding::max(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;
 }
 
@@ -257,7 +257,7 @@ struct HalfLayout : Layout {
   }
   static constexpr Index storage_size(Parameter const& parameter) {
     Index const size = Layout::storage_size(parameter);
-    return halves(parameter) ? cells(size / 2) : size;
+    return halves(parameter) ? padded_size(size / 2) : size;
   }
   static float get(Parameter const& parameter, float const* storage, Index element) {
     if (!halves(parameter)) return Layout::get(parameter, storage, element);

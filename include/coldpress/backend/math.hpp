@@ -246,7 +246,7 @@ struct Math<cpu::Vector> {
   static COLDPRESS_INLINE cpu::Vector sqrt(cpu::Vector x) { return cpu::sqrt(x); }
   static COLDPRESS_INLINE cpu::Vector fma(cpu::Vector a, cpu::Vector b, cpu::Vector c) { return cpu::fma(a, b, c); }
   /// The random words of the features at.column, at.column + 1, ...; at.column is a multiple of the number of lanes.
-  static COLDPRESS_INLINE cpu::Words random(std::uint64_t key, At at) {
+  static COLDPRESS_INLINE cpu::Words random(std::uint64_t key, Position at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     cpu::Words const zero{}, position = (cpu::Words)cpu::lane_numbers() + (column / 64 * 16 + column % 16);
     return philox<cpu::Words>(

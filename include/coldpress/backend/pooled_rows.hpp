@@ -1,15 +1,15 @@
 // A pooling in the same pass as a convolution: the convolution's values pass through scratch and never reach memory.
 #pragma once
 
+#include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/image_blocks.hpp>
 #include <coldpress/backend/pooling.hpp>
-#include <coldpress/backend/sections.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 /// Rows of the pooled values of a convolution. The convolution writes and reads its own values as if they were in
 /// memory, but at any time only some planes of a block, or a few samples, exist in scratch.
-template <class T, class Rest = Slope<Chain<>, float>>
+template <class T, class Rest = Derivative<Chain<>, float>>
 struct PooledRows : Rows<T> {
   Windows<float> windows;
   Rest rest;  // what is applied to the values before they are pooled
@@ -72,11 +72,11 @@ Rows<float const> read_images(PooledRows<float const> const& dy, Index first, In
   return z;
 }
 /// The rows in the form that the kernels take.
-template <class T, class Rest = Slope<Chain<>, float>>
+template <class T, class Rest = Derivative<Chain<>, float>>
 Rows<T> behind(NoWindows, Rows<T> rows, Rest const& = {}) {
   return rows;
 }
-template <class T, class Rest = Slope<Chain<>, float>>
+template <class T, class Rest = Derivative<Chain<>, float>>
 PooledRows<T, Rest> behind(Windows<float> const& windows, Rows<T> rows, Rest const& rest = {}) {
   return {rows, windows, rest};
 }
@@ -87,7 +87,7 @@ auto left(Windows const& windows, Rest const& rest) {
   if constexpr (std::is_same_v<Last, std::false_type>) {
     return rest;
   } else if constexpr (std::is_same_v<Last, std::true_type>) {
-    return Then<Chain<>, float, NoJoin>{};
+    return PostOps<Chain<>, float, NoJoin>{};
   } else {
     Rest some = rest;
     if (windows.last) some.chain.length = 0;

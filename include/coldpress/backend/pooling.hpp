@@ -4,9 +4,9 @@
 // Planes are transposed so that the lanes are planes; then any window is a few vectors. The most frequent window, 2 x 2
 // maxima, needs no transposition.
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/image_blocks.hpp>
-#include <coldpress/backend/sections.hpp>
+#include <coldpress/core/pass.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -27,11 +27,10 @@ struct Span {
 /// unrolled.
 template <int rows, int columns, class F>
 COLDPRESS_INLINE void for_each_window(PoolingGeometry const& g, F f) {
-  Index const stride = g.width.stride,
-              left = freestanding::smaller(g.width.out, (g.width.padding + stride - 1) / stride),
+  Index const stride = g.width.stride, left = freestanding::min(g.width.out, (g.width.padding + stride - 1) / stride),
               room = g.width.in + g.width.padding - g.width.filter,
-              right = freestanding::smaller(g.width.out,
-                                            room < 0 ? 0 : room / stride + 1);  // [left, right) of a row are whole
+              right = freestanding::min(g.width.out,
+                                        room < 0 ? 0 : room / stride + 1);  // [left, right) of a row are whole
   bool const fits = g.depth.filter == 1 && g.height.filter == rows && g.width.filter == columns;
   Index output = 0;
   for (Index i = 0; i < g.depth.out; ++i) {
@@ -210,7 +209,7 @@ __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, floa
   Index const width = g.width.out, in = g.width.in;
   for (Index y = 0; y < g.height.in; ++y, dx += in * step) {
     Index const row = y + g.height.padding, first = row < size ? 0 : (row - size) / stride + 1,
-                count = freestanding::smaller(g.height.out, row / stride + 1) - first;
+                count = freestanding::min(g.height.out, row / stride + 1) - first;
     std::int32_t const begin = static_cast<std::int32_t>((row - first * stride) * size);
     Vector sum[size] = {};
     Index column = -g.width.padding;

@@ -5,7 +5,7 @@
 // the transposed W_h, followed by the gates' derivatives.
 
 #include <coldpress/backend/epilogue.hpp>
-#include <coldpress/backend/steps.hpp>
+#include <coldpress/backend/single_sample.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -178,7 +178,7 @@ struct RecurrentSlopes {
 /// Computes the gradients of the sums from the gradient of h, for one vector of units. On entry the last sum holds the
 /// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored.
 template <int gates>
-COLDPRESS_INLINE void slopes(RecurrentSlopes const& s, Index row, Index column) {
+COLDPRESS_INLINE void derivatives(RecurrentSlopes const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count;
   Index const left = s.hidden - column;
   float* const gradients = s.gradients + row * s.gradients_pitch + column;
@@ -250,7 +250,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
     }
     for (Index i = 0; i < r.x.samples; ++i) {
       Index column = 0;
-      for (; column < w.hidden; column += lanes) slopes<gates>(s, i, column);
+      for (; column < w.hidden; column += lanes) derivatives<gates>(s, i, column);
       for (; column < units; column += lanes) {  // products read whole rows
         for_constants<count>([&](auto q) COLDPRESS_INLINE_LAMBDA {
           store(s.gradients + i * s.gradients_pitch + q * units + column, Vector{});

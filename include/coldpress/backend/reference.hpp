@@ -28,16 +28,16 @@ auto vector(T* data, Index count) {
 /// The value of a chain at x, and its derivative there. An erased chain consists of operations on blocks of whole
 /// vectors of floats.
 template <class Chain, class Real>
-Real value_of(Chain const& chain, Real x, At at) {
+Real value_of(Chain const& chain, Real x, Position at) {
   return chain.value(x, at);
 }
 template <class Chain, class Real>
-Real slope_of(Chain const& chain, Real x, Real y, At at) {
+Real derivative_of(Chain const& chain, Real x, Real y, Position at) {
   return chain.gradient(x, y, at);
 }
 
 template <class Real>
-Real slope_of(Chain<> const&, Real, Real, At) {
+Real derivative_of(Chain<> const&, Real, Real, Position) {
   return 1;
 }
 
@@ -46,28 +46,28 @@ struct ErasedValue {
   static constexpr ErasedOp::Block block{1, lanes, lanes};
   alignas(64) float values[lanes] = {};
   Index lane;
-  At at;  // of the block's first value
+  Position at;  // of the block's first value
 
-  ErasedValue(float x, At place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
+  ErasedValue(float x, Position place) : lane(place.column % lanes), at{place.row, place.column - lane, place.step} {
     values[lane] = x;
   }
 };
-inline float value_of(ErasedChain const& chain, float x, At at) {
+inline float value_of(ErasedChain const& chain, float x, Position at) {
   ErasedValue block{x, at};
   for (int n = 0; n < chain.length; ++n) chain.ops[n].value(chain.ops[n].op, block.values, block.block, block.at);
   return block.values[block.lane];
 }
-inline float slope_of(ErasedChain const& chain, float x, float y, At at) {
-  float slope = 1;
+inline float derivative_of(ErasedChain const& chain, float x, float y, Position at) {
+  float derivative = 1;
   for (int n = chain.length - 1; n >= 0; --n) {
     ErasedOp const& op = chain.ops[n];
     ErasedValue const in{value_of(ErasedChain{chain.ops, n}, x, at), at}, out{y, at};
-    ErasedValue product{slope, at};
+    ErasedValue product{derivative, at};
     op.gradient(op.op, in.values, out.values, product.values, true, product.block, product.at);
-    slope = product.values[product.lane];
+    derivative = product.values[product.lane];
     y = in.values[in.lane];
   }
-  return slope;
+  return derivative;
 }
 
 /// A value joined with the value at the same place of the other operand.
@@ -76,10 +76,10 @@ Real joined(NoJoin, Real x, Index, Index) {
   return x;
 }
 template <class Op, class Real>
-Real joined(With<Op, Real> const& with, Real x, Index i, Index j) {
+Real joined(BinaryPostOp<Op, Real> const& with, Real x, Index i, Index j) {
   return with.op.value(x, with.other[i * with.pitch + j]);
 }
-inline float joined(With<ErasedJoin, float> const& with, float x, Index i, Index j) {
+inline float joined(BinaryPostOp<ErasedJoin, float> const& with, float x, Index i, Index j) {
   if (with.other) with.op.value(with.op.op, &x, with.other + i * with.pitch + j, 0, 1, {1, 1, 1});
   return x;
 }
@@ -144,25 +144,26 @@ struct Reference {
   static constexpr Index convolution_scratch(ConvolutionGeometry const&, Extent) { return 0; }
   static constexpr Index pooling_scratch(PoolingGeometry const&) { return 0; }
 
-  /// y = then(x Wᵀ + b)
+  /// y = post_ops(x Wᵀ + b)
   template <class Chain, class Join>
   void affine(Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
-              Then<Chain, Real, Join> const& then) const {
+              PostOps<Chain, Real, Join> const& post_ops) const {
     auto const in = detail::matrix(x);
     auto const w = detail::matrix(Rows{weight, y.columns, x.columns, x.columns});
     auto out = detail::matrix(y);
     xt::blas::gemm(in, w, out, false, true);
     if (bias) out += detail::vector(bias, y.columns);
-    map(y, y, then);
+    map(y, y, post_ops);
   }
-  /// dx = slope(dy W)
+  /// dx = derivative(dy W)
   template <class Chain>
-  void product(Rows<Real const> dy, Real const* weight, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+  void product(Rows<Real const> dy, Real const* weight, Rows<Real> dx,
+               Derivative<Chain, Real> const& derivative) const {
     auto const out = detail::matrix(dy);
     auto const w = detail::matrix(Rows{weight, dy.columns, dx.columns, dx.columns});
     auto in = detail::matrix(dx);
     xt::blas::gemm(out, w, in);
-    map_gradient(dx, dx, slope);
+    map_gradient(dx, dx, derivative);
   }
   /// sink(dyᵀ x), as {out, in}
   template <class Sink>
@@ -171,20 +172,20 @@ struct Reference {
     auto const out = detail::matrix(dy);
     xt::xtensor<Real, 2> gradient{std::array{out.shape(1), in.shape(1)}};
     xt::blas::gemm(out, in, gradient, true);
-    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
+    apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
   /// sink(sum of the rows of dy)
   template <class Sink>
   void sum_rows(Rows<Real const> dy, Sink const& sink) const {
     xt::xtensor<Real, 1> const gradient = xt::sum(detail::matrix(dy), {0});
-    hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink);
+    apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink);
   }
-  /// y = then(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
+  /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
   template <class Chain, class Join>
   void convolve(ConvolutionGeometry const& g, Rows<Real const> x, Real const* weight, Real const* bias, Rows<Real> y,
-                Then<Chain, Real, Join> const& then, Real* state, NoWindows = {}) const {
+                PostOps<Chain, Real, Join> const& post_ops, Real* state, NoWindows = {}) const {
     for (Index n = 0; n < x.rows; ++n) {
-      Past<Real> const past{state + n * Past<Real>::size(g.past(), g.channels), g.past(), g.channels};
+      RingBuffer<Real> const past{state + n * RingBuffer<Real>::size(g.past(), g.channels), g.past(), g.channels};
       Real* const out = y.row(n);
       Real const* const in = x.row(n);
       for (Index i = 0; i < y.columns; ++i) {
@@ -201,12 +202,12 @@ struct Reference {
       });
       if (state && g.past() > 0) past.append(in, g.height.in);
     }
-    map(y, y, then);
+    map(y, y, post_ops);
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class Chain>
   void convolve_input_gradient(ConvolutionGeometry const& g, Rows<Real const> dy, Real const* weight, Rows<Real> dx,
-                               Slope<Chain, Real> const& slope, NoWindows = {}) const {
+                               Derivative<Chain, Real> const& derivative, NoWindows = {}) const {
     for (Index n = 0; n < dy.rows; ++n) {
       Real* const in = dx.row(n);
       std::fill_n(in, dx.columns, Real{});
@@ -214,7 +215,7 @@ struct Reference {
         if (i >= 0) in[i] += dy.row(n)[o] * weight[w];
       });
     }
-    map_gradient(dx, dx, slope);
+    map_gradient(dx, dx, derivative);
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class Sink>
@@ -228,12 +229,12 @@ struct Reference {
       for (Index i = 0; i < dy.columns; ++i)
         sums.data()[g.sequence ? i % g.outputs : i / g.positions()] += dy.row(n)[i];
     }
-    hand_over(gradient.data(), static_cast<Index>(gradient.size()), weights);
-    if (biases) hand_over(sums.data(), g.outputs, *biases);
+    apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), weights);
+    if (biases) apply_gradient(sums.data(), g.outputs, *biases);
   }
-  /// y = then(the pooled x). For maxima, `places` receives the tap that each maximum came from.
+  /// y = post_ops(the pooled x). For maxima, `places` receives the tap that each maximum came from.
   template <class Chain, class Join>
-  void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, Then<Chain, Real, Join> const& then,
+  void pool(PoolingGeometry const& g, Rows<Real const> x, Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops,
             Real* places) const {
     for (Index plane = 0; plane < x.rows * g.planes; ++plane) {
       Real const* const in = x.row(plane / g.planes) + plane % g.planes * g.in();
@@ -252,12 +253,12 @@ struct Reference {
         });
       }
     }
-    map(y, y, then);
+    map(y, y, post_ops);
   }
-  /// dx = slope(the gradient with respect to x)
+  /// dx = derivative(the gradient with respect to x)
   template <class Chain>
   void pool_gradient(PoolingGeometry const& g, Rows<Real const> dy, Real const* places, Rows<Real> dx,
-                     Slope<Chain, Real> const& slope) const {
+                     Derivative<Chain, Real> const& derivative) const {
     auto const counts = window_sizes(g);
     for (Index plane = 0; plane < dx.rows * g.planes; ++plane) {
       Real* const in = dx.row(plane / g.planes) + plane % g.planes * g.in();
@@ -271,47 +272,48 @@ struct Reference {
         }
       });
     }
-    map_gradient(dx, dx, slope);
+    map_gradient(dx, dx, derivative);
   }
-  /// y = then(x); y may be x.
+  /// y = post_ops(x); y may be x.
   template <class Chain, class Join>
-  void map(Rows<Real const> x, Rows<Real> y, Then<Chain, Real, Join> const& then) const {
+  void map(Rows<Real const> x, Rows<Real> y, PostOps<Chain, Real, Join> const& post_ops) const {
     auto const in = detail::matrix(x);
     auto out = detail::matrix(y);
     for (Index i = 0; i < x.rows; ++i) {
       for (Index j = 0; j < x.columns; ++j) {
-        Real const value = detail::joined(then.join, in(i, j), i, j);
-        if (then.kept) then.kept[i * then.kept_pitch + j] = value;
-        out(i, j) = detail::value_of(then.chain, value, At{i, j, then.step});
+        Real const value = detail::joined(post_ops.join, in(i, j), i, j);
+        if (post_ops.kept) post_ops.kept[i * post_ops.kept_pitch + j] = value;
+        out(i, j) = detail::value_of(post_ops.chain, value, Position{i, j, post_ops.step});
       }
     }
   }
-  /// dx = slope(dy); dx may be dy.
+  /// dx = derivative(dy); dx may be dy.
   template <class Chain>
-  void map_gradient(Rows<Real const> dy, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+  void map_gradient(Rows<Real const> dy, Rows<Real> dx, Derivative<Chain, Real> const& derivative) const {
     auto const out = detail::matrix(dy);
     auto in = detail::matrix(dx);
     for (Index i = 0; i < dy.rows; ++i) {
       for (Index j = 0; j < dy.columns; ++j) {
         Real factor = 1;
-        if (slope.chain.length > 0) {
-          Real const x = slope.input ? slope.input[i * slope.input_pitch + j] : Real{};
-          factor = detail::slope_of(slope.chain, x, slope.output[i * slope.output_pitch + j], At{i, j, slope.step});
+        if (derivative.chain.length > 0) {
+          Real const x = derivative.input ? derivative.input[i * derivative.input_pitch + j] : Real{};
+          factor = detail::derivative_of(derivative.chain, x, derivative.output[i * derivative.output_pitch + j],
+                                         Position{i, j, derivative.step});
         }
         in(i, j) = out(i, j) * factor;
       }
     }
   }
-  /// dx = slope(dx + dy)
+  /// dx = derivative(dx + dy)
   template <class Chain>
-  void add_gradient(Rows<Real const> dy, Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+  void add_gradient(Rows<Real const> dy, Rows<Real> dx, Derivative<Chain, Real> const& derivative) const {
     detail::matrix(dx) += detail::matrix(dy);
-    map_gradient(dx, dx, slope);
+    map_gradient(dx, dx, derivative);
   }
-  /// dx = slope(dy times the derivative of a join's value with respect to its first operand, or to its second)
+  /// dx = derivative(dy times the derivative of a join's value with respect to its first operand, or to its second)
   template <class L, class Chain>
   void join_gradient(L const& layer, bool second, Rows<Real const> dy, Rows<Real const> a, Rows<Real const> b,
-                     Rows<Real> dx, Slope<Chain, Real> const& slope) const {
+                     Rows<Real> dx, Derivative<Chain, Real> const& derivative) const {
     auto const op = layer.join();
     for (Index i = 0; i < dy.rows; ++i) {
       for (Index j = 0; j < dy.columns; ++j) {
@@ -319,7 +321,7 @@ struct Reference {
         dx.row(i)[j] = dy.row(i)[j] * (second ? op.second(x, y) : op.first(x, y));
       }
     }
-    map_gradient(dx, dx, slope);
+    map_gradient(dx, dx, derivative);
   }
   /// dt, the gradient of the summed loss with respect to the targets.
   template <class LossType>
@@ -394,7 +396,7 @@ struct Reference {
   template <class Sink>
   void recurrent_weight_gradient(Recurrence<Real> const& r, Sink const& sink) const {
     detail::reference_recurrent_weight_gradient(r, [&](Index offset, std::vector<Real> const& gradient) {
-      hand_over(gradient.data(), static_cast<Index>(gradient.size()), sink.at(offset));
+      apply_gradient(gradient.data(), static_cast<Index>(gradient.size()), sink.at(offset));
     });
   }
   /// to = from, or to += from.
@@ -410,7 +412,7 @@ struct Reference {
   }
   /// Passes a complete gradient of `size` values, or what a running statistic observed, to the sink.
   template <class Sink>
-  void hand_over(Real const* gradient, Index size, Sink const& sink) const {
+  void apply_gradient(Real const* gradient, Index size, Sink const& sink) const {
     for (Index i = 0; i < size; ++i) sink.take(i, gradient[i]);
   }
   /// Scales each unit's weights down to the L2 norm `most` if theirs is larger.

@@ -6,7 +6,7 @@
 
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
-#include <coldpress/backend/steps.hpp>
+#include <coldpress/backend/single_sample.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
@@ -166,7 +166,7 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
         while (after > 0) after -= most - 1, push<most - 1>(s, x, weight + column + k, sums, after, false);
       }
       if (s.bias) sum[0][0] += load_row(s.bias + column + k, outputs - k);
-      Output<Chain, Join>{s.then, nullptr, s.y, s.y_pitch, s.writable}.finish(sum, s.row, s.column + column + k);
+      Output<Chain, Join>{s.post_ops, nullptr, s.y, s.y_pitch, s.writable}.finish(sum, s.row, s.column + column + k);
     }
     column += outputs;
   }

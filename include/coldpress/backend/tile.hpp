@@ -42,7 +42,7 @@ constexpr auto parts_of(Fixed<total>, Fixed<most>) {
 /// Where a part of such a split starts.
 constexpr Index start_of(Index part, Index total, Index most) {
   Index const parts = parts_of(total, most), size = total / parts;
-  return part * size + freestanding::smaller(part, total - parts * size);
+  return part * size + freestanding::min(part, total - parts * size);
 }
 /// Whether n is 1, as a constant if n is one.
 template <Index n>
@@ -78,10 +78,10 @@ COLDPRESS_INLINE void split(Fixed<total>, F f, Parts some = {}) {
   constexpr Index parts = parts_of(total, most);
   constexpr int size = (total + parts - 1) / parts;
   constexpr Index large = total - (size - 1) * parts;
-  for (Index i = freestanding::larger<Index>(some.first, 0); i < freestanding::smaller(some.last, large); ++i)
+  for (Index i = freestanding::max<Index>(some.first, 0); i < freestanding::min(some.last, large); ++i)
     f(i * size, Int<size>{});
   if constexpr (large < parts) {
-    for (Index i = freestanding::larger(some.first, large); i < freestanding::smaller(some.last, parts); ++i)
+    for (Index i = freestanding::max(some.first, large); i < freestanding::min(some.last, parts); ++i)
       f(large + i * (size - 1), Int<size - 1>{});
   }
 }
@@ -91,10 +91,10 @@ COLDPRESS_INLINE void split(Index total, F f, Parts some = {}) {
   Index const parts = parts_of(total, most), size = parts == 1 ? total : parts_of(total, parts);  // a division is slow
   Index const large = total - (size - 1) * parts;
   for (Index turn = 0; turn < 2; ++turn) {
-    Index const before = turn * large, end = freestanding::smaller(some.last, turn ? parts : large);
+    Index const before = turn * large, end = freestanding::min(some.last, turn ? parts : large);
     for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
       if (size - turn == i + 1) {
-        for (Index n = freestanding::larger(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
+        for (Index n = freestanding::max(some.first, before); n < end; ++n) f(before + n * (i + 1), Int<i + 1>{});
       }
     });
   }

@@ -52,7 +52,7 @@ __attribute__((always_inline)) constexpr void each_run(First first, Index last, 
     for (Index n = 0; n < last / size; ++n) f(n, first, size);
   } else {
     for (Index n = first / size; n * size < last; ++n)
-      f(n, freestanding::larger<Index>(0, first - n * size), freestanding::smaller(size, last - n * size));
+      f(n, freestanding::max<Index>(0, first - n * size), freestanding::min(size, last - n * size));
   }
 }
 

@@ -4,6 +4,9 @@
 // Both structs are aggregates whose members are named in the declaration, so that a misspelt capability does not
 // compile. core/layer_traits.hpp reads them.
 
+#include <coldpress/core/shape.hpp>
+#include <coldpress/core/view.hpp>
+
 #include <type_traits>
 
 namespace coldpress {
@@ -19,7 +22,7 @@ struct Capabilities {
   bool backward_reads_input = true;   // the backward functions read pass.x; otherwise the plan need not keep it
   bool backward_reads_output = true;  // the same for pass.y
   bool in_place = false;              // y may overwrite x, and dx may overwrite dy
-  bool fuses = false;                 // applies pass.then and pass.slope itself; otherwise they are separate passes
+  bool fuses = false;  // applies pass.post_ops and pass.derivative itself; otherwise they are separate passes
   bool fuses_maxima = false;          // also computes pass.windows, a max pooling that follows, for images in blocks
   bool any_steps = false;             // takes sequences of any number of steps, with the same weights
   Normalization normalization = {};   // may be computed in one pass with the loss after it
@@ -86,12 +89,26 @@ constexpr bool declares_as_before() {
 #undef COLDPRESS_MOVED_TO_INPUT
 #undef COLDPRESS_MOVED_TO_TYPE
 #undef COLDPRESS_MOVED
+
+/// Whether capabilities_for, where a layer has it, takes what output_shape takes: one shape, or those of all inputs.
+template <class L>
+constexpr bool asks_for_its_inputs() {
+  if constexpr (!requires { &L::capabilities_for; }) {
+    return true;
+  } else if constexpr (requires(L const& layer, Shape const& in) { layer.output_shape(in); }) {
+    return requires(L const& layer, Shape const& in) { layer.capabilities_for(in); };
+  } else {
+    return requires(L const& layer, View<Shape const> in) { layer.capabilities_for(in); };
+  }
+}
 }  // namespace detail
 
 /// The capabilities that a layer type declares, or the defaults.
 template <class L>
 constexpr Capabilities capabilities_of = [] {
   static_assert(!detail::declares_as_before<L>());
+  static_assert(detail::asks_for_its_inputs<L>(),
+                "layer: capabilities_for must be const and take the Shape of its input, or the Shapes of all inputs");
   if constexpr (requires { L::capabilities; }) {
     static_assert(std::is_same_v<decltype(L::capabilities), Capabilities const>,
                   "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}");

@@ -52,7 +52,7 @@ struct Context {
   static constexpr Index value_cost = 8;  // of reading and writing one value, in multiply-adds
 
   /// Makes `by`, which may be null, run the work, and takes scratch for its workers from `memory`: `size` floats each.
-  void employ(Executor* by, HeapMemory<float>& memory, Index size) {
+  void attach(Executor* by, HeapMemory<float>& memory, Index size) {
     executor = by;
     if (!by || size == 0) return;
     memory.reserve((by->workers() - 1) * size);

@@ -41,7 +41,7 @@ constexpr auto accessors() {
 template <class Struct>
 struct AnyField {
   template <class T>
-  requires(!std::is_same_v<T, Struct>) constexpr operator T() const noexcept;
+  requires(!std::is_base_of_v<T, Struct>) constexpr operator T() const noexcept;  // neither the struct nor a base
 };
 template <class Struct, std::size_t... i>
 constexpr bool takes_fields(std::index_sequence<i...>) {

@@ -16,11 +16,11 @@
 namespace coldpress::freestanding {
 
 template <class T>
-__attribute__((always_inline)) constexpr T larger(T a, std::type_identity_t<T> b) {
+__attribute__((always_inline)) constexpr T max(T a, std::type_identity_t<T> b) {
   return a < b ? b : a;
 }
 template <class T>
-__attribute__((always_inline)) constexpr T smaller(T a, std::type_identity_t<T> b) {
+__attribute__((always_inline)) constexpr T min(T a, std::type_identity_t<T> b) {
   return b < a ? b : a;
 }
 template <class T>

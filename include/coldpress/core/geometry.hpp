@@ -56,7 +56,7 @@ struct Axis {
 
  private:
   constexpr Index outputs_below(Index end) const {
-    return end <= 0 ? 0 : freestanding::smaller(out, stride == 1 ? end : (end + stride - 1) / stride);
+    return end <= 0 ? 0 : freestanding::min(out, stride == 1 ? end : (end + stride - 1) / stride);
   }
 };
 
@@ -102,7 +102,7 @@ struct ConvolutionGeometry {
   /// whichever is more, and the number of the oldest step.
   constexpr Index state() const {
     Index const padded = groups * ((group_outputs() + 15) / 16 * 16);
-    return past() == 0 ? 0 : past() * freestanding::larger(channels, padded) + 1;
+    return past() == 0 ? 0 : past() * freestanding::max(channels, padded) + 1;
   }
 };
 
@@ -121,7 +121,7 @@ struct PoolingGeometry {
 /// A ring buffer of the last steps of a sequence, kept from one call to the next: `steps` steps of `channels` values
 /// each, and then the number of the oldest step. All values are zero before the first call.
 template <class T>
-struct Past {
+struct RingBuffer {
   T* values;  // null: there are no earlier steps
   Index steps, channels;
 

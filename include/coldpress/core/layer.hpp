@@ -62,7 +62,7 @@ concept ViewLayer = Layer<L> && capabilities_of<L>
 .is_view;
 
 /// Any other layer. It computes with the backend's primitives (listed in backend/cpu.hpp). The arguments are described
-/// in backend/backend.hpp: ForwardPass and BackwardPass.
+/// in core/pass.hpp: ForwardPass and BackwardPass.
 ///   forward(backend, pass)              computes pass.y from pass.x
 ///   backward_input(backend, pass)       computes pass.dx from pass.dy; without it, no gradient reaches the input
 ///   backward_parameters(backend, pass)  fills one of pass.sinks per parameter, if it has parameters

@@ -75,7 +75,7 @@ struct Batch {
   }
 };
 /// A batch size that is known only at run time.
-struct AnyBatch {
+struct DynamicBatch {
   using Count = Index;
   static constexpr Index capacity = 0;
   static Count count(Index samples) { return samples; }

@@ -51,7 +51,7 @@ struct Lines {
 };
 /// Lines that start at equal distances, and how many of them are normalised at once.
 constexpr Index lines_in_a_run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
-constexpr Index lines_at_once(Along const& a) { return freestanding::smaller<Index>(lines_in_a_run(a), 64); }
+constexpr Index lines_at_once(Along const& a) { return freestanding::min<Index>(lines_in_a_run(a), 64); }
 
 /// f(sample, backend, lines, rows in scratch for them) for all lines of all samples.
 template <class Backend, class F>
@@ -64,7 +64,7 @@ constexpr void each_lines(Backend const& backend, Along const& a, auto const& sa
       Index const start = o * a.extent * a.inner;
       for (Index first = 0; first < run; first += most)
         f(n, by, Lines{start + first * stride, stride, a.inner},
-          Rows<T>{by.scratch, freestanding::smaller(most, run - first), a.extent, pitch});
+          Rows<T>{by.scratch, freestanding::min(most, run - first), a.extent, pitch});
     }
   });
 }

@@ -12,7 +12,7 @@ namespace coldpress {
 
 /// The position in a minibatch at which an operation is applied: sample, first feature, and training step (0:
 /// inference).
-struct At {
+struct Position {
   Index row, column;
   std::uint64_t step;
 };
@@ -32,7 +32,7 @@ struct Math {
   static constexpr T log(T x) { return freestanding::log(x); }
   /// log(1 + e^x)
   static constexpr T softplus(T x) {
-    return freestanding::larger(x, T{}) + freestanding::log1p(freestanding::exp(-freestanding::fabs(x)));
+    return freestanding::max(x, T{}) + freestanding::log1p(freestanding::exp(-freestanding::fabs(x)));
   }
   /// The distribution function of the standard normal.
   static constexpr T normal_cdf(T x) { return freestanding::erfc(x * T(-0.70710678118654752)) / 2; }
@@ -41,7 +41,7 @@ struct Math {
   static constexpr T fma(T a, T b, T c) { return freestanding::fma(a, b, c); }
   /// The random word of feature at.column of sample at.row: word (column / 16) % 4 of Philox at {16 (column / 64) +
   /// column % 16, row, step}. Sixteen neighbours use the same word of their blocks, so that a vector is drawn at once.
-  static constexpr std::uint32_t random(std::uint64_t key, At at) {
+  static constexpr std::uint32_t random(std::uint64_t key, Position at) {
     auto const column = static_cast<std::uint32_t>(at.column);
     return philox<std::uint32_t>({{column / 64 * 16 + column % 16, static_cast<std::uint32_t>(at.row),
                                    static_cast<std::uint32_t>(at.step), static_cast<std::uint32_t>(at.step >> 32)}},
@@ -62,7 +62,7 @@ __attribute__((always_inline)) constexpr T gated(T x, T gate) {
 /// operation that reads at.row or at.column, and whose layer has no `seed`, must declare `static constexpr bool
 /// positioned = true`.
 template <class Op>
-concept Pointwise = requires(Op const& op, double x, At at) {
+concept Pointwise = requires(Op const& op, double x, Position at) {
   { op.value(x, at) } -> std::same_as<double>;
   { op.gradient(x, x, at) } -> std::same_as<double>;
   { Op::needs_input } -> std::convertible_to<bool>;
@@ -97,7 +97,7 @@ struct Chain<> {
   static constexpr bool needs_input = false;
   static constexpr bool heavy = false;
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return x;
   }
 };
@@ -112,13 +112,13 @@ struct Chain<Op, Rest...> {
   [[no_unique_address]] Chain<Rest...> rest;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At at) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position at) const {
     return rest.value(op.value(x, at), at);
   }
   /// The derivative dy/dx of the whole chain. x is read only if needs_input is true. The derivatives are multiplied
   /// from the last operation to the first.
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T y, At at) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T y, Position at) const {
     if constexpr (sizeof...(Rest) == 0) {
       return op.gradient(x, y, at);
     } else {
@@ -145,10 +145,11 @@ struct ErasedOp {
   bool needs_input;
   void const* op;  // the operation itself, which is trivially copyable
   /// Computes x <- value(x).
-  void (*value)(void const* op, float* x, Block block, At at);
+  void (*value)(void const* op, float* x, Block block, Position at);
   /// Computes slope <- gradient(x, y), or slope <- slope * gradient(x, y) if `multiply` is set. x may be null unless
   /// needs_input is true.
-  void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block, At at);
+  void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block,
+                   Position at);
 };
 
 struct ErasedChain {

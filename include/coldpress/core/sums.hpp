@@ -26,7 +26,7 @@ constexpr void sum_columns(Backend const& backend, Index count, Index terms, std
   } else {
     each_range(backend, (count + line_values - 1) / line_values, Context::value_cost * line_values * terms,
                [&](Index first, Index last, auto const&) {
-                 Index const begin = first * line_values, end = freestanding::smaller(last * line_values, count);
+                 Index const begin = first * line_values, end = freestanding::min(last * line_values, count);
                  for (T* const sums : to) {
                    for (Index j = begin; j < end; ++j) sums[j] = T{};
                  }
@@ -58,7 +58,7 @@ constexpr void sum_channels(Backend const& backend, Index rows, Index channels, 
     Index const at_once = positions == 1 ? line_values : 1;
     each_range(backend, (channels + at_once - 1) / at_once, Context::value_cost * at_once * positions * rows,
                [&](Index first, Index last, auto const&) {
-                 Index const begin = first * at_once, stop = freestanding::smaller(last * at_once, channels);
+                 Index const begin = first * at_once, stop = freestanding::min(last * at_once, channels);
                  if (positions == 1) {
                    for (Index c = begin; c < stop; ++c) to[c] = 0;
                    for (Index i = 0; i < rows; ++i) {
@@ -102,7 +102,7 @@ constexpr void each_channel_value(Backend const& backend, X const& x, Index chan
     } else {
       typename Numbers::value_type numbers[count][block];
       for (Index first = 0; first < channels; first += block) {
-        Index const width = freestanding::smaller(block, channels - first);
+        Index const width = freestanding::min(block, channels - first);
         for (Index k = 0; k < width; ++k) {
           Numbers const own = of_channel(first + k);
           ((numbers[n][k] = own[n]), ...);
@@ -149,7 +149,7 @@ constexpr void sum_numbered_rows(Backend const& backend, X const& x, DY const& d
   } else {
     Index const cost = Context::value_cost * line_values * (numbers + table_rows);
     each_range(backend, (width + line_values - 1) / line_values, cost, [&](Index begin, Index end, auto const&) {
-      Index const first = begin * line_values, last = freestanding::smaller(end * line_values, width);
+      Index const first = begin * line_values, last = freestanding::min(end * line_values, width);
       for (Index r = 0; r < table_rows; ++r)
         for (Index f = first; f < last; ++f) to[r * width + f] = T{};
       for (Index n = 0; n < x.rows; ++n) {

@@ -4,8 +4,8 @@
 #include <coldpress/dynamic/layer.hpp>
 #include <coldpress/dynamic/separate_loss.hpp>
 #include <coldpress/dynamic/to_config.hpp>
-#include <coldpress/graph/network.hpp>
-#include <coldpress/optim/solver.hpp>
+#include <coldpress/typed/network.hpp>
+#include <coldpress/typed/solver.hpp>
 
 #include <array>
 
@@ -127,10 +127,10 @@ class Adapted final : public Executable, private Training {
   }
   std::vector<std::pair<std::string, double>> statistics(Mode mode) const override {
     std::vector<std::pair<std::string, double>> all;
-    tally(*this, mode).for_each([&](std::string_view name, double value) { all.emplace_back(name, value); });
+    accumulator(*this, mode).for_each([&](std::string_view name, double value) { all.emplace_back(name, value); });
     return all;
   }
-  void reset_statistics(Mode mode) override { tally(*this, mode).reset(); }
+  void reset_statistics(Mode mode) override { accumulator(*this, mode).reset(); }
   bool has_losses() const override { return Net::Graph::has_losses; }
   std::vector<std::pair<std::string, float>> const& losses() const override { return losses_; }
   std::span<Values const> outputs() const override { return made_; }
@@ -206,18 +206,19 @@ class Adapted final : public Executable, private Training {
   void update(Optimizer const& optimizer, TrainingOptions const& options, Progress& progress, Slots slots) {
     UpdateSink<Optimizer, float> sink{optimizer, 0, base(data), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = base(state + s);
-    Turn<Optimizer, float> const turn{sink, options, options.minibatch_size, progress, batch_, frozen_.data()};
+    UpdateStep<Optimizer, float> const update_step{sink,     options, options.minibatch_size,
+                                                   progress, batch_,  frozen_.data()};
     float const* const fresh = training_.gradients().data();
     float* const sums = gradients_.data();
-    for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = turn.adds() ? sums[i] + fresh[i] : fresh[i];
-    turn.finish(ready<typename Net::Backend>(), sums, slots, Net::Graph::parameter_count);
-    progress = turn.after();
+    for (Index i = 0; i < Net::parameter_size; ++i) sums[i] = update_step.adds() ? sums[i] + fresh[i] : fresh[i];
+    update_step.finish(ready<typename Net::Backend>(), sums, slots, Net::Graph::parameter_count);
+    progress = update_step.after();
   }
   static_assert(std::is_empty_v<typename Net::Storage>, "adapt: takes networks in the host's memory");
-  using Gathered = Tally<typename Net::Graph, typename Net::Storage>;
+  using Metrics = MetricAccumulator<typename Net::Graph, typename Net::Storage>;
   template <class Self>
-  static auto& tally(Self& self, Mode mode) {
-    std::conditional_t<std::is_const_v<Self>, Gathered const, Gathered>& evaluated = self.evaluation_;
+  static auto& accumulator(Self& self, Mode mode) {
+    std::conditional_t<std::is_const_v<Self>, Metrics const, Metrics>& evaluated = self.evaluation_;
     return mode == Mode::training ? self.trained_ : evaluated;
   }
   float* base(int buffer) {
@@ -236,7 +237,7 @@ class Adapted final : public Executable, private Training {
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
-  Gathered trained_{typename Net::Storage{}};  // over training steps
+  Metrics trained_{typename Net::Storage{}};  // over training steps
   /// The graph with only the first output, because an objective compares only that.
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};

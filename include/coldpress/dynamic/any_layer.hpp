@@ -3,7 +3,7 @@
 
 #include <coldpress/core/executor.hpp>
 #include <coldpress/dynamic/custom.hpp>
-#include <coldpress/graph/run.hpp>
+#include <coldpress/run/run.hpp>
 
 #include <memory>
 #include <typeindex>
@@ -15,7 +15,7 @@ namespace coldpress::dynamic {
 class AnyLayer {
  public:
   using Inputs = std::array<Rows<float>, max_inputs>;
-  using Forward = ForwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Then<Chain<>, float>, float>;
+  using Forward = ForwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>;
   using Backward = BackwardPass<Shapes, Inputs, ParameterView<float const>, Rows<float>, Rows<float>, Inputs, Chain<>,
                                 GradientSinks<float>, float>;
   /// The primitives that the layer computes with: those of the reference, or the CPU's as compiled with the layer.

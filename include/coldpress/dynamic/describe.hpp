@@ -2,11 +2,11 @@
 #pragma once
 
 #include <coldpress/dynamic/layer_config.hpp>
-#include <coldpress/graph/describe.hpp>
+#include <coldpress/typed/describe.hpp>
 
 namespace coldpress::dynamic {
 
-/// The plan of a config, like that of a network type in graph/describe.hpp: as data, as a table, and as a graph for
+/// The plan of a config, like that of a network type in typed/describe.hpp: as data, as a table, and as a graph for
 /// GraphViz. `input` is the shape of one sample, if the config does not give it. They throw what Layer::from_config
 /// throws.
 Description description(LayerConfig const& config, std::optional<Shape> input = {});

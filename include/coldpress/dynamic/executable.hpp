@@ -3,7 +3,7 @@
 
 #include <coldpress/dynamic/layer_config.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
-#include <coldpress/optim/update.hpp>
+#include <coldpress/run/update.hpp>
 
 #include <span>
 #include <string>

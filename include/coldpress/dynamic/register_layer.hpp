@@ -12,9 +12,9 @@ namespace coldpress::dynamic {
 inline namespace COLDPRESS_ISA {
 
 template <Described L>
-class Registered final : public AnyLayer {
+class RegisteredCustom final : public AnyLayer {
  public:
-  explicit Registered(L const& layer) : layer_(layer) {}
+  explicit RegisteredCustom(L const& layer) : layer_(layer) {}
 
   Custom custom(bool weights) const override { return custom_of(layer_, weights); }
   Node node(View<int const> inputs, Shapes in) const override {
@@ -55,15 +55,15 @@ class Registered final : public AnyLayer {
     visit(with, [&](auto const& backend) {
       if constexpr (JoinLayer<L>) {
         auto const& other = pass.x[1];
-        using Join = With<decltype(layer_.join()), float>;
+        using Join = BinaryPostOp<decltype(layer_.join()), float>;
         backend.map(pass.x[0], pass.y,
-                    Then<Chain<>, float, Join>{
+                    PostOps<Chain<>, float, Join>{
                         {}, pass.step, nullptr, 0, {layer_.join(), other.data, other.pitch, other.columns}});
       } else if constexpr (ComputeLayer<L> && OneInput<L>) {
         layer_.forward(
             backend,
-            ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, Then<Chain<>, float>, float>{
-                pass.in[0], pass.x[0], pass.p, pass.y, pass.then, pass.memory, pass.state, pass.key, pass.step});
+            ForwardPass<Shape, Rows<float>, ParameterView<float const>, Rows<float>, PostOps<Chain<>, float>, float>{
+                pass.in[0], pass.x[0], pass.p, pass.y, pass.post_ops, pass.memory, pass.state, pass.key, pass.step});
       } else if constexpr (ComputeLayer<L>) {
         layer_.forward(backend, pass);
       }
@@ -79,7 +79,7 @@ class Registered final : public AnyLayer {
       if constexpr (JoinLayer<L>) {
         for (std::size_t k : {0, 1}) {
           if (pass.dx[k].data)
-            backend.join_gradient(layer_, k == 1, pass.dy, pass.x[0], pass.x[1], pass.dx[k], pass.slope);
+            backend.join_gradient(layer_, k == 1, pass.dy, pass.x[0], pass.x[1], pass.dx[k], pass.derivative);
         }
       } else if constexpr (requires { layer_.backward_input(backend, own); }) {
         layer_.backward_input(backend, own);
@@ -111,7 +111,7 @@ class Registered final : public AnyLayer {
     visit(with, [&](auto const& backend) {
       if constexpr (OneInput<L>) {
         f(backend, coldpress::detail::backward_pass(pass.in[0], pass.x[0], pass.p, pass.y, pass.dy, pass.dx[0],
-                                                    pass.slope, pass.sinks, pass.memory, pass.key, pass.step));
+                                                    pass.derivative, pass.sinks, pass.memory, pass.key, pass.step));
       } else {
         f(backend, pass);
       }
@@ -131,7 +131,7 @@ void register_layer() {
   static_assert(Described<L>, "register_layer: the layer needs COLDPRESS_FIELDS(TYPE, FIELDS...)");
   static_assert(std::is_default_constructible_v<L>, "register_layer: the layer's fields need defaults");
   auto const make = [](Custom const& custom) -> std::shared_ptr<AnyLayer const> {
-    return std::make_shared<Registered<L>>(layer_from<L>(custom));
+    return std::make_shared<RegisteredCustom<L>>(layer_from<L>(custom));
   };
   register_type(L::name,
                 {.type = typeid(L), .source = Source<L>, .any_steps = LayerTraits<L>::any_steps, .make = make});

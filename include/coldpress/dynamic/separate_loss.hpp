@@ -3,10 +3,10 @@
 
 // The loss layer and the adapter use it.
 
-#include <coldpress/backend/backend.hpp>
 #include <coldpress/core/memory.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/dynamic/executable.hpp>
-#include <coldpress/optim/solver.hpp>
+#include <coldpress/typed/solver.hpp>
 
 #include <algorithm>
 

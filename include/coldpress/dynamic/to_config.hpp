@@ -3,7 +3,7 @@
 
 #include <coldpress/dynamic/executable.hpp>
 #include <coldpress/dynamic/graph_parts.hpp>
-#include <coldpress/graph/static_graph.hpp>
+#include <coldpress/typed/static_graph.hpp>
 
 #include <tuple>
 #include <utility>

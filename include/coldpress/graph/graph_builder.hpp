@@ -230,7 +230,8 @@ class GraphBuilder {
       check(!at(about_, i).reads_labels || at(graph_.nodes, source(node.inputs[1])).kind == Node::Kind::input,
             "the labels of a loss, or of a statistic, must be an input of the network", i);
       bool const used = at(about_, i).used || node.kind == Node::Kind::loss;
-      check(used || !node.parameters, "has weights, but no output of the network and no loss depends on its output", i);
+      check(used || !node.parameters,
+            "a layer has weights, but no output of the network and no loss depends on its output", i);
       for (int k = 0; used && k < node.input_count(); ++k) at(about_, node.inputs[k]).used = true;
     }
   }

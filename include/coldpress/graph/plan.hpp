@@ -211,10 +211,10 @@ class Planner {
         extend(group.value, reads_again(nodes_, reader, k) ? backward(g) : forward(g));
         if (!edge.passes_gradient) continue;
         int const arrives = schedule_.backward(reader, g);
-        group.gradient.first = freestanding::smaller(group.gradient.first, arrives);
-        int const slope = options_.keep_gradients ? end_ : arrives;
-        if (group.kept.used()) extend(group.kept, slope);
-        if (group.chain_length > 0) extend(group.value, slope);
+        group.gradient.first = freestanding::min(group.gradient.first, arrives);
+        int const derivative = options_.keep_gradients ? end_ : arrives;
+        if (group.kept.used()) extend(group.kept, derivative);
+        if (group.chain_length > 0) extend(group.value, derivative);
       }
     }
   }
@@ -245,7 +245,7 @@ class Planner {
     Arena arena{groups_};
     int earliest = end_;
     auto const starts = [&](Buffer const& gradient) {
-      if (gradient.used()) earliest = freestanding::smaller(earliest, gradient.first);
+      if (gradient.used()) earliest = freestanding::min(earliest, gradient.first);
     };
     for (int g = 0; g < count_; ++g) {
       Group& group = groups_[g];
@@ -273,22 +273,22 @@ class Planner {
   /// Appends the gradients of the network's inputs at the end, in rows without padding, as the user sees them.
   constexpr void append_input_gradients() {
     if (!options_.training || !options_.input_gradient) return;
-    for (int input = 0; input < freestanding::smaller(inputs_, max_network_inputs); ++input) {
+    for (int input = 0; input < freestanding::min(inputs_, max_network_inputs); ++input) {
       bool const reached = reaches_input(input);
       plan_.reaches_all = plan_.reaches_all && reached;
       if (!reached) continue;
       Index const pitch = nodes_[network_input_[input]].shape.size();
       plan_.input_gradients[input] = {
-          .offset = plan_.workspace, .pitch = pitch, .size = cells(pitch), .first = count_, .last = end_};
-      plan_.workspace += cells(pitch);
-      plan_.sum += cells(pitch);
+          .offset = plan_.workspace, .pitch = pitch, .size = padded_size(pitch), .first = count_, .last = end_};
+      plan_.workspace += padded_size(pitch);
+      plan_.sum += padded_size(pitch);
     }
   }
 
  private:
   constexpr Index padded(int node) const { return options_.pitch(nodes_[node].shape.size()); }
-  static constexpr Index cells(Index n) { return (n + 15) / 16 * 16; }
-  static constexpr void extend(Buffer& buffer, int last) { buffer.last = freestanding::larger(buffer.last, last); }
+  static constexpr Index padded_size(Index n) { return (n + 15) / 16 * 16; }
+  static constexpr void extend(Buffer& buffer, int last) { buffer.last = freestanding::max(buffer.last, last); }
   /// The step at which group g is computed, and the step after which its gradient no longer needs anything.
   constexpr int forward(int g) const { return schedule_.forward(groups_[g], g); }
   constexpr int backward(int g) const { return options_.keep_gradients ? end_ : schedule_.backward(groups_[g], g); }
@@ -307,11 +307,11 @@ class Planner {
   /// Makes the memory that the group's layer keeps from forward to backward, and its state from call to call.
   constexpr void make_memory(Group& group, int g) {
     Node const& head = nodes_[group.head];
-    Index const memory = cells(head.memory + (group.pooling >= 0 ? nodes_[group.pooling].memory : 0));
+    Index const memory = padded_size(head.memory + (group.pooling >= 0 ? nodes_[group.pooling].memory : 0));
     group.memory = {
         .pitch = memory, .size = memory, .first = g, .last = group.needs_gradient ? backward(g) : forward(g)};
     group.state = plan_.state;
-    plan_.state += cells(head.state);
+    plan_.state += padded_size(head.state);
     plan_.streams = plan_.streams && head.streams;
   }
   /// Makes the group's value, the chain's input if its derivative needs that, and the gradient. The gradient lives from
@@ -319,7 +319,7 @@ class Planner {
   constexpr void make_values(Group& group, int g) const {
     Index const size = padded(group.output);
     Index const pitch = group.is_output ? nodes_[group.output].shape.size() : size;  // outputs have no padding
-    group.value = {.pitch = pitch, .size = cells(pitch), .first = g, .last = group.is_output ? end_ : forward(g)};
+    group.value = {.pitch = pitch, .size = padded_size(pitch), .first = g, .last = group.is_output ? end_ : forward(g)};
     if (!group.needs_gradient) return;
     int const seed = !group.seeded ? -1 : options_.keep_gradients ? end_ : count_;
     if ((group.head >= 0 || group.join >= 0) && group.chain_needs_input)

@@ -15,8 +15,8 @@ template <class Kernels, class Table>
 constexpr bool has = std::is_base_of_v<Kernels, Table>;
 }  // namespace cpu
 
-struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
-  /// Its programs pass run-time numbers where those of Cpu have constants; see graph/linked_program.hpp.
+struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
+  /// Its programs pass run-time numbers where those of Cpu have constants; see typed/linked_program.hpp.
   static constexpr bool linked = true;
   template <class Optimizer>
   static constexpr bool fuses_update =
@@ -51,20 +51,20 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
   using TableCpu::product;
   template <class Chain, class Join>
   void affine(cpu::In x, float const* weight, float const* bias, cpu::Out y,
-              Then<Chain, float, Join> const& then) const {
-    compiled_in().affine(x, weight, bias, y, then);
+              PostOps<Chain, float, Join> const& post_ops) const {
+    compiled_in().affine(x, weight, bias, y, post_ops);
   }
   template <class Chain>
-  void product(cpu::In dy, float const* weight, cpu::Out dx, Slope<Chain, float> const& slope) const {
-    compiled_in().product(dy, weight, dx, slope);
+  void product(cpu::In dy, float const* weight, cpu::Out dx, Derivative<Chain, float> const& derivative) const {
+    compiled_in().product(dy, weight, dx, derivative);
   }
   template <class Chain, class Join>
-  void map(cpu::In x, cpu::Out y, Then<Chain, float, Join> const& then) const {
-    compiled_in().map(x, y, then);
+  void map(cpu::In x, cpu::Out y, PostOps<Chain, float, Join> const& post_ops) const {
+    compiled_in().map(x, y, post_ops);
   }
   template <class Chain>
-  void map_gradient(cpu::In dy, cpu::Out dx, Slope<Chain, float> const& slope) const {
-    compiled_in().map_gradient(dy, dx, slope);
+  void map_gradient(cpu::In dy, cpu::Out dx, Derivative<Chain, float> const& derivative) const {
+    compiled_in().map_gradient(dy, dx, derivative);
   }
 
   // Built-in losses, layers and sinks have ready-made kernels. Custom ones are compiled with the program, for the
@@ -87,19 +87,19 @@ struct LinkedCpu : cpu::TableCpu<cpu::NoHalves> {
   }
   template <class L>
   void join_gradient(L const& layer, bool second, cpu::In dy, cpu::In a, cpu::In b, cpu::Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
+                     Derivative<ErasedChain, float> const& derivative) const {
     if constexpr (cpu::has<cpu::JoinGradientKernels<L>, cpu::TrainingTable>) {
-      TableCpu::join_gradient(layer, second, dy, a, b, dx, slope);
+      TableCpu::join_gradient(layer, second, dy, a, b, dx, derivative);
     } else {
-      compiled_in().join_gradient(layer, second, dy, a, b, dx, slope);
+      compiled_in().join_gradient(layer, second, dy, a, b, dx, derivative);
     }
   }
   template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    if constexpr (cpu::has<cpu::HandOverKernels<Sink>, cpu::TrainingTable>) {
-      TableCpu::hand_over(gradient, size, sink);
+  void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
+    if constexpr (cpu::has<cpu::ApplyGradientKernels<Sink>, cpu::TrainingTable>) {
+      TableCpu::apply_gradient(gradient, size, sink);
     } else {
-      compiled_in().hand_over(gradient, size, sink);
+      compiled_in().apply_gradient(gradient, size, sink);
     }
   }
   template <class L>

@@ -6,7 +6,7 @@
 
 namespace coldpress::cpu {
 
-struct RuntimeCpu : TableCpu<MaybeHalves> {
+struct RuntimeCpu : TableCpu<ForConfigs> {
   Index storage_size(Parameter const& parameter) const {
     return halves ? HalfLayout::storage_size(parameter) : Layout::storage_size(parameter);
   }

@@ -4,10 +4,10 @@
 // Each instruction set level has two tables, because a program that never trains links only the first. The last
 // argument of a function is the context: the threads and the scratch memory that it may use.
 
-#include <coldpress/backend/backend.hpp>
 #include <coldpress/backend/layout.hpp>
-#include <coldpress/backend/steps.hpp>
+#include <coldpress/backend/single_sample.hpp>
 #include <coldpress/core/executor.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/layers.hpp>
 #include <coldpress/optim/optimizers.hpp>
 
@@ -15,12 +15,12 @@ namespace coldpress::cpu {
 
 /// The kernel that passes a gradient in memory to a sink.
 template <class Sink>
-struct HandOverKernels {
-  void (*hand_over)(float const* gradient, Index size, Sink const& sink, Context const& context);
+struct ApplyGradientKernels {
+  void (*apply_gradient)(float const* gradient, Index size, Sink const& sink, Context const& context);
 };
 /// The kernels that compute the gradient of a parameter and pass it to a sink.
 template <class Sink>
-struct SinkKernels : HandOverKernels<Sink> {
+struct SinkKernels : ApplyGradientKernels<Sink> {
   void (*weight_gradient)(In x, In dy, Sink const& sink, Context const& context);
   void (*sum_rows)(In dy, Sink const& sink, Context const& context);
   void (*recurrent_weight_gradient)(Recurrence<float> const& r, Sink const& sink, Context const& context);
@@ -31,7 +31,7 @@ struct SinkKernels : HandOverKernels<Sink> {
 template <class Optimizer, bool heavy = Optimizer::heavy>
 struct OptimizerKernels : SinkKernels<UpdateSink<Optimizer, float>> {};
 template <class Optimizer>
-struct OptimizerKernels<Optimizer, true> : HandOverKernels<UpdateSink<Optimizer, float>> {};
+struct OptimizerKernels<Optimizer, true> : ApplyGradientKernels<UpdateSink<Optimizer, float>> {};
 /// Both are null for losses that read whole samples; `target_gradient` is also null if targets get no gradient.
 template <class LossType>
 struct LossKernels {
@@ -52,42 +52,44 @@ struct JoinKernels {
 template <class JoinLayer>
 struct JoinGradientKernels {
   void (*gradient)(JoinLayer const& layer, bool second, In dy, In a, In b, Out dx,
-                   Slope<ErasedChain, float> const& slope, Context const& context);
+                   Derivative<ErasedChain, float> const& derivative, Context const& context);
 };
 
-/// Returns the kernel that computes a step of this type (backend/steps.hpp).
+/// Returns the kernel that computes a step of this type (backend/single_sample.hpp).
 template <class Step>
 struct StepKernels {
   Kernel (*kernel_of)(Step const& step);
 };
 
 struct CommonKernels {
-  void (*affine)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+  void (*affine)(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops,
                  Context const& context);
-  void (*affine_halves)(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then,
+  void (*affine_halves)(In x, float const* weight, float const* bias, Out y,
+                        PostOps<ErasedChain, float> const& post_ops,
                         Context const& context);  // the same with a Bfloat16 weight matrix
   // dx without a derivative: the forward pass of a layer that multiplies by the transpose of a matrix.
   void (*plain_product)(In dy, float const* weight, Out dx, Context const& context);
   void (*plain_product_halves)(In dy, float const* weight, Out dx, Context const& context);
   void (*convolve)(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                   Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows,
+                   PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows,
                    Context const& context);
-  void (*pool)(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places,
+  void (*pool)(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places,
                Context const& context);
-  void (*map)(In x, Out y, Then<ErasedChain, float> const& then, Context const& context);
+  void (*map)(In x, Out y, PostOps<ErasedChain, float> const& post_ops, Context const& context);
   void (*normalize)(Normalization kind, In x, Out y, Context const& context);
   void (*recurrent)(Recurrence<float> const& r, float const* weights, Context const& context);
   void (*copy)(Sequence<float const> const& from, Sequence<float> const& to, bool add);
 };
 struct CommonTrainingKernels {
-  void (*product)(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+  void (*product)(In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative,
+                  Context const& context);
   void (*convolve_input_gradient)(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                                  Slope<ErasedChain, float> const& slope, Windows<float> const& windows,
+                                  Derivative<ErasedChain, float> const& derivative, Windows<float> const& windows,
                                   Context const& context);
   void (*pool_gradient)(PoolingGeometry const& g, In dy, float const* places, Out dx,
-                        Slope<ErasedChain, float> const& slope, Context const& context);
-  void (*map_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
-  void (*add_gradient)(In dy, Out dx, Slope<ErasedChain, float> const& slope, Context const& context);
+                        Derivative<ErasedChain, float> const& derivative, Context const& context);
+  void (*map_gradient)(In dy, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context);
+  void (*add_gradient)(In dy, Out dx, Derivative<ErasedChain, float> const& derivative, Context const& context);
   void (*normalize_gradient)(Normalization kind, In y, In dy, Out dx, Context const& context);
   void (*limit_columns)(Out weights, float most);
   double (*squared_norm)(float const* values, Index size, Context const& context);

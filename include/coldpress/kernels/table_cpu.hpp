@@ -7,40 +7,43 @@
 
 namespace coldpress::cpu {
 
-/// `halves` says whether the weight matrices of dense layers are stored as Bfloat16; here they never are.
-struct NoHalves {
+/// What differs between network types and configs. `halves` says whether the weight matrices of dense layers are stored
+/// as Bfloat16. Network types copy each sample to one place before recorded calls read it, configs do not.
+struct ForTypes {
   static constexpr bool halves = false;
+  using Tape = BasicTape<false>;
 };
-struct MaybeHalves {
+struct ForConfigs {
   bool halves = false;
+  using Tape = BasicTape<true>;
 };
 
-/// `Halves` is NoHalves or MaybeHalves.
-template <class Halves>
-struct TableCpu : Layout, Context, Halves {
+/// `Networks` is ForTypes or ForConfigs.
+template <class Networks>
+struct TableCpu : Layout, Context, Networks {
   /// Whether the optimizer's step can be the epilogue of a gradient's tile.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
 
   Table const* table = nullptr;
   TrainingTable const* training = nullptr;  // null unless the network trains, because it links more kernels
-  Tape* tape = nullptr;                     // if not null, calls of a forward pass are recorded here, not made
+  typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
 
   void prepare_training() { training = &training_table_of(*table); }
 
-  void affine(In x, float const* weight, float const* bias, Out y, Then<ErasedChain, float> const& then) const {
-    if (x.rows > 1) return call(this->halves ? table->affine_halves : table->affine, x, weight, bias, y, then);
-    if (this->halves) return take(affine_step(x, HalfLayout::matrix(weight), bias, y, then));
-    take(affine_step(x, weight, bias, y, then));
+  void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const {
+    if (x.rows > 1) return call(this->halves ? table->affine_halves : table->affine, x, weight, bias, y, post_ops);
+    if (this->halves) return take(affine_step(x, HalfLayout::matrix(weight), bias, y, post_ops));
+    take(affine_step(x, weight, bias, y, post_ops));
   }
-  void product(In dy, float const* weight, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->product(dy, weight, dx, slope, *this);
+  void product(In dy, float const* weight, Out dx, Derivative<ErasedChain, float> const& derivative) const {
+    training->product(dy, weight, dx, derivative, *this);
   }
   // For layers without pointwise operations after them.
-  void affine(In x, float const* weight, float const* bias, Out y, Then<Chain<>, float> const&) const {
-    affine(x, weight, bias, y, Then<ErasedChain, float>{});
+  void affine(In x, float const* weight, float const* bias, Out y, PostOps<Chain<>, float> const&) const {
+    affine(x, weight, bias, y, PostOps<ErasedChain, float>{});
   }
-  void product(In dy, float const* weight, Out dx, Slope<Chain<>, float> const&) const {
+  void product(In dy, float const* weight, Out dx, Derivative<Chain<>, float> const&) const {
     (this->halves ? table->plain_product_halves : table->plain_product)(dy, weight, dx, *this);
   }
   template <class Sink>
@@ -52,14 +55,15 @@ struct TableCpu : Layout, Context, Halves {
     static_cast<SinkKernels<Sink> const&>(*training).sum_rows(dy, sink, *this);
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                Then<ErasedChain, float> const& then, float* state, Windows<float> const& windows = {}) const {
+                PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const {
     if (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)
-      return take(convolution_step(g, x, weight, bias, y, then, state));
-    call(table->convolve, g, x, weight, bias, y, then, state, windows);
+      return take(convolution_step(g, x, weight, bias, y, post_ops, state));
+    call(table->convolve, g, x, weight, bias, y, post_ops, state, windows);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
-                               Slope<ErasedChain, float> const& slope, Windows<float> const& windows = {}) const {
-    training->convolve_input_gradient(g, dy, weight, dx, slope, windows, *this);
+                               Derivative<ErasedChain, float> const& derivative,
+                               Windows<float> const& windows = {}) const {
+    training->convolve_input_gradient(g, dy, weight, dx, derivative, windows, *this);
   }
   template <class Sink>
   void convolve_parameter_gradients(ConvolutionGeometry const& g, In x, In dy, Sink const& weights, Sink const* biases,
@@ -67,21 +71,21 @@ struct TableCpu : Layout, Context, Halves {
     SinkKernels<Sink> const& kernels = *training;
     kernels.convolve_parameter_gradients(g, x, dy, weights, biases, windows, *this);
   }
-  void pool(PoolingGeometry const& g, In x, Out y, Then<ErasedChain, float> const& then, float* places) const {
-    call(table->pool, g, x, y, then, places);
+  void pool(PoolingGeometry const& g, In x, Out y, PostOps<ErasedChain, float> const& post_ops, float* places) const {
+    call(table->pool, g, x, y, post_ops, places);
   }
   void pool_gradient(PoolingGeometry const& g, In dy, float const* places, Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
-    training->pool_gradient(g, dy, places, dx, slope, *this);
+                     Derivative<ErasedChain, float> const& derivative) const {
+    training->pool_gradient(g, dy, places, dx, derivative, *this);
   }
-  void map(In x, Out y, Then<ErasedChain, float> const& then) const { call(table->map, x, y, then); }
-  void map(In x, Out y, Then<Chain<DropoutOp>, float> const& then) const { map_as<Dropout>(x, y, then); }
-  void map(In x, Out y, Then<Chain<PowerOp>, float> const& then) const { map_as<Power>(x, y, then); }
-  void map_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->map_gradient(dy, dx, slope, *this);
+  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { call(table->map, x, y, post_ops); }
+  void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
+  void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const { map_as<Power>(x, y, post_ops); }
+  void map_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
+    training->map_gradient(dy, dx, derivative, *this);
   }
-  void add_gradient(In dy, Out dx, Slope<ErasedChain, float> const& slope) const {
-    training->add_gradient(dy, dx, slope, *this);
+  void add_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
+    training->add_gradient(dy, dx, derivative, *this);
   }
   void normalize(Normalization kind, In x, Out y) const { call(table->normalize, kind, x, y); }
   void normalize_gradient(Normalization kind, In y, In dy, Out dx) const {
@@ -97,8 +101,8 @@ struct TableCpu : Layout, Context, Halves {
   }
   template <class L>
   void join_gradient(L const& layer, bool second, In dy, In a, In b, Out dx,
-                     Slope<ErasedChain, float> const& slope) const {
-    static_cast<JoinGradientKernels<L> const&>(*training).gradient(layer, second, dy, a, b, dx, slope, *this);
+                     Derivative<ErasedChain, float> const& derivative) const {
+    static_cast<JoinGradientKernels<L> const&>(*training).gradient(layer, second, dy, a, b, dx, derivative, *this);
   }
   void recurrent(Recurrence<float> const& r, float const* weights) const {
     if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
@@ -119,8 +123,8 @@ struct TableCpu : Layout, Context, Halves {
     call(table->copy, from, to, add);
   }
   template <class Sink>
-  void hand_over(float const* gradient, Index size, Sink const& sink) const {
-    static_cast<HandOverKernels<Sink> const&>(*training).hand_over(gradient, size, sink, *this);
+  void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
+    static_cast<ApplyGradientKernels<Sink> const&>(*training).apply_gradient(gradient, size, sink, *this);
   }
   void constrain(Parameter const& parameter, float* weight, float most) const {
     for_units(parameter, weight, [&](Out units) { training->limit_columns(units, most); });
@@ -153,10 +157,10 @@ struct TableCpu : Layout, Context, Halves {
   }
   /// Computes layer L's pointwise operation, whose type the compiler knows, with the type-erased kernel.
   template <class L, class Op>
-  void map_as(In x, Out y, Then<Chain<Op>, float> const& then) const {
+  void map_as(In x, Out y, PostOps<Chain<Op>, float> const& post_ops) const {
     ErasedOp op = erased<L>();
-    op.op = &then.chain.op;
-    table->map(x, y, {{&op, 1}, then.step}, *this);
+    op.op = &post_ops.chain.op;
+    table->map(x, y, {{&op, 1}, post_ops.step}, *this);
   }
 };
 

@@ -5,21 +5,22 @@
 #include <coldpress/kernels/table.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <tuple>
 
 namespace coldpress::cpu {
 
-/// Kernel calls with their arguments, stored one after another in borrowed memory.
-class Tape {
+/// Kernel calls with their arguments, stored one after another in borrowed memory. `moves_inputs` says whether replayed
+/// calls may read inputs at other addresses than the recorded ones.
+template <bool moves_inputs>
+class BasicTape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
   /// A placeholder for the address of input k while calls are recorded. No memory can have this address, tagged or not.
   /// Replayed calls read the real input in its place.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
-  /// Starts a new recording, for inputs of these sizes. Without inputs, replayed calls read the recorded addresses.
+  /// Starts a new recording, for inputs of these sizes.
   void start(std::span<std::byte> memory, Inputs inputs = {}) {
     memory_ = memory.data(), capacity_ = memory.size(), size_ = 0, inputs_ = inputs, reads_ = nullptr;
   }
@@ -30,14 +31,18 @@ class Tape {
     void* const at = take(sizeof(Recorded<Step>));
     if (!at) return;
     auto& call = *new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
-    if (inputs_.empty()) return;
-    for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
+    if constexpr (moves_inputs) for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
   }
   /// Records a call of any other kernel.
   template <class... Parameters, class... Args>
   void record(void (*kernel)(Parameters...), Args const&... args) {
-    using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
-    record(call<Call>, Call{kernel, args...});
+    if constexpr (moves_inputs) {
+      using Call = std::tuple<void (*)(Parameters...), std::remove_cvref_t<Parameters>...>;
+      record(call<Call>, Call{kernel, args...});
+    } else {  // a closure takes the compiler less time than a tuple
+      auto const made = [=] { kernel(args...); };
+      record([](void const* kept) { (*static_cast<decltype(made)*>(kept))(); }, made);
+    }
   }
   /// The bytes that all calls need. fits() says whether the memory was large enough for them.
   std::size_t size() const { return size_; }
@@ -107,13 +112,13 @@ class Tape {
     f(r.x.data);
   }
   template <class F>
-  static void for_reads(Then<ErasedChain, float>& then, F f) {
-    f(then.join.other);
+  static void for_reads(PostOps<ErasedChain, float>& post_ops, F f) {
+    f(post_ops.join.other);
   }
   template <class Step, class F>
   static void for_reads(Step& step, F f) {
     if constexpr (requires { step.x; }) f(step.x);
-    if constexpr (requires { step.then; }) for_reads(step.then, f);
+    if constexpr (requires { step.post_ops; }) for_reads(step.post_ops, f);
   }
   template <class... Parts, class F>
   static void for_reads(std::tuple<Parts...>& parts, F f) {
@@ -124,28 +129,6 @@ class Tape {
   std::size_t size_ = 0, capacity_ = 0;
   Inputs inputs_;  // of the calls that are being recorded
   Read const* reads_ = nullptr;
-};
-
-/// A tape that owns its memory.
-class HeapTape : public Tape {
- public:
-  void start(Inputs inputs) { Tape::start({memory_.get(), capacity_}, inputs); }
-  /// If calls did not fit, makes room for them and returns true: they have to be recorded again.
-  bool grow() {
-    if (fits()) return false;
-    reserve(size());
-    return true;
-  }
-  /// Makes room for a tape of `size` bytes; what is recorded may be lost.
-  void reserve(std::size_t size) {
-    if (size <= capacity_) return;
-    memory_ = std::make_unique<std::byte[]>(size);
-    capacity_ = size;
-  }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t capacity_ = 0;
 };
 
 /// The recorded calls of a pass over one sample of `input` values, which a stream replays at every step. They are
@@ -187,7 +170,7 @@ class RepeatedCalls {
  private:
   alignas(alignment) float sample_[static_cast<std::size_t>(input)];
   alignas(std::max_align_t) std::byte memory_[capacity];
-  Tape tape_;
+  BasicTape<false> tape_;
   bool kept_ = false, too_long_ = false;
   float const *parameters_ = nullptr, *state_ = nullptr;
   std::uint64_t seed_ = 0;

@@ -101,10 +101,10 @@ struct BatchNormalization {
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     Kept const kept{pass.memory, pass.in[0]};
-    backend.hand_over(kept.weights, kept.channels, pass.sinks[0]);
-    backend.hand_over(kept.biases, kept.channels, pass.sinks[1]);
-    backend.hand_over(kept.means, kept.channels, pass.sinks[2]);
-    backend.hand_over(kept.variances, kept.channels, pass.sinks[3]);
+    backend.apply_gradient(kept.weights, kept.channels, pass.sinks[0]);
+    backend.apply_gradient(kept.biases, kept.channels, pass.sinks[1]);
+    backend.apply_gradient(kept.means, kept.channels, pass.sinks[2]);
+    backend.apply_gradient(kept.variances, kept.channels, pass.sinks[3]);
   }
   static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   constexpr InputCapabilities capabilities_for(Shape const&) const { return {.mixes_samples = true}; }

@@ -54,8 +54,7 @@ struct Concat {
     each_part(backend, samples, outer * whole, [&](Index i, auto first, Index last) {
       each_run(first, last, whole, [&](Index o, auto begin, Index end) {
         for (std::size_t k = 0; k < in.size(); ++k) {
-          Index const from = freestanding::larger<Index>(begin, starts[k]),
-                      to = freestanding::smaller(end, starts[k + 1]);
+          Index const from = freestanding::max<Index>(begin, starts[k]), to = freestanding::min(end, starts[k + 1]);
           if (from < to) f(i, k, o * (starts[k + 1] - starts[k]) + from - starts[k], o * whole + from, to - from);
         }
       });

@@ -31,8 +31,8 @@ struct Convolution {
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
     if (sequence) {
-      Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], apart = dilation[0];
-      g.height = make_axis(steps, filter, stride[0], (filter - 1) * apart, 0, apart);
+      Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], spacing = dilation[0];
+      g.height = make_axis(steps, filter, stride[0], (filter - 1) * spacing, 0, spacing);
     } else {
       g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0]);
       g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1]);
@@ -78,11 +78,11 @@ struct Convolution {
     return Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.then,
+    backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.post_ops,
                      pass.state, pass.windows);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.slope, pass.windows);
+    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.derivative, pass.windows);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];

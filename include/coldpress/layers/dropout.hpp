@@ -15,15 +15,15 @@ struct DropoutOp {
   float scale;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At at) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position at) const {
     return at.step == 0 ? x : x * mask<T>(at);
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T, At at) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T, Position at) const {
     return at.step == 0 ? T{} + 1 : mask<T>(at);
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T mask(At at) const {
+  __attribute__((always_inline)) constexpr T mask(Position at) const {
     return Math<T>::random(key, at) < threshold ? T{} : T{} + scale;
   }
 };

@@ -10,11 +10,11 @@ struct ELUOp {
   float alpha;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return x > T{} ? x : alpha * Math<T>::expm1(x);
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return y > T{} ? T{} + 1 : y + alpha;
   }
 };

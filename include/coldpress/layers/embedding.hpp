@@ -57,7 +57,7 @@ struct Embedding {
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto* const gradient = backend.scratch;
     sum_numbered_rows(backend, pass.x, pass.dy, vocabulary, features, gradient);
-    backend.hand_over(gradient, vocabulary * features, pass.sinks[0]);
+    backend.apply_gradient(gradient, vocabulary * features, pass.sinks[0]);
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};

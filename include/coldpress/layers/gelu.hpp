@@ -10,11 +10,11 @@ struct GELUOp {
   bool approximate;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return gated(x, approximate ? Math<T>::sigmoid(argument(x)) : Math<T>::normal_cdf(x));
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T, Position) const {
     if (approximate) {
       T const s = Math<T>::sigmoid(argument(x)), square = x * x;
       return s + gated(x * Math<T>::fma(square, Math<T>::number(3 * cubic), Math<T>::number(linear)), s * (1 - s));

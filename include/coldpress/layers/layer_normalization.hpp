@@ -72,8 +72,8 @@ struct LayerNormalization {
         return std::array<T, 2>{(x[i] - mean) * scale * dy[i], dy[i]};
       };
     });
-    backend.hand_over(dw, size, pass.sinks[0]);
-    backend.hand_over(db, size, pass.sinks[1]);
+    backend.apply_gradient(dw, size, pass.sinks[0]);
+    backend.apply_gradient(db, size, pass.sinks[1]);
   }
   static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {

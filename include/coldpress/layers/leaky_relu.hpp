@@ -10,11 +10,11 @@ struct LeakyReLUOp {
   float slope;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return x > T{} ? x : slope * x;
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return y > T{} ? T{} + 1 : T{} + slope;
   }
 };

@@ -27,14 +27,14 @@ struct Linear {
 
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return freestanding::larger(extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0,
-                                extent.training ? Backend::weight_gradient_scratch(in.size(), output_size) : 0);
+    return freestanding::max(extent.input_gradient ? Backend::product_scratch(in.size(), output_size) : 0,
+                             extent.training ? Backend::weight_gradient_scratch(in.size(), output_size) : 0);
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.affine(pass.x, pass.p[0], pass.p[1], pass.y, pass.then);
+    backend.affine(pass.x, pass.p[0], pass.p[1], pass.y, pass.post_ops);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.product(pass.dy, pass.p[0], pass.dx, pass.slope);
+    backend.product(pass.dy, pass.p[0], pass.dx, pass.derivative);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     backend.weight_gradient(pass.x, pass.dy, pass.sinks[0]);

@@ -1,10 +1,10 @@
 // The layer LRN: local response normalisation.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/layers/power.hpp>
 
 #include <array>
@@ -91,7 +91,7 @@ struct LRN {
   template <class T>
   constexpr void raise(auto const& backend, T const* means, T* to, Index values) const {
     backend.map(Rows<T const>{means, 1, values, values}, Rows<T>{to, 1, values, values},
-                Then<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
+                PostOps<Chain<PowerOp>, T>{chain_of(PowerOp{-power, scale, shift})});
   }
   /// For windows within a channel: writes the sums of f(place) over the rows of the windows to `between`.
   template <class T, class F>
@@ -117,8 +117,8 @@ struct LRN {
       Index const start = o * a.extent * a.inner;
       freestanding::fill_n(to + start + begin, end - begin, T{});
       for (Index d = -before; d <= after; ++d) {
-        Index const stop = start + freestanding::smaller(end, (a.extent - d) * a.inner);
-        for (Index i = start + freestanding::larger<Index>(begin, -d * a.inner); i < stop; ++i)
+        Index const stop = start + freestanding::min(end, (a.extent - d) * a.inner);
+        for (Index i = start + freestanding::max<Index>(begin, -d * a.inner); i < stop; ++i)
           to[i] += f(i + d * a.inner);
       }
     });

@@ -33,8 +33,7 @@ struct MultinomialLogistic {
     freestanding::fill_n(dy, in.size(), T{});
     for (Index n = 0; n < a.lines(); ++n) {
       Index const label = static_cast<Index>(labels[n]), place = a.line(n) + label * a.inner;
-      T const p = freestanding::larger(y[place], static_cast<T>(1e-20)),
-              weight = class_weights.factor<T>(label) * share;
+      T const p = freestanding::max(y[place], static_cast<T>(1e-20)), weight = class_weights.factor<T>(label) * share;
       total -= Math<T>::log(p) * weight;
       dy[place] = -(weight / p);
     }

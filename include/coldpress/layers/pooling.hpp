@@ -57,10 +57,10 @@ struct Pooling {
     return extent.workers * Backend::pooling_scratch(geometry(in));
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.pool(geometry(pass.in), pass.x, pass.y, pass.then, pass.memory);
+    backend.pool(geometry(pass.in), pass.x, pass.y, pass.post_ops, pass.memory);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.slope);
+    backend.pool_gradient(geometry(pass.in), pass.dy, pass.memory, pass.dx, pass.derivative);
   }
   static constexpr Capabilities capabilities{
       .backward_reads_input = false, .backward_reads_output = false, .fuses = true};

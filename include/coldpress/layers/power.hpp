@@ -10,11 +10,11 @@ struct PowerOp {
   float power, scale, shift;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return raised(base(x), power);
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T, Position) const {
     float const factor = power * scale;
     return factor == 0 ? T{} : factor * raised(base(x), power - 1);
   }

@@ -8,11 +8,11 @@ namespace coldpress {
 struct ReLUOp {
   static constexpr bool needs_input = false, heavy = false;
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return x < T{} ? T{} : x;
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return y > T{} ? T{} + 1 : T{};
   }
 };

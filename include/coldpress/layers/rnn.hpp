@@ -1,7 +1,7 @@
 // The layer Rnn: LSTM, GRU and plain recurrent layers, stacked and in one or two directions.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
+#include <coldpress/core/pass.hpp>
 #include <coldpress/layers/dropout.hpp>
 
 namespace coldpress {
@@ -256,7 +256,7 @@ struct Rnn {
           mix(pass.key, static_cast<std::uint64_t>(layer * x.steps + t)));
       backend.map(Rows<T const>{x.at(t, 0), x.samples, x.columns, x.sample_pitch},
                   Rows<T>{y.at(t, 0), y.samples, y.columns, y.sample_pitch},
-                  Then<Chain<DropoutOp>, T>{chain_of(op), pass.step});
+                  PostOps<Chain<DropoutOp>, T>{chain_of(op), pass.step});
     }
   }
   /// dx of a layer, from the gradients of its sums.

@@ -8,11 +8,11 @@ namespace coldpress {
 struct SigmoidOp {
   static constexpr bool needs_input = false, heavy = true;
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return Math<T>::sigmoid(x);
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return y * (1 - y);
   }
 };

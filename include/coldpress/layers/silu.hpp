@@ -8,11 +8,11 @@ namespace coldpress {
 struct SiLUOp {
   static constexpr bool needs_input = true, heavy = true;
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return gated(x, Math<T>::sigmoid(x));
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T x, T, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T x, T, Position) const {
     T const s = Math<T>::sigmoid(x);
     return s + gated(x, s * (1 - s));
   }

@@ -31,7 +31,7 @@ struct SoftlabelSoftmax {
       Index const start = a.line(n);
       LineSoftmax<T> const p{y + start, a};
       auto const target_of = [&](Index k) { return t[start + k * a.inner]; };
-      auto const log_of = [&](Index k) { return freestanding::larger(p.log(k), static_cast<T>(smallest_log)); };
+      auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
       T const mass = sum_over<T>(a.extent, target_of);
       total -= sum_over<T>(a.extent, [&](Index k) { return target_of(k) * log_of(k); }) * share;
       for (Index k = 0; k < a.extent; ++k) {

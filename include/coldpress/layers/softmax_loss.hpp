@@ -34,7 +34,7 @@ struct SoftmaxLoss {
       Index const start = a.line(n), label = static_cast<Index>(labels[n]);
       LineSoftmax<T> const p{y + start, a};
       T const weight = class_weights.factor<T>(label) * share;
-      total -= freestanding::larger(p.log(label), static_cast<T>(smallest_log)) * weight;
+      total -= freestanding::max(p.log(label), static_cast<T>(smallest_log)) * weight;
       for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
     }
     return total;

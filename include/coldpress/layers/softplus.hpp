@@ -10,13 +10,13 @@ struct SoftplusOp {
   float beta;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     T const scaled = beta * x;  // may be infinite where x is not
     return (x < T{} ? T{} : x) + Math<T>::softplus(x < T{} ? scaled : -scaled) / beta;
   }
   /// sigmoid(beta x), computed from the output.
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return -Math<T>::expm1(-beta * y);
   }
 };

@@ -10,11 +10,11 @@ struct ThresholdOp {
   float epsilon;
 
   template <class T>
-  __attribute__((always_inline)) constexpr T value(T x, At) const {
+  __attribute__((always_inline)) constexpr T value(T x, Position) const {
     return x < epsilon ? T{} + epsilon : x;
   }
   template <class T>
-  __attribute__((always_inline)) constexpr T gradient(T, T y, At) const {
+  __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {
     return y > epsilon ? T{} + 1 : T{};
   }
 };

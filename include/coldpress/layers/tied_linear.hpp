@@ -1,9 +1,9 @@
 // The layer TiedLinear: a dense layer with the transposed weights of a Linear.
 #pragma once
 
-#include <coldpress/backend/backend.hpp>
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/pass.hpp>
 
 namespace coldpress {
 
@@ -30,17 +30,18 @@ struct TiedLinear {
   // What a Linear does backward is this layer's forward, and vice versa.
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
-    return freestanding::larger(Backend::product_scratch(output_size, in.size()),
-                                extent.training ? Backend::weight_gradient_scratch(output_size, in.size()) : 0);
+    return freestanding::max(Backend::product_scratch(output_size, in.size()),
+                             extent.training ? Backend::weight_gradient_scratch(output_size, in.size()) : 0);
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.product(pass.x, pass.p[0], pass.y, Slope<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
+    backend.product(pass.x, pass.p[0], pass.y, Derivative<Chain<>, std::remove_cvref_t<decltype(*pass.y.data)>>{});
     each_part(backend, pass.y, output_size, [&](Index i, Index first, Index last) {
       for (Index j = first; j < last; ++j) pass.y.row(i)[j] += pass.p[1][j];
     });
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.affine(pass.dy, pass.p[0], nullptr, pass.dx, Then<Chain<>, std::remove_cvref_t<decltype(*pass.dx.data)>>{});
+    backend.affine(pass.dy, pass.p[0], nullptr, pass.dx,
+                   PostOps<Chain<>, std::remove_cvref_t<decltype(*pass.dx.data)>>{});
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     backend.weight_gradient(pass.dy, pass.x, pass.sinks[0]);

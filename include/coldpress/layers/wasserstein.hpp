@@ -38,18 +38,19 @@ struct Wasserstein {
   }
   /// The same by several threads, which share `workspace` numbers of memory. team.each(n, f) calls f(i) for all i below
   /// n before any thread goes on, and team.sum(n, f) sums the results.
-  template <class Team, class T>
-  constexpr T sample_by(Team const& team, double* memory, Shape const& in, T const* y, T const* t, T* dy, T* dt) const {
+  template <class ThreadGroup, class T>
+  constexpr T sample_by(ThreadGroup const& thread_group, double* memory, Shape const& in, T const* y, T const* t, T* dy,
+                        T* dt) const {
     Index const n = in.size();
     double *const cost = memory, *const kernel = cost + most, *const u = kernel + most, *const v = u + most;
-    team.each(n, [&](Index d) {
-      cost[d] = freestanding::pow(static_cast<double>(d) / static_cast<double>(freestanding::larger<Index>(n - 1, 1)),
+    thread_group.each(n, [&](Index d) {
+      cost[d] = freestanding::pow(static_cast<double>(d) / static_cast<double>(freestanding::max<Index>(n - 1, 1)),
                                   double{power});
       kernel[d] = freestanding::exp(-lambda * cost[d]);
       u[d] = 1 / static_cast<double>(n);
     });
     auto const balance = [&](T const* mass, double const* other, double* factors) {
-      team.each(n, [&](Index i) {
+      thread_group.each(n, [&](Index i) {
         double sum = 0;
         for (Index j = 0; j < n; ++j) sum += kernel[distance(i, j)] * other[j];
         factors[i] = static_cast<double>(mass[i]) / sum;
@@ -57,18 +58,18 @@ struct Wasserstein {
     };
     balance(t, u, v);
     for (Index k = 0; k < iterations; ++k) balance(y, v, u), balance(t, u, v);
-    double const total = team.sum(n, [&](Index i) {
+    double const total = thread_group.sum(n, [&](Index i) {
       double carried = 0;
       for (Index j = 0; j < n; ++j) carried += kernel[distance(i, j)] * cost[distance(i, j)] * v[j];
       return u[i] * carried;
     });
-    auto const hand_over = [&](double const* factors, T* gradient) {
-      team.each(n, [&](Index i) {
-        gradient[i] = static_cast<T>(freestanding::log(freestanding::larger(factors[i], 1e-20)) / lambda * loss_weight);
+    auto const apply_gradient = [&](double const* factors, T* gradient) {
+      thread_group.each(n, [&](Index i) {
+        gradient[i] = static_cast<T>(freestanding::log(freestanding::max(factors[i], 1e-20)) / lambda * loss_weight);
       });
     };
-    hand_over(u, dy);
-    if (dt) hand_over(v, dt);
+    apply_gradient(u, dy);
+    if (dt) apply_gradient(v, dt);
     return static_cast<T>(total * loss_weight);
   }
   bool operator==(Wasserstein const&) const = default;

@@ -49,7 +49,7 @@ struct LRPolicy {
       case Kind::inv:
         return freestanding::pow(1 + g * i, -p);
       case Kind::poly:
-        return freestanding::pow(freestanding::larger(0.0, 1 - i / static_cast<double>(max_iter)), p);
+        return freestanding::pow(freestanding::max(0.0, 1 - i / static_cast<double>(max_iter)), p);
       case Kind::sigmoid:
         return 1 / (1 + freestanding::exp(-g * (i - static_cast<double>(stepsize))));
     }

@@ -1,4 +1,4 @@
-#include <coldpress/backend/cuda/compiler.hpp>
+#include <coldpress/cuda/compiler.hpp>
 
 #include "headers.hpp"
 

@@ -3,9 +3,9 @@
 
 #include "source.hpp"
 
-#include <coldpress/backend/cuda/device.hpp>
-#include <coldpress/backend/cuda/program.hpp>
-#include <coldpress/graph/run.hpp>
+#include <coldpress/cuda/device.hpp>
+#include <coldpress/cuda/program.hpp>
+#include <coldpress/run/run.hpp>
 
 #include <map>
 #include <utility>
@@ -25,10 +25,10 @@ class FusedPasses {
           source_of(run.program, run.backend.precision, name_of_type<What>(), name_of_type<Pack<More...>>()));
     }
     auto const size = std::pair{run.batch, run.state != nullptr};
-    if (made.demands.count(size) == 0) {
-      grid::Demand demand = device.demand_of(apart);
-      if (demand.blocks > 1) demand.barriers = std::max<Index>(demand.barriers, 1);  // it may wait between layers
-      made.demands.emplace(size, demand);
+    if (made.estimates.count(size) == 0) {
+      grid::LaunchEstimate estimate = device.launch_estimate_of(apart);
+      if (estimate.blocks > 1) estimate.barriers = std::max<Index>(estimate.barriers, 1);  // it may wait between layers
+      made.estimates.emplace(size, estimate);
     }
 
     Body body{{run.parameters, run.workspace, {}, run.seed, run.step, run.state, run.sums},
@@ -40,13 +40,14 @@ class FusedPasses {
     for (std::size_t k = 0; k < run.inputs.size(); ++k) body.at.inputs_[k] = run.inputs[k];
     Call call{};
     call.kernel = made.compiled.kernel, call.loops = made.compiled.loops;
-    device.gather(call, made.demands.at(size), grid, body);
+    device.gather(call, made.estimates.at(size), grid, body);
   }
 
  private:
   struct Made {
     Compiled compiled;
-    std::map<std::pair<Index, bool>, grid::Demand> demands;  // by the size of the minibatch, and whether it is a stream
+    std::map<std::pair<Index, bool>, grid::LaunchEstimate>
+        estimates;  // by the size of the minibatch, and whether it is a stream
   };
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };

@@ -41,11 +41,11 @@ std::string quoted(std::string_view name) {
 std::string node(dynamic::Program const& program, std::size_t i) {
   Node const& node = program.nodes()[i];
   std::string const head = "  static constexpr auto node(std::integral_constant<int, " + text(i) + ">) {";
-  if (node.kind == Node::Kind::input) return head + " return Listed<Shape, 0>{" + of_shape(node.shape) + "}; }\n";
+  if (node.kind == Node::Kind::input) return head + " return JitNode<Shape, 0>{" + of_shape(node.shape) + "}; }\n";
   return std::visit(
       [&](auto const& layer) {
         using L = std::remove_cvref_t<decltype(layer)>;
-        if constexpr (std::is_same_v<L, dynamic::Stranger>) {
+        if constexpr (std::is_same_v<L, dynamic::CustomNode>) {
           return std::string{};  // such networks are rejected before
         } else {
           std::string const type{name_of_type<L>()};
@@ -54,7 +54,7 @@ std::string node(dynamic::Program const& program, std::size_t i) {
           for_each_number(layer, [&](auto value, auto const&... path) {
             all += "    put(layer" + (std::string{} + ... + step(path)) + ", " + literal(value) + ");\n";
           });
-          return all + "    return Listed<" + type + ", " + text(inputs) + ">{layer, " +
+          return all + "    return JitNode<" + type + ", " + text(inputs) + ">{layer, " +
                  array("int", inputs, list(std::span{node.inputs, inputs}, [](int input) { return text(input); })) +
                  ", " + quoted(program.names()[i]) + ", " + text(node.closed) + "u, " + text(node.sums) + "};\n  }\n";
         }
@@ -64,7 +64,7 @@ std::string node(dynamic::Program const& program, std::size_t i) {
 
 std::string parameters(dynamic::Graph const& graph) {
   std::size_t i = 0;
-  return array("ListedParameter", graph.parameters.size(), list(graph.parameters, [&](Parameter const& parameter) {
+  return array("JitParameter", graph.parameters.size(), list(graph.parameters, [&](Parameter const& parameter) {
                  return "{" + text(graph.owner[i++]) + ", " + number(parameter.lr_mult) + ", " +
                         number(parameter.decay_mult) + ", static_cast<Regularizer>(" +
                         text(static_cast<int>(parameter.regularizer)) + "), {" + number(parameter.max_norm.norm) +
@@ -84,7 +84,7 @@ std::string source_of(dynamic::Program const& program, Precision precision, std:
                       std::string_view more) {
   dynamic::Graph const& graph = program.graph();
   std::string all =
-      "#include <coldpress/backend/cuda/listed.hpp>\n"
+      "#include <coldpress/cuda/jit_program.hpp>\n"
       "namespace coldpress::cuda {\n"
       "struct List {\n"
       "  static constexpr int size = " +
@@ -94,7 +94,7 @@ std::string source_of(dynamic::Program const& program, Precision precision, std:
   for (std::size_t i = 0; i < program.nodes().size(); ++i) all += node(program, i);
   all += "  static constexpr auto parameters = " + parameters(graph) +
          ";\n};\n"
-         "constexpr auto program_of(List) { return StaticProgram<ListedGraph<List>, Grid, " +
+         "constexpr auto program_of(List) { return StaticProgram<JitGraph<List>, Grid, " +
          of_options(program.options()) +
          ">{}; }\n"
          "using Program = decltype(program_of(List{}));\n";

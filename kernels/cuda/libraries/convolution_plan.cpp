@@ -343,7 +343,7 @@ ConvolutionPlan::ConvolutionPlan(ConvolutionGeometry const& g, Index batch, Laye
       take(plan.shared(), configuration.shared());
       if (workspace_ <= options.workspace_limit) return;
       ++against["need more than .workspace_limit"];
-      least = freestanding::smaller(least, workspace_);
+      least = freestanding::min(least, workspace_);
     }
   }
   std::string sentence = "no engine computes this convolution (" + to_string(pass) + ")";

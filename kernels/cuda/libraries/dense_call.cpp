@@ -157,8 +157,8 @@ void DenseCall::play(Operands const& operands) const {
   auto const matrix = [](Layout const& told, float* data, bool transposed) {
     auto const rows = static_cast<Index>(told.read<std::uint64_t>(CUBLASLT_MATRIX_LAYOUT_ROWS)),
                columns = static_cast<Index>(told.read<std::uint64_t>(CUBLASLT_MATRIX_LAYOUT_COLS)),
-               apart = static_cast<Index>(told.read<std::int64_t>(CUBLASLT_MATRIX_LAYOUT_LD));
-    return transposed ? Matrix{data, columns, rows, apart, 1} : Matrix{data, rows, columns, 1, apart};
+               stride = static_cast<Index>(told.read<std::int64_t>(CUBLASLT_MATRIX_LAYOUT_LD));
+    return transposed ? Matrix{data, columns, rows, stride, 1} : Matrix{data, rows, columns, 1, stride};
   };
   auto const transposed = [&](cublasLtMatmulDescAttributes_t which) {
     return t.operation.read<cublasOperation_t>(which) == CUBLAS_OP_T;

@@ -1,7 +1,7 @@
 // A library's call that is planned once and made in many passes.
 #pragma once
 
-#include <coldpress/backend/cuda/pass.hpp>
+#include <coldpress/cuda/pass.hpp>
 
 namespace coldpress::cuda {
 

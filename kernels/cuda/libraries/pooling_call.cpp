@@ -26,14 +26,14 @@ PoolingCall::PoolingCall(PoolingTask const& task, std::shared_ptr<cudnnContext> 
   check(cudnnSetPoolingNdDescriptor(pooling_.get(), mode, CUDNN_PROPAGATE_NAN, count, windows, paddings, strides),
         action, to_report);
   auto const describe = [&](auto const& tensor, Index pitch, Index Axis::*extent) {
-    int extents[5] = {int_of(task.batch), int_of(g.planes)}, apart[5];
+    int extents[5] = {int_of(task.batch), int_of(g.planes)}, pitches[5];
     Index step = 1;
     for (int n = count - 1; n >= 0; --n) {
-      extents[2 + n] = int_of(axes[first + n].*extent), apart[2 + n] = int_of(step);
+      extents[2 + n] = int_of(axes[first + n].*extent), pitches[2 + n] = int_of(step);
       step *= axes[first + n].*extent;
     }
-    apart[0] = int_of(pitch), apart[1] = int_of(step);
-    check(cudnnSetTensorNdDescriptor(tensor.get(), CUDNN_DATA_FLOAT, 2 + count, extents, apart), action, to_report);
+    pitches[0] = int_of(pitch), pitches[1] = int_of(step);
+    check(cudnnSetTensorNdDescriptor(tensor.get(), CUDNN_DATA_FLOAT, 2 + count, extents, pitches), action, to_report);
   };
   describe(x_, task.x_pitch, &Axis::in), describe(y_, task.y_pitch, &Axis::out);
 }

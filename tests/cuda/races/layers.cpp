@@ -194,7 +194,7 @@ TEST_CASE("joins and statistics have no race") {
   add("a", Linear{12}, {"data"}), add("b", Linear{12}, {"data"}), add("s", Sigmoid{}, {"b"});
   add("e", Exponential{}, {"s"}), add("less", Subtract{}, {"a", "s"}), add("part", Divide{}, {"a", "e"});
   add("times", Multiply{}, {"less", "part"}), add("more", Add{}, {"times", "s"});
-  add("m", Reshape{{3, 4}}, {"a"}), add("n", Reshape{{4, 3}}, {"s"}), add("product", Product{}, {"m", "n"});
+  add("m", Reshape{{3, 4}}, {"a"}), add("n", Reshape{{4, 3}}, {"s"}), add("product", MatMul{}, {"m", "n"});
   add("flat", Flatten{}, {"product"}), add("all", Concat{}, {"more", "less", "flat"});
   add("y", Linear{4}, {"all"}), add("scores", LogSoftmax{}, {"y"}), add("p", Sigmoid{}, {"y"});
   graph.add_layer(wired({"accuracy", Accuracy{}}, {"scores", "labels"}, {}));

@@ -1,5 +1,5 @@
 // The one device of these programs.
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 namespace coldpress::cuda {
 

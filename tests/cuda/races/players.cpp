@@ -180,7 +180,7 @@ class Players {
 /// Plays each pass at once, in memory of the host.
 class RacingDevice final : public cuda::Device {
  public:
-  RacingDevice() { sums_ = static_cast<double*>(make(2 * grid::Team::sum_parts * sizeof(double))); }
+  RacingDevice() { sums_ = static_cast<double*>(make(2 * grid::ThreadGroup::sum_parts * sizeof(double))); }
   ~RacingDevice() override { destroy(sums_); }
   std::string const& name() const override {
     static std::string const name = "cuda:emulated";

@@ -2,7 +2,7 @@
 // written and no barrier is in between, whatever the order of play was.
 #pragma once
 
-#include <coldpress/backend/cuda/device.hpp>
+#include <coldpress/cuda/device.hpp>
 
 #include <set>
 

@@ -58,7 +58,8 @@ struct Seen {
     Index const row = g.height.at(to.row, tap.row), column = g.width.at(to.column, tap.column),
                 channel = group * g.group_channels() + tap.channel;
     if (row < 0 && state) {
-      Past<float const> const past{state + to.sample * Past<float>::size(g.past(), g.channels), g.past(), g.channels};
+      RingBuffer<float const> const past{state + to.sample * RingBuffer<float>::size(g.past(), g.channels), g.past(),
+                                         g.channels};
       return past.step(row)[channel];
     }
     bool const inside = row >= 0 && row < g.height.in && column >= 0 && column < g.width.in;

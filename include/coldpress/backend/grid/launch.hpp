@@ -31,34 +31,31 @@ struct ProductBlocks {
   Index count, rows, columns, terms;  // this many products {rows, terms} {terms, columns}
   Index parts;                        // number of parts that the terms of a sum are split into
   Index blocks;
-  bool apart;  // block-local, computed by every block with samples of its own: `blocks` are its tiles, one after
-               // another
+  bool block_local;  // block-local, computed by every block with samples of its own: `blocks` are its tiles, one after
+                     // another
   constexpr Index multiply_adds() const { return count * rows * columns * terms; }
   bool operator==(ProductBlocks const&) const = default;
 };
 
 /// The estimate for a pass.
-struct Demand {
+struct LaunchEstimate {
   Index blocks = 1;  // blocks that have work at the same time
   Index barriers = 0;
   Index by_cluster = 0, by_all = 0;  // clocks until all is done, by the blocks of a cluster or of a GPU, without
                                      // barriers
   Index shared = shared_values;      // floats per block
-  Index apart = 0;                   // number of blocks that have samples of their own
+  Index block_local = 0;             // number of blocks that have samples of their own
 
   /// Adds a primitive for `count` blocks, each of which takes `clocks`.
   constexpr void add(Index count, Index clocks) {
-    blocks = freestanding::larger(blocks, count);
+    blocks = freestanding::max(blocks, count);
     by_cluster += parts(count, cluster_blocks) * clocks, by_all += parts(count, assumed::multiprocessors) * clocks;
   }
   /// The estimate for one kernel that does the work of this one and of the next.
-  constexpr Demand then(Demand const& next) const {
-    return {freestanding::larger(blocks, next.blocks),
-            barriers + 1 + next.barriers,
-            by_cluster + next.by_cluster,
-            by_all + next.by_all,
-            freestanding::larger(shared, next.shared),
-            freestanding::larger(apart, next.apart)};
+  constexpr LaunchEstimate post_ops(LaunchEstimate const& next) const {
+    return {freestanding::max(blocks, next.blocks), barriers + 1 + next.barriers,
+            by_cluster + next.by_cluster,           by_all + next.by_all,
+            freestanding::max(shared, next.shared), freestanding::max(block_local, next.block_local)};
   }
   constexpr bool fits_cluster() const { return blocks <= cluster_blocks; }
   /// Whether the blocks should form one cluster: if they wait for each other and fit into one, or if a cluster is done
@@ -68,7 +65,7 @@ struct Demand {
            (fits_cluster() ||
             by_cluster + barriers * assumed::cluster_barrier < by_all + barriers * assumed::grid_barrier);
   }
-  bool operator==(Demand const&) const = default;
+  bool operator==(LaunchEstimate const&) const = default;
 };
 
 }  // namespace coldpress::grid

@@ -4,7 +4,7 @@
 // Which lane holds which values is defined in the PTX manual, "Matrix Fragments for mma.m16n8k8" and "mma.m16n8k16". A
 // host multiplies what all lanes would hold.
 
-#include <coldpress/backend/grid/team.hpp>
+#include <coldpress/backend/grid/thread_group.hpp>
 #include <coldpress/core/bfloat16.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/core/precision.hpp>

@@ -22,8 +22,8 @@ struct Products {
   constexpr bool large() const { return m > 64 && n > 64 && tiles(128) >= enough; }
   /// The number of parts that sums over k are split into, so that there is work for a whole GPU.
   static constexpr Index wanted_splits(Index count, Index m, Index n, Index k) {
-    Index const blocks = Products{count, m, n, k}.tiles(64), most = freestanding::larger<Index>(1, parts(k, 8 * panel));
-    return blocks >= enough ? 1 : freestanding::smaller<Index>(parts(enough, blocks), most);
+    Index const blocks = Products{count, m, n, k}.tiles(64), most = freestanding::max<Index>(1, parts(k, 8 * panel));
+    return blocks >= enough ? 1 : freestanding::min<Index>(parts(enough, blocks), most);
   }
 
  private:
@@ -50,18 +50,19 @@ struct Matrix {
 };
 
 template <Index tile, class A, class B, class Finish>
-constexpr void multiply_by(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
+constexpr void multiply_by(ThreadGroup const& thread_group, Products const& p, A const& a, B const& b,
+                           Finish const& finish) {
   constexpr Index pitch = tile + gap, size = panel * pitch, rows_at_once = 64;
   constexpr Index room = tile > 64 ? shared_values : apart_shared - 4 * sum_parts;  // block-local products are never
                                                                                     // large
   static_assert(4 * size <= room && rows_at_once * pitch <= room);
   // A block with samples of its own has no other block that could use the threads of missing rows.
-  bool const few = tile == 64 && team.apart && p.precision == Precision::fp32 && p.m <= few_rows;
+  bool const few = tile == 64 && thread_group.block_local && p.precision == Precision::fp32 && p.m <= few_rows;
   auto const sums_of = [&](Block const& block, Index number) {
     Index const across = parts(p.n, tile), tiles = parts(p.m, tile) * across,
                 split = remainder(quotient(number, tiles), p.splits), product = quotient(number, tiles * p.splits),
                 i0 = quotient(remainder(number, tiles), across) * tile, j0 = remainder(number, across) * tile,
-                first = split * p.terms(), last = freestanding::smaller(p.k, first + p.terms());
+                first = split * p.terms(), last = freestanding::min(p.k, first + p.terms());
     PerThread<Sums<tile>> sums;
     PerThread<Portion<tile, A, false>> left;
     PerThread<Portion<tile, B, true>> right;
@@ -98,30 +99,32 @@ constexpr void multiply_by(Team const& team, Products const& p, A const& a, B co
       });
     }
   };
-  team.tell({p.count, p.m, p.n, p.k, p.splits, p.tiles(tile), team.apart});
-  team.each_block(p.tiles(tile), sums_of, p.kind, (few ? few_rows : tile) * tile * p.terms() / assumed::multiply_adds);
+  thread_group.tell({p.count, p.m, p.n, p.k, p.splits, p.tiles(tile), thread_group.block_local});
+  thread_group.each_block(p.tiles(tile), sums_of, p.kind,
+                          (few ? few_rows : tile) * tile * p.terms() / assumed::multiply_adds);
 }
 
 /// All products of A and B, operands that a Portion can read; finish(product, split, i, j, sum) receives each sum.
 /// `largest` is the largest tile to use, and less than 128 in kernels that need many registers for other things.
 template <Index largest = 128, class A, class B, class Finish>
-constexpr void multiply(Team const& team, Products const& p, A const& a, B const& b, Finish const& finish) {
+constexpr void multiply(ThreadGroup const& thread_group, Products const& p, A const& a, B const& b,
+                        Finish const& finish) {
   if constexpr (largest > 64) {
-    if (p.large()) return multiply_by<largest>(team, p, a, b, finish);
+    if (p.large()) return multiply_by<largest>(thread_group, p, a, b, finish);
   }
-  multiply_by<64>(team, p, a, b, finish);
+  multiply_by<64>(thread_group, p, a, b, finish);
 }
 
 /// The same with sums over k split into parts, which are stored in `scratch`; finish(product, i, j, sum) receives each
 /// sum. Block-local products are not split.
 template <Index largest = 128, class A, class B, class Finish>
-constexpr void multiply_split(Team const& team, Products p, A const& a, B const& b, float* scratch,
+constexpr void multiply_split(ThreadGroup const& thread_group, Products p, A const& a, B const& b, float* scratch,
                               Finish const& finish) {
-  p.splits = team.apart ? 1 : Products::wanted_splits(p.count, p.m, p.n, p.k);
+  p.splits = thread_group.block_local ? 1 : Products::wanted_splits(p.count, p.m, p.n, p.k);
   Index const size = p.m * p.n;
   Kind const kind = p.kind;
   if (p.splits > 1) p.kind = Kind::values;
-  multiply<largest>(team, p, a, b, [&](Index product, Index split, Index i, Index j, float sum) {
+  multiply<largest>(thread_group, p, a, b, [&](Index product, Index split, Index i, Index j, float sum) {
     if (p.splits == 1) {
       finish(product, i, j, sum);
     } else {
@@ -135,7 +138,7 @@ constexpr void multiply_split(Team const& team, Products p, A const& a, B const&
     for (Index split = 0; split < p.splits; ++split) sum += scratch[(product * p.splits + split) * size + place];
     finish(product, quotient(place, p.n), remainder(place, p.n), sum);
   };
-  team.each(p.count * size, add, kind);
+  thread_group.each(p.count * size, add, kind);
 }
 /// The floats that `scratch` needs at most, whatever k is.
 constexpr Index split_scratch(Index count, Index m, Index n) {

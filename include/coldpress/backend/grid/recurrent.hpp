@@ -33,12 +33,13 @@ constexpr Index sweep_clocks(RecurrentWeights const& w, Index samples, Index ste
 
 /// All steps. `across` receives W_h transposed: for each column, the values of all gates' units.
 template <class R>
-constexpr void recurrent(Team const& team, R const& r, float const* weights, float* across) {
+constexpr void recurrent(ThreadGroup const& thread_group, R const& r, float const* weights, float* across) {
   RecurrentWeights const& w = r.weights;
   Index const gates = w.gates, hidden = w.hidden, rows = gates * hidden, samples = r.x.samples, steps = r.x.steps,
               inputs = w.inputs(r.part), units = r.units();
   PackedPart<float const> const p{w, r.part, weights};
-  team.each(hidden * rows, [&](Index e) { across[e] = p.of_h[remainder(e, rows) * hidden + quotient(e, rows)]; });
+  thread_group.each(hidden * rows,
+                    [&](Index e) { across[e] = p.of_h[remainder(e, rows) * hidden + quotient(e, rows)]; });
   auto const put = [&](Index n, Index row, float sum) {
     Index const gate = quotient(row, hidden), unit = remainder(row, hidden), step = quotient(n, samples),
                 sample = remainder(n, samples);
@@ -47,24 +48,24 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
     *sum_at(r, step, sample, sum_of_x(gates, gate), unit) = sum + bias;
   };
   if (inputs > 0) {
-    multiply<64>(team, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
+    multiply<64>(thread_group, {1, steps * samples, rows, inputs}, Steps{r.x}, Matrix<true>{p.of_x, 1, inputs},
                  [&](Index, Index, Index n, Index row, float sum) { put(n, row, sum); });
   } else {
-    team.each(steps * samples * rows, [&](Index e) {
+    thread_group.each(steps * samples * rows, [&](Index e) {
       Index const n = quotient(e, rows), row = remainder(e, rows);
       put(n, row, r.x.at(quotient(n, samples), remainder(n, samples))[remainder(row, hidden) * r.x.column_pitch]);
     });
   }
-  Index const at_once = freestanding::larger<Index>(1, threads / hidden);  // samples per block
+  Index const at_once = freestanding::max<Index>(1, threads / hidden);  // samples per block
   auto const sweep = [&](Block const& block, Index number) {
-    Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
+    Index const first = number * at_once, count = freestanding::min(at_once, samples - first);
     for (Index n = 0; n < steps; ++n) {
       Index const t = r.step(n), before = n > 0 ? r.step(n - 1) : 0;
       // A stream's h is read by all threads before any thread writes it.
       auto const one = [&](Index sample, Index u) {
         float* const state = r.state ? r.state + sample * r.state_pitch : nullptr;
         float const* const h = n > 0 ? r.h.at(before, sample) : state;
-        Index const apart = n > 0 ? r.h.column_pitch : 1;
+        Index const stride = n > 0 ? r.h.column_pitch : 1;
         float z[4] = {};
         for (Index q = 0; q < gates; ++q) {
           Index const sum = sum_of_h(gates, q);
@@ -73,7 +74,7 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
         for (Index k = 0; h && k < hidden; ++k) {
           for (Index q = 0; q < gates; ++q) {
             float& sum = z[sum_of_h(gates, q)];
-            sum = Math<float>::fma(across[k * rows + q * hidden + u], h[k * apart], sum);
+            sum = Math<float>::fma(across[k * rows + q * hidden + u], h[k * stride], sum);
           }
         }
         float* const kept = r.kept.at(t, sample);
@@ -90,7 +91,7 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
           for (Index q = 1; q < 3; ++q) z[q] = Math<float>::sigmoid(z[q]);
           z[0] = Math<float>::tanh(Math<float>::fma(z[1], z[3], z[0]));
           for (Index q = 0; q < 4; ++q) kept[q * units + u] = z[q];
-          value = Math<float>::fma(z[2], h ? h[u * apart] : 0.0f, (1 - z[2]) * z[0]);
+          value = Math<float>::fma(z[2], h ? h[u * stride] : 0.0f, (1 - z[2]) * z[0]);
         } else {
           value = r.type == RnnType::tanh ? Math<float>::tanh(z[0]) : z[0] < 0 ? 0 : z[0];
         }
@@ -111,20 +112,20 @@ constexpr void recurrent(Team const& team, R const& r, float const* weights, flo
       }
     });
   };
-  team.each_block(parts(samples, at_once), sweep, Kind::values,
-                  sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
+  thread_group.each_block(parts(samples, at_once), sweep, Kind::values,
+                          sweep_clocks(w, freestanding::min(at_once, samples), steps, thread_group.waiting()));
 }
 
 /// Computes the gradients of the sums from the gradients of h, which are of all steps or only of the last one computed.
 template <class R>
-constexpr void recurrent_gradient(Team const& team, R const& r, float const* weights,
+constexpr void recurrent_gradient(ThreadGroup const& thread_group, R const& r, float const* weights,
                                   Sequence<float const> const& upper, Index truncation) {
   RecurrentWeights const& w = r.weights;
   Index const gates = w.gates, hidden = w.hidden, units = r.units(), steps = r.x.steps, samples = r.x.samples;
   PackedPart<float const> const p{w, r.part, weights};
-  Index const at_once = freestanding::larger<Index>(1, threads / hidden);
+  Index const at_once = freestanding::max<Index>(1, threads / hidden);
   auto const sweep = [&](Block const& block, Index number) {
-    Index const first = number * at_once, count = freestanding::smaller(at_once, samples - first);
+    Index const first = number * at_once, count = freestanding::min(at_once, samples - first);
     for (Index n = steps - 1; n >= 0; --n) {
       Index const t = r.step(n), from_end = steps - 1 - n;
       bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
@@ -169,8 +170,8 @@ constexpr void recurrent_gradient(Team const& team, R const& r, float const* wei
       });
     }
   };
-  team.each_block(parts(samples, at_once), sweep, Kind::values,
-                  sweep_clocks(w, freestanding::smaller(at_once, samples), steps, team.waiting()));
+  thread_group.each_block(parts(samples, at_once), sweep, Kind::values,
+                          sweep_clocks(w, freestanding::min(at_once, samples), steps, thread_group.waiting()));
 }
 
 /// The gradients of the gates' sums as a matrix; a row is one gate's unit, and the other axis is steps and samples.

@@ -1,7 +1,7 @@
 // Operations over whole rows, such as softmax and its gradient. One thread processes a short row, a warp a long one.
 #pragma once
 
-#include <coldpress/backend/grid/team.hpp>
+#include <coldpress/backend/grid/thread_group.hpp>
 #include <coldpress/core/layer.hpp>
 #include <coldpress/core/rows.hpp>
 
@@ -9,7 +9,9 @@ namespace coldpress::grid {
 
 inline constexpr Index rows_at_once = threads / lanes;
 /// Whether a row is processed by one thread.
-constexpr bool is_short(Team const& team, Index columns) { return team.alone || columns <= 2 * lanes; }
+constexpr bool is_short(ThreadGroup const& thread_group, Index columns) {
+  return thread_group.alone || columns <= 2 * lanes;
+}
 
 /// An operation that goes over a row twice. first(row, first column, step) reduces some values of a row to a result,
 /// join(a, b) combines two results, and then last(row, first column, step, result) does the rest.
@@ -26,12 +28,13 @@ constexpr Sweep<First, Join, Last> sweep(First const& first, Join const& join, L
 
 /// All sweeps of each row, one after another. A value is processed by the same thread in all of them.
 template <class... Sweeps>
-constexpr void each_row(Team const& team, Index rows, Index columns, Sweeps const&... sweeps) {
-  if (is_short(team, columns)) {
-    team.each(rows, [&](Index i) { (sweeps.last(i, Index{0}, Index{1}, sweeps.first(i, Index{0}, Index{1})), ...); });
+constexpr void each_row(ThreadGroup const& thread_group, Index rows, Index columns, Sweeps const&... sweeps) {
+  if (is_short(thread_group, columns)) {
+    thread_group.each(rows,
+                      [&](Index i) { (sweeps.last(i, Index{0}, Index{1}, sweeps.first(i, Index{0}, Index{1})), ...); });
     return;
   }
-  team.each_block(parts(rows, rows_at_once), [&](Block const& block, Index number) {
+  thread_group.each_block(parts(rows, rows_at_once), [&](Block const& block, Index number) {
     auto const row_of = [&](int t) { return number * rows_at_once + t / lanes; };
     auto const one = [&](auto const& s) {
       using Number = decltype(s.first(Index{}, Index{}, Index{}));

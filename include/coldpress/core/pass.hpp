@@ -1,0 +1,203 @@
+// The types that layers and backends exchange.
+#pragma once
+
+// A backend is a type with the primitives that Cpu (cpu.hpp) and Reference (reference.hpp) list. Matrices are Rows,
+// with one row per sample, and parameters are in the backend's own layout.
+
+#include <coldpress/core/geometry.hpp>
+#include <coldpress/core/layer.hpp>
+
+namespace coldpress {
+
+/// Whether a backend can keep images in blocks (core/rows.hpp).
+template <class Backend>
+constexpr bool keeps_blocks = requires {
+  requires Backend::keeps_blocks;
+};
+
+/// Whether a backend computes layers, losses and metrics as a whole, instead of having their own functions called. This
+/// is for values that are in the memory of a device.
+template <class Backend>
+constexpr bool takes_layers = requires {
+  requires std::remove_cvref_t<Backend>::takes_layers;
+};
+
+/// Whether a backend's kernels receive their shapes and operations as run-time arguments.
+template <class Backend>
+constexpr bool is_linked = requires {
+  requires std::remove_cvref_t<Backend>::linked;
+};
+
+/// The second operand of a join: op combines the computed value with the value at the same place of `other`.
+template <class Op, class T>
+struct BinaryPostOp {
+  Op op;
+  T const* other = nullptr;
+  Index pitch = 0, columns = 0;
+};
+struct NoJoin {};
+template <class Chain, class T>
+using DefaultJoin = std::conditional_t<std::is_same_v<Chain, ErasedChain>, BinaryPostOp<ErasedJoin, T>, NoJoin>;
+
+/// Whether the compiler knows that a chain does nothing.
+template <class Chain>
+constexpr bool is_no_chain = [] {
+  if constexpr (requires { typename std::bool_constant<(Chain::length > 0)>; }) {
+    return Chain::length == 0;
+  } else {
+    return false;
+  }
+}();
+
+/// What happens to a finished sum before it is stored: y = chain(z) with z = join(sum). Where backward reads z, z is
+/// stored too, in `kept`.
+template <class Chain, class T, class Join = DefaultJoin<Chain, T>>
+struct PostOps {
+  Chain chain;
+  std::uint64_t step = 0;
+  T* kept = nullptr;
+  Index kept_pitch = 0;
+  [[no_unique_address]] Join join = {};
+
+  static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
+  constexpr bool empty() const {
+    if constexpr (std::is_same_v<Join, NoJoin>) {
+      return chain.length == 0 && !kept;
+    } else {
+      return chain.length == 0 && !kept && !join.other;
+    }
+  }
+};
+
+/// What happens to a finished input gradient before it is stored: it is multiplied by the gradient of the chain that
+/// produced the input.
+template <class Chain, class T>
+struct Derivative {
+  Chain chain;
+  std::uint64_t step = 0;
+  T const* input = nullptr;  // of the chain, where its gradient needs it
+  Index input_pitch = 0;
+  T const* output = nullptr;
+  Index output_pitch = 0;
+
+  static constexpr bool nothing = is_no_chain<Chain>;
+  constexpr bool empty() const { return chain.length == 0; }
+};
+
+/// A pooling that is computed in one pass with a convolution, whose own values then never reach memory.
+template <class T, class Last = bool>
+struct Windows {
+  PoolingGeometry geometry = {};         // of the max pooling; no planes: there is no pooling
+  T* places = nullptr;                   // receives the tap of each maximum
+  [[no_unique_address]] Last last = {};  // the operation applied to the maxima if the chain came before; else the chain
+                                         // follows
+
+  constexpr explicit operator bool() const { return geometry.planes > 0; }
+  /// Conversion for functions that decide everything at run time.
+  constexpr operator Windows<T>() const requires(!std::is_same_v<Last, bool>) { return {geometry, places, last}; }
+};
+struct NoWindows {
+  static constexpr std::false_type last{};
+  template <class T>
+  constexpr operator Windows<T>() const {
+    return {};
+  }
+};
+
+/// The arguments of a compute layer's forward function. x and y are Rows, p[i] is the start of parameter i. A layer
+/// with several inputs gets the shapes and Rows of all of them: in[k], x[k]. State is std::nullptr_t where the compiler
+/// knows that the layer has no state.
+template <class In, class X, class P, class Y, class PostOps, class T, class State = T*, class Windows = NoWindows>
+struct ForwardPass {
+  In in;  // the shape of one sample
+  X x;
+  P p;
+  Y y;
+  PostOps post_ops;
+  T* memory;           // memory_of(layer) values per sample, kept until backward
+  State state;         // state_of(layer) values per sample, carried to the next call; null: every sample starts anew
+  std::uint64_t key;   // of the layer's random numbers
+  std::uint64_t step;  // the number of the training step; 0: inference
+  // Not [[no_unique_address]], although it may be empty: with it, nvcc 13.0 makes kernels take nearly twice the bytes.
+  Windows windows = {};
+};
+
+/// The arguments of a layer's backward functions: dx = derivative(...); sinks[i] receives the gradient of parameter i.
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+          class Windows = NoWindows>
+struct BackwardPass {
+  In in;
+  X x;
+  P p;
+  Y y;
+  DY dy;
+  DX dx;
+  Derivative<Chain, T> derivative;
+  Sinks sinks;
+  T* memory;
+  std::uint64_t key, step;
+  Windows windows = {};
+};
+
+/// A parameter's gradient is either stored in memory, ...
+template <class T>
+struct GradientSink {
+  T* gradient;
+  bool add = false;  // whether to add to what is there, or to overwrite it
+  constexpr GradientSink at(Index offset) const { return {gradient + offset, add}; }
+  /// Receives the gradient of element e.
+  constexpr void take(Index e, T value) const { gradient[e] = add ? gradient[e] + value : value; }
+};
+
+/// ... or passed straight to the optimizer, which updates the parameter. The gradient then never reaches memory.
+template <class Optimizer, class T>
+struct UpdateSink {
+  Optimizer optimizer;  // with the constants of this step
+  float scale;          // the factor of the gradient
+  T* weight;
+  T* state[Optimizer::states];
+  float decay = 0;
+  Regularization regularization = Regularization::l2;
+  float average = 0;    // above 0: a running statistic, which receives observations instead of gradients
+  bool frozen = false;  // whether the parameter stays as it is
+
+  constexpr UpdateSink at(Index offset) const {
+    UpdateSink part = *this;
+    part.weight += offset;
+    for (T*& s : part.state) s += offset;
+    return part;
+  }
+  /// One step of a number, or of a vector of numbers. `penalized` says whether there is weight decay. It is constant,
+  /// because a test at run time would cost time.
+  template <bool penalized, class V>
+  __attribute__((always_inline)) constexpr void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
+    gradient = gradient * scale;
+    if constexpr (penalized) {
+      V const sign = value > V{} ? V{} + 1 : value < V{} ? V{} - 1 : V{};
+      V const derivative = regularization == Regularization::l2 ? value : sign;
+      gradient = Math<V>::fma(V{} + decay, derivative, gradient);
+    }
+    optimizer.update(value, gradient, states);
+  }
+  /// Receives the gradient of element e, or an observation of it.
+  constexpr void take(Index e, T value) const {
+    if (frozen) return;
+    if (average > 0) return observe(weight[e], value);
+    T states[Optimizer::states];
+    for (int s = 0; s < Optimizer::states; ++s) states[s] = state[s][e];
+    if (decay != 0) {
+      step<true>(weight[e], value, states);
+    } else {
+      step<false>(weight[e], value, states);
+    }
+    for (int s = 0; s < Optimizer::states; ++s) state[s][e] = states[s];
+  }
+  /// One step of a running statistic.
+  template <class V>
+  __attribute__((always_inline)) constexpr void observe(V& value, V observation) const {
+    V const distance = Math<V>::fma(observation, V{} + scale, -value);
+    value = Math<V>::fma(V{} + average, distance, value);
+  }
+};
+
+}  // namespace coldpress

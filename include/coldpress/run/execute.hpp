@@ -1,0 +1,253 @@
+// Runs a plan: forward, backward and a whole training step, written once for static and dynamic networks.
+#pragma once
+
+// A Program says what the groups are, as constants where the compiler knows them; a Run has everything else.
+
+#include <coldpress/run/computed_by.hpp>
+#include <coldpress/run/run.hpp>
+
+namespace coldpress {
+
+namespace detail {
+template <class Run>
+using ComputedIn = ComputedBy<std::remove_cvref_t<decltype(Run::backend)>>;
+
+/// Calls f() if group g passes a gradient to edge k. In a static program the call is not compiled if it does not.
+template <class Run, class G, class K, class F>
+constexpr void where_passed(Run const& run, G g, K k, F f) {
+  auto const passed = run.program.passes_gradient(g, k);
+  if constexpr (!std::is_same_v<decltype(passed), std::false_type const>) {
+    if (passed) f();
+  }
+}
+
+/// Passes the gradient through edge k of a group that ends in a join.
+template <class Run, class L, class G, class K>
+constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
+  auto const b = run.value(run.program.input(g, run.program.side(g)));
+  auto const pass_gradient = [&](auto a) {
+    run.backend.join_gradient(layer, k == run.program.side(g), run.gradient(g), a, b, run.target(g, k),
+                              run.target_derivative(g, k));
+  };
+  if constexpr (decltype(layer.join())::needs_inputs) {
+    pass_gradient(run.value(run.program.input(g, run.first_edge)));  // then there is no head
+  } else {
+    pass_gradient(b);
+  }
+}
+
+/// The mean of a loss that compares whole samples. The sum is accumulated in double.
+template <class L, class Y, class Target, class DY, class T>
+constexpr T sample_losses(L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+  double total = 0;
+  for (Index i = 0; i < y.rows; ++i)
+    total += static_cast<double>(loss.sample(in, y.row(i), t.row(i), dy.row(i), dt.data ? dt.row(i) : nullptr));
+  return static_cast<T>(total / static_cast<double>(Index{y.rows}));
+}
+template <class Backend, class L, class Y, class Target, class DY, class T>
+constexpr T sample_losses_by(Backend const& backend, L const& loss, Shape const& in, Y y, Target t, DY dy, Rows<T> dt) {
+  if constexpr (requires { backend.sample_losses(loss, in, y, t, dy, dt); }) {
+    return backend.sample_losses(loss, in, y, t, dy, dt);
+  } else {
+    return sample_losses(loss, in, y, t, dy, dt);
+  }
+}
+/// Adds a mean loss to those of other minibatches.
+template <class Run, class T>
+constexpr void gather(Run const& run, double* sums, T mean) {
+  ComputedIn<Run>::gather(run.backend, sums, mean, run.batch);
+}
+}  // namespace detail
+
+/// Lets the statistics observe the samples.
+template <class Run>
+constexpr void observe(Run const& run) {
+  run.program.for_each_group([&](auto g) {
+    run.program.statistic(g, [&](auto const& statistic, Shapes in) {
+      double* const sums = run.sums_of(run.program.group(g).statistic);
+      if (sums) detail::ComputedIn<Run>::observe(run.backend, statistic, in, run.values(g), run.batch, sums);
+    });
+  });
+}
+
+/// Computes the value of every group, except those that end in a loss, which loss_and_gradient computes. It is inlined
+/// down to the kernels, since passing arguments through memory would take longer than a small layer.
+template <class Run>
+__attribute__((always_inline)) constexpr void forward(Run const& run) {
+  run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
+    Group const& group = run.program.group(g);
+    if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
+    auto const y = run.value(g);
+    auto const post_ops = run.post_ops(g);
+    run.program.head(
+        g,
+        [&](auto const& layer) __attribute__((always_inline)) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          auto const pass = run.template forward_pass<L>(g, y, post_ops);
+          if constexpr (takes_layers<decltype(run.backend)> || is_linked<decltype(run.backend)>) {
+            detail::ComputedIn<Run>::forward(run.backend, layer, pass);
+          } else {
+            layer.forward(run.backend, pass);  // no function between: g++ inlines less then, and T1 takes 5 % more
+          }
+          if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(post_ops)>::nothing) {
+            if (!post_ops.empty()) run.backend.map(y, y, post_ops);
+          }
+        },
+        [&] { run.backend.map(run.value(run.program.input(g, run.first_edge)), y, post_ops); });
+  });
+}
+
+/// Computes the losses of the minibatch, the gradients of their sums with respect to what they compare, and then the
+/// statistics. Calls each(g, mean) with the mean of each loss, and returns the sum of the means.
+template <class Run, class Each, class T = typename Run::T>
+constexpr T loss_and_gradient(Run const& run, Each each) {
+  using Second = std::integral_constant<int, 1>;
+  T total{};
+  run.program.for_each_group([&](auto g) {
+    if (run.program.group(g).loss < 0) return;
+    run.program.loss(g, [&](auto const& any_shape) {
+      auto const head = run.program.group(g).head, node = run.program.group(g).loss;  // numbers: no table of groups
+      using L = std::remove_cvref_t<decltype(any_shape)>;
+      auto const x = run.value(run.program.input(g, run.first_edge));
+      auto const t = run.value(run.program.input(g, Second{}));
+      auto const dx = run.target(g, run.first_edge);
+      Shape const in = run.program.loss_input(g);
+      L const loss = loss_for(any_shape, in);
+      T mean{};
+      Rows<T> dt{};
+      detail::where_passed(run, g, Second{}, [&] { dt = run.target(g, Second{}); });
+      run.program.head(
+          g,
+          [&](auto const& layer) {
+            using Head = LayerTraits<std::remove_cvref_t<decltype(layer)>>;
+            if constexpr (Head::normalizes) {
+              if constexpr (ElementLoss<L>) {
+                mean = run.backend.loss(loss, Head::normalization, x, run.value(g), t, dx);
+              } else {
+                run.backend.normalize(Head::normalization, x, run.value(g));
+                mean = detail::sample_losses_by(run.backend, loss, in, run.value(g), t, dx, dt);
+                run.backend.normalize_gradient(Head::normalization, run.value(g), dx, dx);
+              }
+            }
+          },
+          [&] {
+            if constexpr (ElementLoss<L>) {
+              mean = run.backend.loss(loss, Normalization::none, x, x, t, dx);
+            } else {
+              mean = detail::sample_losses_by(run.backend, loss, in, x, t, dx, dt);
+            }
+          });
+      if constexpr (ElementLoss<L> && has_target_gradient<L>) {
+        if (dt.data)
+          run.backend.loss_target_gradient(loss, head < 0 ? Rows<T>(x) : Rows<T>(run.value(g)), Rows<T>(t), dt);
+      }
+      auto const pass_gradient = [&](auto k, auto rows) {
+        auto const derivative = run.target_derivative(g, k);
+        // With a SampleLoss this is done even without a chain, because the padding beyond the columns is not yet zero.
+        if constexpr (SampleLoss<L> || !std::remove_cvref_t<decltype(derivative)>::nothing) {
+          if (SampleLoss<L> || !derivative.empty()) run.backend.map_gradient(rows, rows, derivative);
+        }
+        run.add(g, k);
+      };
+      detail::where_passed(run, g, run.first_edge, [&] { pass_gradient(run.first_edge, dx); });
+      detail::where_passed(run, g, Second{}, [&] { pass_gradient(Second{}, run.target(g, Second{})); });
+      each(g, mean);
+      total += mean;
+      if (double* const sums = run.sums_of(node)) detail::gather(run, sums, mean);
+    });
+  });
+  observe(run);
+  return total;
+}
+
+/// Takes the gradient of an output from the user. This is the first step of a backward pass without a loss.
+template <class Run, class Output, class T = typename Run::T>
+constexpr void seed_gradient(Run const& run, Output output, T const* dy) {
+  if (!(output < 0 ? run.program.plan().input_gradients[-1 - output].used() : run.program.group(output).needs_gradient))
+    return;
+  auto const columns = run.program.columns(output);
+  Rows<T const, decltype(run.batch), decltype(columns)> const rows{dy, run.batch, columns, columns};
+  run.backend.map_gradient(rows, run.gradient(output),
+                           detail::applied(run.derivative(output), run.program.seed_finishes(output)));
+}
+
+/// What a backward pass computes. Computing both at once lets the plan reuse memory; computing them separately needs a
+/// plan with keep_gradients.
+enum class Pass { both, inputs, parameters };
+
+namespace detail {
+template <class Run, class G, class F>
+constexpr void for_each_passed(Run const& run, G g, F f) {
+  run.program.for_each_edge(g, [&](auto k) { where_passed(run, g, k, [&] { f(k); }); });
+}
+
+/// Computes the gradients of the layer at the head of a group: those of its inputs first, because its parameters may
+/// change afterwards.
+template <class Run, class L, class G, class Sinks>
+constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& sinks, Pass pass) {
+  bool const inputs = pass != Pass::parameters;
+  auto const all = run.template backward_pass<L>(g, sinks);
+  using Computed = ComputedIn<Run>;
+  if constexpr (takes_layers<decltype(run.backend)> || requires { layer.backward(run.backend, all); }) {
+    if (inputs) Computed::backward(run.backend, layer, all);
+  }
+  if constexpr (!LayerTraits<L>::propagates) {
+  } else if constexpr (OneInput<L>) {
+    if (inputs) {
+      for_each_passed(run, g, [&](auto k) {
+        if (k != 0) return;
+        Computed::backward_input(run.backend, layer, all);
+        // This is done even without a chain, because it sets the padding beyond the columns to zero.
+        if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.derivative);
+      });
+    }
+  } else if (inputs) {
+    int const side = run.program.group(g).side;
+    bool any = false;
+    for_each_passed(run, g, [&](auto k) { any = any || k != side; });
+    if (any) Computed::backward_input(run.backend, layer, all);
+    for_each_passed(run, g, [&](auto k) {
+      if (k != side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_derivative(g, k));
+    });
+  }
+  if constexpr (has_parameters<L>) {
+    if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
+  }
+}
+}  // namespace detail
+
+/// Passes gradients from the last group to the first. `sinks` are those of all parameters. Gradients that are not
+/// needed are not computed, and in a static network they are not even compiled.
+template <class Run, class Sinks>
+constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
+  run.program.for_each_group_reversed([&](auto g) {
+    Group const& group = run.program.group(g);
+    if (group.loss >= 0 || !group.needs_gradient) return;
+    auto const each_passed = [&](auto f) {
+      if (pass != Pass::parameters) detail::for_each_passed(run, g, f);
+    };
+    run.program.join(
+        g,
+        [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
+          each_passed([&](auto k) {
+            if (group.head < 0 || k == group.side) detail::join_gradient(run, layer, g, k);
+          });
+        },
+        [] {});
+    run.program.head(
+        g,
+        [&](auto const& layer) {
+          using L = std::remove_cvref_t<decltype(layer)>;
+          detail::head_gradient(run, layer, g, detail::sinks_of<L>(sinks, run.program.slots(g)), pass);
+        },
+        [&] {
+          if (group.join >= 0) return;
+          each_passed([&](auto k) {
+            run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
+          });
+        });
+    each_passed([&](auto k) { run.add(g, k); });
+  });
+}
+
+}  // namespace coldpress

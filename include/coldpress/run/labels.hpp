@@ -1,0 +1,74 @@
+// Checks the labels that losses and statistics read, before anything is computed.
+#pragma once
+
+#include <coldpress/core/finite.hpp>
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/graph/node.hpp>
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace coldpress {
+
+namespace detail {
+/// Throws for label number `at`, counted over all samples, where each sample has one label per `classes` values of
+/// shape `in`.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
+                                                                      Index classes) {
+  Index const of_sample = in.size() / classes;
+  throw DataError{sentence_of(of_sample > 1 ? sentence_of("label ", at % of_sample) : "the label", " of sample ",
+                              at / of_sample, " is ", number_text(label), "; expected a whole number from 0 to ",
+                              classes - 1, " (samples are counted from 0)")};
+}
+}  // namespace detail
+
+/// Throws DataError, which says where it is, unless every label is a class of `reader`, a loss or a statistic that
+/// compares values of shape `in`.
+template <class Reader, class T>
+void check_targets(Reader const& reader, Shape const& in, std::span<T const> targets) {
+  if constexpr (Labelled<Reader>) {
+    Index const classes = reader.classes(in);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!is_label(targets[i], classes))
+        detail::refuse_label(static_cast<Index>(i), static_cast<double>(targets[i]), in, classes);
+    }
+  }
+}
+
+/// What is known about values that do not change, so that they need not be checked before each pass.
+struct ValueFacts {
+  bool finite = false;  // all values are finite
+  Index classes = -1;   // the smallest number of classes for which all values are labels; -1: some are not labels
+
+  bool are_labels(Index of_classes) const { return classes >= 0 && classes <= of_classes; }
+  template <class T>
+  static ValueFacts of(std::span<T const> values) {
+    constexpr Index most = Index{1} << 40;
+    ValueFacts facts{first_not_finite(values) < 0, 0};
+    for (T value : values) {
+      if (!is_label(value, most)) {
+        facts.classes = -1;
+        break;
+      }
+      facts.classes = freestanding::max(facts.classes, static_cast<Index>(value) + 1);
+    }
+    return facts;
+  }
+};
+
+/// The same for all labels that a static network's own losses and statistics read. `Given` is a span, or the type that
+/// a device's passes receive.
+template <class Graph, class Given, std::size_t n>
+void check_labels(std::array<Given, n> const& inputs) {
+  auto const check = [&](auto node) {
+    if constexpr (Graph::recorded.labels[node]) {
+      constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, Graph::nodes[node].inputs[1]));
+      check_targets(Graph::template layer<node>, Graph::template input_shapes<node>[0], inputs[source]);
+    }
+  };
+  [&]<int... i>(std::integer_sequence<int, i...>) { (check(std::integral_constant<int, i>{}), ...); }
+  (std::make_integer_sequence<int, Graph::size>{});
+}
+
+}  // namespace coldpress

@@ -1,0 +1,56 @@
+// Accumulates the losses and statistics of a static network over several calls.
+#pragma once
+
+#include <coldpress/graph/name.hpp>
+#include <coldpress/graph/node.hpp>
+#include <coldpress/run/host_transfer.hpp>
+
+#include <array>
+#include <utility>
+
+namespace coldpress {
+
+template <class Graph, class Storage>
+class MetricAccumulator {
+ public:
+  explicit MetricAccumulator(Storage const& storage) : storage_(storage) {}
+  double* sums() { return sums_.data(); }
+  void reset() { storage_.clear(sums_); }
+  /// A statistic, or the mean of a loss, by its name in the network's function. It is NaN before the first sample.
+  template <FixedString name>
+  double report() const {
+    constexpr int node = [] {
+      for (int i = 0; i < Graph::size; ++i) {
+        auto const at = static_cast<std::size_t>(i);
+        if (Graph::nodes[at].sums >= 0 && Graph::names[at].view() == name.view()) return i;
+      }
+      return -1;
+    }();
+    static_assert(node >= 0, "statistic: the network has no statistic and no loss of this name");
+    return report_at<node>();
+  }
+  /// Calls f(name, report) for each of them, in order.
+  template <class F>
+  void for_each(F f) const {
+    auto const one = [&](auto node) {
+      if constexpr (Graph::nodes[node].sums >= 0) f(Graph::names[node].view(), report_at<node>());
+    };
+    [&]<int... i>(std::integer_sequence<int, i...>) { (one(std::integral_constant<int, i>{}), ...); }
+    (std::make_integer_sequence<int, Graph::size>{});
+  }
+
+ private:
+  template <int node>
+  double report_at() const {
+    double report = 0;
+    storage_.read(sums_.data(), Graph::sums, [&](double const* sums) {
+      report = report_of(Graph::template layer<node>, sums + Graph::nodes[node].sums);
+    });
+    return report;
+  }
+  using Sums = typename Storage::template Numbers<double, Graph::sums>;
+  [[no_unique_address]] Storage storage_;
+  Sums sums_ = storage_.template memory<Sums>();
+};
+
+}  // namespace coldpress

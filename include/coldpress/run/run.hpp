@@ -1,0 +1,260 @@
+// One pass of a minibatch through a network: where every value, gradient and parameter of a plan is.
+#pragma once
+
+// The functions that compute them are in execute.hpp.
+
+#include <coldpress/core/pass.hpp>
+#include <coldpress/run/program.hpp>
+
+#include <array>
+
+namespace coldpress {
+
+/// The parameters of one layer in a flat buffer: p[i] is the start of parameter i.
+template <class T>
+struct ParameterView {
+  T* base;
+  Slot const* slots;
+  constexpr T* operator[](int i) const { return base + slots[i].offset; }
+};
+
+/// The sinks of the parameters of one layer or of all. `slots` begins with the first parameter.
+template <class T>
+struct GradientSinks {
+  GradientSink<T> whole;  // for the whole buffer
+  Slots slots;
+  constexpr GradientSinks of(Slots layer) const { return {whole, layer}; }
+  constexpr GradientSink<T> operator[](int i) const {
+    GradientSink<T> sink = whole.at(slots.slots[i].offset);
+    sink.add = sink.add || slots.slots[i].adds;
+    return sink;
+  }
+};
+template <class Optimizer, class T>
+struct UpdateSinks {
+  UpdateSink<Optimizer, T> whole;  // for the whole buffer
+  Slots slots;
+  bool const* frozen;  // by the number of the parameter's owner; null: none are frozen
+  float observation;   // the factor of the values that running statistics observe
+  constexpr UpdateSinks of(Slots layer) const { return {whole, layer, frozen, observation}; }
+  constexpr UpdateSink<Optimizer, T> operator[](int i) const {
+    Parameter const& parameter = slots.parameters[i];
+    UpdateSink<Optimizer, T> sink = whole.at(slots.slots[i].offset);
+    sink.optimizer.learning_rate *= parameter.lr_mult;
+    sink.decay *= parameter.decay_mult;
+    if constexpr (requires { sink.optimizer.weight_decay; }) sink.optimizer.weight_decay *= parameter.decay_mult;
+    if (parameter.regularizer == Regularizer::l2) sink.regularization = Regularization::l2;
+    if (parameter.regularizer == Regularizer::l1) sink.regularization = Regularization::l1;
+    if (parameter.is_statistic()) sink.average = parameter.average, sink.scale = observation;
+    sink.frozen = parameter.lr_mult == 0 || (frozen && frozen[slots.slots[i].owner]);
+    return sink;
+  }
+};
+
+/// The sinks of a layer without parameters. Its backward is then the same code, however parameters of others are
+/// updated.
+struct NoSinks {};
+
+namespace detail {
+
+template <class L, class Sinks>
+constexpr auto sinks_of(Sinks const& sinks, Slots layer) {
+  if constexpr (has_parameters<L>) {
+    return sinks.of(layer);
+  } else {
+    return NoSinks{};
+  }
+}
+
+/// The derivative, or an empty one if gradients are still to be added before it is applied. `apply` is a constant in a
+/// static program.
+template <class Chain, class T, class Apply>
+constexpr auto applied(Derivative<Chain, T> derivative, Apply apply) {
+  if constexpr (std::is_same_v<Apply, std::false_type>) {
+    return Derivative<coldpress::Chain<>, T>{};
+  } else {
+    if constexpr (requires { derivative.chain.length = 0; }) {
+      if (!apply) derivative.chain.length = 0;
+    }
+    return derivative;
+  }
+}
+
+template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+          class Windows = NoWindows>
+constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chain, T> derivative, Sinks sinks,
+                             T* memory, std::uint64_t key, std::uint64_t step, Windows windows = {}) {
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,         x,     p,      y,   dy,   dx,
+                                                                     derivative, sinks, memory, key, step, windows};
+}
+
+}  // namespace detail
+
+/// One pass of a minibatch through a network. It holds only pointers: the caller owns all memory, whose size the plan
+/// gives. In a static program, groups, edges and flags are constants. Every program that is run is checked here against
+/// the concept (run/program.hpp).
+template <class Program, class Backend, class Count>
+requires concepts::Program<Program, Backend>
+struct Run {
+  using T = typename Backend::Scalar;
+  using ProgramType = Program;
+  Program const& program;
+  Backend backend;
+  T const* parameters;
+  T* workspace;
+  std::array<T const*, Program::inputs_capacity> inputs;
+  [[no_unique_address]] Count batch;
+  std::uint64_t seed;
+  std::uint64_t step;      // 0: inference
+  T* state = nullptr;      // the states of the layers, if the network streams
+  double* sums = nullptr;  // the sums of losses and statistics
+
+  /// The sums of a node; null if none are accumulated.
+  constexpr double* sums_of(int node) const {
+    int const first = program.sums(node);
+    return sums && first >= 0 ? sums + first : nullptr;
+  }
+  constexpr T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
+
+  /// Rows with the shape and the layout of group g's value, or of input k of the network if g is -1 - k.
+  template <class G>
+  constexpr auto rows(G g, T* data, Index pitch) const {
+    auto columns = program.columns(g);
+    auto blocked = program.blocked(g);
+    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+  }
+  /// The value of group g, or input k of the network.
+  template <class G>
+  constexpr auto value(G g) const {
+    if (g < 0) return rows(g, const_cast<T*>(inputs[static_cast<std::size_t>(-1 - g)]), program.columns(g));
+    Buffer const& buffer = program.group(g).value;
+    return rows(g, at(buffer), buffer.pitch);
+  }
+  /// The gradient with respect to the input of group g's chain, or to the network's input if g < 0.
+  template <class G>
+  constexpr auto gradient(G g) const {
+    int const input = g < 0 ? -1 - g : 0;
+    Buffer const buffer = g < 0 ? program.plan().input_gradients[input] : program.group(g).gradient;
+    return rows(g, at(buffer), buffer.pitch);
+  }
+  /// Group g's epilogue: what is done with the sums of its head or, without a head, with its input.
+  template <class G>
+  constexpr auto post_ops(G g) const {
+    Group const& group = program.group(g);
+    auto const chain = program.chain(g, seed);
+    auto const join = program.join_with(g, backend, [&](auto edge) {
+      auto const other = value(program.input(g, edge));
+      return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.columns};
+    });
+    return PostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
+        chain, step, at(group.kept), group.kept.pitch, join};
+  }
+  /// The derivative of group g's chain; empty for the network's input.
+  template <class G>
+  constexpr auto derivative(G g) const {
+    auto const chain = program.chain(g, seed);
+    using Result = Derivative<std::remove_const_t<decltype(chain)>, T>;
+    if (g < 0) return Result{.chain = chain};
+    Group const& group = program.group(g);
+    T const* input = at(group.kept);
+    Index pitch = group.kept.pitch;
+    if (group.head < 0 && group.join < 0 && group.chain_needs_input) {  // then the chain's input is the group's
+      auto const x = value(program.input(g, first_edge));
+      input = x.data, pitch = x.pitch;
+    }
+    return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
+  }
+  /// Where group g writes the gradient of the value of edge k, and the derivative that it applies, which is empty if
+  /// others are added.
+  template <class G, class K>
+  constexpr auto target(G g, K k) const {
+    auto rows = gradient(program.input(g, k));
+    Buffer const& addend = program.group(g).edges[k].addend;
+    if (addend.used()) rows.data = at(addend), rows.pitch = addend.pitch;
+    return rows;
+  }
+  template <class G, class K>
+  constexpr auto target_derivative(G g, K k) const {
+    return detail::applied(derivative(program.input(g, k)), program.applies(g, k));
+  }
+  /// Adds the gradient in target(g, k) to the others, and applies the derivative if it is the last.
+  template <class G, class K>
+  constexpr void add(G g, K k) const {
+    auto const adds = program.adds(g, k);
+    if constexpr (!std::is_same_v<decltype(adds), std::false_type const>) {
+      auto const from = program.input(g, k);
+      if (adds)
+        backend.add_gradient(target(g, k), gradient(from), detail::applied(derivative(from), program.finishes(g, k)));
+    }
+  }
+  template <class G>
+  constexpr auto parameters_of(G g) const {
+    return ParameterView<T const>{parameters, program.slots(g).slots};
+  }
+  /// For a layer with several inputs: its inputs, and where their gradients are written.
+  template <class G>
+  constexpr auto values(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
+    });
+    return all;
+  }
+  template <class G>
+  constexpr auto targets(G g) const {
+    std::array<Rows<T>, max_inputs> all{};
+    program.for_each_edge(g, [&](auto k) {
+      if (k < max_inputs && program.group(g).edges[k].passes_gradient) all[static_cast<std::size_t>(k)] = target(g, k);
+    });
+    return all;
+  }
+  /// The pooling that is one pass with layer L, if L can have one.
+  template <class L, class G>
+  constexpr auto windows(G g) const {
+    constexpr bool never = std::is_same_v<decltype(program.pools(g)), std::false_type>;
+    if constexpr (never || !keeps_blocks<Backend> || !LayerTraits<L>::fuses_maxima) {
+      return NoWindows{};
+    } else {
+      auto const last = program.pooled_last(g);
+      return Windows<T, std::remove_const_t<decltype(last)>>{program.windows(g), at(program.group(g).memory), last};
+    }
+  }
+  template <class L, class G, class Y, class PostOps>
+  constexpr auto forward_pass(G g, Y y, PostOps const& post_ops) const {
+    Group const& group = program.group(g);
+    auto const carried = [&] {
+      if constexpr (std::is_same_v<decltype(program.carries(g)), std::false_type>) {
+        return nullptr;
+      } else {
+        return state ? state + group.state * batch : nullptr;
+      }
+    }();
+    auto const made = [&](auto in, auto x) {
+      auto const pooled = windows<L>(g);
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T, decltype(carried),
+                         std::remove_const_t<decltype(pooled)>>{
+          in, x, parameters_of(g), y, post_ops, at(group.memory), carried, program.head_key(g, seed), step, pooled};
+    };
+    if constexpr (OneInput<L>) {
+      return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));
+    } else {
+      return made(program.head_inputs(g), values(g));
+    }
+  }
+  template <class L, class G, class Sinks>
+  constexpr auto backward_pass(G g, Sinks const& sinks) const {
+    T* const memory = at(program.group(g).memory);
+    std::uint64_t const key = program.head_key(g, seed);
+    if constexpr (OneInput<L>) {
+      return detail::backward_pass(program.head_inputs(g)[0], value(program.input(g, first_edge)), parameters_of(g),
+                                   value(g), gradient(g), target(g, first_edge), target_derivative(g, first_edge),
+                                   sinks, memory, key, step, windows<L>(g));
+    } else {
+      return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
+                                   targets(g), Derivative<Chain<>, T>{}, sinks, memory, key, step);
+    }
+  }
+  static constexpr std::integral_constant<int, 0> first_edge{};
+};
+
+}  // namespace coldpress

@@ -1,0 +1,122 @@
+// The functions and operators for writing networks: graph(...), arithmetic, and functions of several values.
+#pragma once
+
+#include <coldpress/layers.hpp>
+#include <coldpress/typed/sequential.hpp>
+
+namespace coldpress {
+
+/// Makes a network from an ordinary function of its inputs, which the compiler runs: constexpr auto net = graph([](auto
+/// image) { return image | Linear{10}; }), and then Network<Graph<net>, Shape{784}>. `More` are the layers that are not
+/// built in.
+template <class... More, class Function>
+constexpr auto graph(Function) {
+  using All = typename detail::Union<BuiltinLayers, BuiltinLosses, BuiltinStatistics, TypeList<More...>>::type;
+  return Expression<Function, All>{};
+}
+
+// Element-wise operations on two values of the same shape.
+template <class Recorder>
+constexpr auto operator+(Value<Recorder> a, Value<Recorder> b) {
+  return apply(Add{}, a, b);
+}
+template <class Recorder>
+constexpr auto operator-(Value<Recorder> a, Value<Recorder> b) {
+  return apply(Subtract{}, a, b);
+}
+template <class Recorder>
+constexpr auto operator*(Value<Recorder> a, Value<Recorder> b) {
+  return apply(Multiply{}, a, b);
+}
+template <class Recorder>
+constexpr auto operator/(Value<Recorder> a, Value<Recorder> b) {
+  return apply(Divide{}, a, b);
+}
+// Operations on a value and a number.
+template <class Recorder>
+constexpr auto operator*(Value<Recorder> a, float factor) {
+  return a | Power{.scale = factor};
+}
+template <class Recorder>
+constexpr auto operator*(float factor, Value<Recorder> a) {
+  return a * factor;
+}
+template <class Recorder>
+constexpr auto operator+(Value<Recorder> a, float shift) {
+  return a | Power{.shift = shift};
+}
+template <class Recorder>
+constexpr auto operator-(Value<Recorder> a, float shift) {
+  return a + -shift;
+}
+template <class Recorder>
+constexpr auto operator-(Value<Recorder> a) {
+  return a * -1.0f;
+}
+
+/// Concatenates values along the first axis, or along the axis given by `along(axis)` as the first argument.
+struct along {
+  int axis = 0;
+  constexpr explicit along(int a) : axis(a) {}
+};
+template <class Recorder, class... More>
+constexpr auto concat(along axis, Value<Recorder> first, More... more) {
+  return apply(Concat{.axis = axis.axis}, first, more...);
+}
+template <class Recorder, class... More>
+constexpr auto concat(Value<Recorder> first, More... more) {
+  return concat(along{0}, first, more...);
+}
+/// The range [begin, end) of an axis.
+template <class Recorder>
+constexpr auto slice(Value<Recorder> x, int begin, int end, along axis = along{0}) {
+  return x | Slice{.axis = axis.axis, .begin = begin, .end = end};
+}
+/// `parts` equal slices of an axis, in order: auto [q, k, v] = split<3>(x).
+template <std::size_t parts, class Recorder>
+constexpr auto split(Value<Recorder> x, along axis = along{0}) {
+  Shape const shape = x.shape();
+  int const a = axis.axis < 0 ? axis.axis + shape.rank() : axis.axis;
+  require(a >= 0 && a < shape.rank(), "split: the value does not have this axis");
+  require(shape[a] % static_cast<Index>(parts) == 0, "split: the parts would not be equal");
+  std::array<Value<Recorder>, parts> all{};
+  int const size = static_cast<int>(shape[a]) / static_cast<int>(parts);
+  for (std::size_t k = 0; k < parts; ++k) {
+    int const begin = static_cast<int>(k) * size;
+    all[k] = slice(x, begin, begin + size, along{a});
+  }
+  return all;
+}
+/// The sum or mean over an axis, which is removed.
+template <class Recorder>
+constexpr auto sum(Value<Recorder> x, int axis = 0) {
+  return x | Reduce{.operation = ReduceOperation::sum, .axis = axis};
+}
+template <class Recorder>
+constexpr auto mean(Value<Recorder> x, int axis = 0) {
+  return x | Reduce{.operation = ReduceOperation::mean, .axis = axis};
+}
+/// The matrix product, optionally with the second matrix transposed.
+template <class Recorder>
+constexpr auto matmul(Value<Recorder> a, Value<Recorder> b, MatMul options = {}) {
+  return apply(options, a, b);
+}
+
+/// Decodes with tied weights: code | tied(encoded) has the size of the input of the Linear that made `encoded`, and
+/// uses its weights.
+template <class Recorder>
+struct TiedTag {
+  Value<Recorder> encoded;
+  TiedLinear layer;
+};
+template <class Recorder>
+constexpr TiedTag<Recorder> tied(Value<Recorder> encoded, TiedLinear options = {}) {
+  options.output_size = encoded.recorder->input_size(encoded.node);
+  return {encoded, options};
+}
+template <class Recorder>
+constexpr auto operator|(Value<Recorder> x, TiedTag<Recorder> const& tag) {
+  return detail::add(tag.layer, std::array{x}, x.recorder, {.node = tag.encoded.node, .parameters = 1});
+}
+
+}  // namespace coldpress

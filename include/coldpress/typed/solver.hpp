@@ -1,0 +1,242 @@
+// The solver of a static network: forward, loss, backward and update as one fused plan.
+#pragma once
+
+#include <coldpress/core/finite.hpp>
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/optim/sgd.hpp>
+#include <coldpress/run/update.hpp>
+#include <coldpress/typed/network.hpp>
+
+#include <array>
+
+namespace coldpress {
+
+namespace detail {
+template <class Net, auto loss>
+constexpr Shape target_shape() {
+  if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
+    Shape const target = loss.target_shape(Net::output_shape);
+    require(target.size() > 0, "Solver: the loss has no target");
+    return target;
+  } else {
+    return {};
+  }
+}
+}  // namespace detail
+
+/// Trains `Net`, a Network. The solver borrows the network, which must neither move nor end before the solver does.
+/// `loss` compares the network's first output with targets; with OwnLosses{} only the losses in the network's function
+/// count. `optimizer()` may be changed between steps, for example its learning rate.
+template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
+class Solver {
+  static constexpr bool has_target = Loss<std::remove_cvref_t<decltype(loss)>>;
+  static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>,
+                "Solver: needs a loss, or OwnLosses{}");
+  static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // checked first, for a short error
+  static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
+
+ public:
+  using T = typename Net::T;
+  using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
+  using Program = typename ProgramOf<typename Net::Graph, typename Net::Backend,
+                                     PlanOptions{.training = true, .losses = true, .blocks = Net::blocks}, loss>::type;
+  using Step = typename StepBy<typename Net::Backend, Program, typename Net::Batch::Count>::type;
+  static constexpr auto objective = loss;
+  static constexpr SolverOptions options = solver_options;
+  /// Whether gradients go straight into the parameters.
+  static constexpr bool fused =
+      fuses_update(options) && !Net::Graph::shares && fuses_update_of<typename Net::Backend, Optimizer>;
+  static_assert(Net::trains, "Solver: this network's backend stores rounded weights, which are only for inference");
+  static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
+  static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
+
+  explicit Solver(Net& net)
+      : net_(net),
+        workspace_(net.storage()),
+        state_(net.storage().template memory<State>()),
+        gradients_(net.storage().template memory<Gradients>()),
+        losses_(net.storage().template memory<Losses>()),
+        accumulator_(net.storage()) {
+    state_.reserve(Optimizer::states * Net::parameter_size);
+    if constexpr (!fused) gradients_.reserve(Net::parameter_size);
+  }
+
+  /// Takes one step on a minibatch of samples (a std::tuple for several inputs) and equally many targets. Returns the
+  /// sum of the mean losses before the update.
+  ///
+  /// Throws ShapeError, and DataError if a label is not a class or a value is not finite; then nothing has changed.
+  /// Throws DivergenceError if the loss is not finite, and then has changed no more than the statistics, or if a weight
+  /// is found not to be finite after the step (SolverOptions::check_every). On a GPU only the samples are checked here,
+  /// because the host does not wait for a step; see check_finite.
+  ///
+  /// Gradients are divided by the number of samples they come from, or, if minibatch_size is set, by minibatch_size
+  /// times the number of minibatches per update.
+  template <class X, class Y>
+  auto train_minibatch(X const& x, Y const& y) requires has_target {
+    auto const samples = detail::all_samples<T>(x);
+    SamplesOf<Y, T> const wanted{y};
+    Given const targets{wanted.values};
+    auto const spans = samples.template spans<Given>();
+    constexpr Index size = Net::input_shape.size();
+    check_values("train_minibatch: the targets", targets.size(), count_samples(spans[0].size(), size, Net::input_shape),
+                 target_shape);
+    check_targets(loss, Net::output_shape, targets);
+    std::array<Given, samples.count + 1> all;
+    freestanding::copy_n(spans.data(), samples.count, all.data());
+    all.back() = targets;
+    return train(all);
+  }
+  /// The same for a network whose function contains all losses, and whose inputs include their targets.
+  template <class X>
+  auto train_minibatch(X const& x) requires(!has_target) {
+    return train(detail::all_samples<T>(x).template spans<Given>());
+  }
+
+  /// The network's first output in the last step, empty before the first step; or any output, by its name.
+  Samples<T> output() const { return workspace_.output(0); }
+  template <FixedString name>
+  Samples<T> output() const {
+    return Net::template output<name>(workspace_);
+  }
+  /// The mean of a loss in the last step, by the loss's name in the network's function.
+  template <FixedString name>
+  T loss_value() const {
+    constexpr int node = [] {
+      for (int i = 0; i < Net::Graph::size; ++i) {
+        bool const is_loss = Net::Graph::nodes[static_cast<std::size_t>(i)].kind == Node::Kind::loss;
+        if (is_loss && Net::Graph::names[static_cast<std::size_t>(i)].view() == name.view()) return i;
+      }
+      return -1;
+    }();
+    static_assert(node >= 0, "loss_value: the network has no loss of this name");
+    T value{};
+    net_.storage().read(losses_.data(), Program::size, [&](T const* losses) { value = losses[node]; });
+    return value;
+  }
+  /// A metric of the network's function by its name, or the mean of a loss, over the samples of all steps since the
+  /// last reset; NaN before the first.
+  template <FixedString name>
+  double statistic() const {
+    return accumulator_.template report<name>();
+  }
+  void reset_statistics() { accumulator_.reset(); }
+  /// The sum of the gradients of all minibatches since the last update before this step, as backward makes them and
+  /// laid out as Net::parameters(). Exists only if the update is not fused.
+  std::span<T const> gradients() const requires(!fused) {
+    return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
+  }
+  std::span<T> gradients() requires(!fused) {
+    return {gradients_.data(), static_cast<std::size_t>(Net::parameter_size)};
+  }
+  void reserve(Index batch) { workspace_.reserve(batch); }
+  /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
+  void check_finite() const {
+    bool finite = true;
+    net_.storage().read(net_.parameters().data(), Net::parameter_size, [&](T const* all) {
+      finite = first_not_finite(std::span{all, static_cast<std::size_t>(Net::parameter_size)}) < 0;
+    });
+    if (!finite) diverged(step(), static_cast<double>(loss_), true);
+  }
+
+  /// The optimizer. lr_policy starts from its learning_rate.
+  Optimizer& optimizer() { return optimizer_; }
+  Optimizer const& optimizer() const { return optimizer_; }
+  Net& network() const { return net_; }
+  Index minibatch_size = 0;  // in samples; 0: the samples of each call
+
+  /// A frozen weight, its optimizer state and its statistics are left alone by steps, but gradients still flow through
+  /// its layer. The name is a weight's (linear1-0), or a layer's (linear1) for all of its weights. A checkpoint does
+  /// not record which weights are frozen. Throws ConfigError if no weight or layer has the name.
+  void freeze(std::string_view name) { set_frozen(name, true); }
+  void unfreeze(std::string_view name) { set_frozen(name, false); }
+  void freeze_all() { frozen_.fill(true); }
+  void unfreeze_all() { frozen_.fill(false); }
+
+  // What a checkpoint needs besides the parameters: state(s), laid out as Net::parameters(), the progress and, while
+  // samples wait for their update, gradients(). On a GPU these are in its memory; use the network's read and write.
+  std::uint64_t step() const { return progress_.minibatches; }
+  Progress progress() const { return progress_; }
+  void set_progress(Progress progress) { progress_ = progress; }
+  std::span<T> state(int s) {
+    return {state_.data() + s * Net::parameter_size, static_cast<std::size_t>(Net::parameter_size)};
+  }
+
+  static constexpr Shape target_shape = detail::target_shape<Net, loss>();
+
+ private:
+  using Given = typename Net::Given;
+  template <std::size_t n>
+  auto train(std::array<Given, n> const& inputs) {
+    static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
+                  "train_minibatch: takes a value for each input of the network");
+    check_labels<typename Net::Graph>(inputs);
+    workspace_.run_on(net_.executor());
+    auto run = net_.template start<Program>(inputs, workspace_, step() + 1);
+    if constexpr (options.check_every > 0) {
+      using coldpress::check_finite;  // of samples, not of weights
+      for (std::size_t k = 0; k < Net::inputs.count; ++k)
+        check_finite(inputs[k], Net::inputs[static_cast<int>(k)].size(), "input ", static_cast<int>(k));
+      if constexpr (has_target) check_finite(inputs.back(), target_shape.size(), "the targets");
+    }
+    run.sums = accumulator_.sums();
+    UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
+    for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
+    UpdateStep<Optimizer, T> const update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
+    auto const mean = net_.storage().play_for(losses_.data() + Program::size, Step{}, run, update_step, frozen_,
+                                              kept_gradients(), losses_.data());
+    workspace_.note(run);
+    if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU the loss becomes known when it is read
+      loss_ = mean;
+      if (!(mean - mean == 0)) diverged(step() + 1, static_cast<double>(mean), false);
+    }
+    progress_ = update_step.after();
+    if constexpr (std::is_same_v<decltype(mean), T const> && options.check_every > 0) {
+      if (step() % static_cast<std::uint64_t>(options.check_every) == 0) check_finite();
+    }
+    return mean;
+  }
+  [[noreturn]] __attribute__((noinline, cold)) void diverged(std::uint64_t at, double loss_there, bool taken) const {
+    std::string bad;
+    for (int i = Net::weight_count; i-- > 0;) {
+      auto const size = static_cast<std::size_t>(Net::weight_shape(i).size());
+      HeapMemory<T> values{Net::weight_shape(i).size()};
+      net_.read_weight(i, {values.data(), size});
+      if (first_not_finite<T>({values.data(), size}) >= 0) bad = Net::weight_name(i).view();
+    }
+    refuse_divergence(at, loss_there, taken, bad);
+  }
+  void set_frozen(std::string_view name, bool frozen) {
+    using Graph = typename Net::Graph;
+    bool known = false;
+    for (int i = 0; i < Graph::parameter_count; ++i) {
+      std::string_view const layer = Graph::names[Graph::parameters.node[i]].view();
+      bool const of_layer = name == layer,
+                 itself = name.starts_with(layer) && name.substr(layer.size()) == Graph::parameters.list[i].suffix;
+      if (of_layer || itself) frozen_[Graph::parameters.owner[i]] = frozen, known = true;
+    }
+    if (!known) throw ConfigError{std::string{"no layer with weights, and no weight, is named '"}.append(name) + "'"};
+  }
+  auto kept_gradients() {
+    if constexpr (fused) {
+      return nullptr;
+    } else {
+      return gradients_.data();
+    }
+  }
+  Net& net_;
+  Optimizer optimizer_ = optimizer_value;
+  using Storage = typename Net::Storage;
+  using State = typename Storage::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
+  using Gradients = typename Storage::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
+  using Losses = typename Storage::template Numbers<T, Program::size + 1>;  // per node, and their sum
+  typename Net::template BasicWorkspace<Program> workspace_;
+  State state_;
+  Gradients gradients_;
+  Losses losses_;
+  [[no_unique_address]] MetricAccumulator<typename Net::Graph, Storage> accumulator_;
+  Progress progress_;
+  T loss_{};  // of the last step, if the host knows it
+  std::array<bool, Net::Graph::parameter_count> frozen_{};
+};
+
+}  // namespace coldpress

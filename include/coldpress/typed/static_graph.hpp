@@ -1,0 +1,73 @@
+// A network type as nodes, names and parameters: everything that the compiler knows about it.
+#pragma once
+
+#include <coldpress/typed/sequential.hpp>
+
+namespace coldpress {
+
+/// The nodes of Net for samples of shapes `in`. The inputs come first; after them, node i is layer<i>.
+template <class Net, Inputs in>
+struct StaticGraph {
+  using Types = typename detail::LayersOf<Net>::type;
+  static constexpr auto counts = [] {
+    detail::Counter<Types> counter{};
+    detail::record<Net, in.count>(counter, in);
+    return counter.counts;
+  }();
+  static constexpr auto recorded = [] {
+    detail::Recorded<Types, counts> all{};
+    detail::GraphBuilder<detail::Recorded<Types, counts>> builder{all};
+    detail::record<Net, in.count>(builder, in);
+    builder.finish();
+    return all;
+  }();
+  static_assert(sizeof(detail::Joined<recorded.operand(0), recorded.operand(1)>) > 0);
+
+  static constexpr int sums = recorded.sums;  // the number of sums of all losses and statistics
+  static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;
+  static constexpr int targets = -1;  // there is no node for targets; an external loss adds one
+  static constexpr auto const& nodes = recorded.nodes.items;
+  static constexpr auto const& names = recorded.names.items;
+  static constexpr auto const& outputs = recorded.outputs.items;
+  template <int i>
+  static constexpr auto layer = detail::stored<recorded.kind[i]>(recorded).list[recorded.slot[i]];
+
+  /// The shapes of node i's inputs.
+  template <int i>
+  static constexpr auto input_shapes = [] {
+    std::array<Shape, static_cast<std::size_t>(nodes[i].input_count())> shapes{};
+    for (std::size_t k = 0; k < shapes.size(); ++k)
+      shapes[k] = nodes[static_cast<std::size_t>(nodes[i].inputs[k])].shape;
+    return shapes;
+  }();
+
+  /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter
+  /// that it shares weights with, or itself. For each node, `first` is its first parameter.
+  struct Parameters {
+    static constexpr auto const& list = recorded.parameters.items;
+    static constexpr auto const& node = recorded.parameter_node.items;
+    static constexpr auto const& owner = recorded.owner.items;
+    static constexpr auto const& first = recorded.first_parameter.items;
+    static constexpr int owners = recorded.weight_count;
+  };
+  static constexpr Parameters parameters{};
+
+  /// The parameters that users see: shared ones only once.
+  static constexpr auto weights = [] {
+    std::array<int, static_cast<std::size_t>(parameters.owners)> all{};
+    std::size_t n = 0;
+    for (int i = 0; i < parameter_count; ++i) {
+      if (parameters.owner[static_cast<std::size_t>(i)] == i) all[n++] = i;
+    }
+    return all;
+  }();
+  static constexpr bool shares = parameters.owners < parameter_count;
+  static constexpr bool has_losses = [] {
+    for (Node const& node : nodes) {
+      if (node.kind == Node::Kind::loss) return true;
+    }
+    return false;
+  }();
+};
+
+}  // namespace coldpress

@@ -1,0 +1,328 @@
+// The program of a network type: its plan, layers and chains as constants.
+#pragma once
+
+#include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/pass.hpp>
+#include <coldpress/graph/slots.hpp>
+#include <coldpress/run/program.hpp>
+#include <coldpress/typed/static_graph.hpp>
+
+namespace coldpress {
+
+/// Stands for the absence of an external loss, in a program that only infers, computes the network's own losses, or
+/// gets the gradient of its output from the user.
+struct NoLoss {};
+using OwnLosses = NoLoss;
+
+template <class Graph, class Backend, PlanOptions options, auto loss_value = NoLoss{}>
+struct StaticProgram {
+  using Net = Graph;
+  static constexpr bool has_loss = Loss<std::remove_cvref_t<decltype(loss_value)>>;
+  static constexpr int size = Graph::size + (has_loss ? 2 : 0);
+  static constexpr int targets = has_loss ? Graph::size : Graph::targets;  // the node of external targets, or -1
+
+  struct Planned {
+    std::array<Node, size> nodes{};
+    std::array<Group, size> groups{};
+    std::array<int, size> group_of{};
+    PlanSize plan{};
+  };
+  /// An external loss reads the first output and the targets, which are one more input.
+  static constexpr Planned planned = [] {
+    Planned p{};
+    for (int i = 0; i < Graph::size; ++i) p.nodes[i] = Graph::nodes[i];
+    if constexpr (has_loss) {
+      constexpr int from = Graph::outputs[0], target = Graph::size;
+      Shape const shapes[] = {Graph::nodes[from].shape, loss_value.target_shape(Graph::nodes[from].shape)};
+      int const inputs[] = {from, target};
+      p.nodes[target].shape = shapes[1];
+      p.nodes[target + 1] = node_of(loss_value, inputs, shapes);
+      p.nodes[target + 1].closed |= 2u;
+    }
+    PlanOptions wanted = options;
+    wanted.pitch = Backend::pitch;
+    if (!keeps_blocks<Backend>) wanted.blocks = 0;
+    p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
+    return p;
+  }();
+  template <int g>
+  using Number = std::integral_constant<int, g>;
+  template <bool b>
+  using Flag = std::bool_constant<b>;
+  static constexpr Number<0> some_group() { return {}; }
+  static constexpr Number<0> some_edge() { return {}; }
+
+  /// The windows of a group's pooling.
+  template <int g>
+  static constexpr PoolingGeometry windows(Number<g>) {
+    constexpr int node = planned.groups[g].pooling;
+    if constexpr (node >= 0) {
+      return Graph::template layer<node>.geometry(Graph::template input_shapes<node>[0]);
+    } else {
+      return {};
+    }
+  }
+  /// The scratch of a group's head, in values.
+  template <int g>
+  static constexpr Index scratch(int workers) {
+    if constexpr (planned.groups[g].head >= 0) {
+      constexpr int node = planned.groups[g].head;
+      return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
+                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers,
+                                  windows(Number<g>{}).planes * windows(Number<g>{}).out()});
+    } else {
+      return 0;
+    }
+  }
+  /// The offset of each parameter in the flat buffer, and the buffer's size; the scratch of the layer that needs the
+  /// most, and that of each worker except the caller. All sizes are in values.
+  struct Memory {
+    std::array<Slot, Graph::parameter_count> slots{};
+    Index parameters = 0;
+    Index scratch = 0, worker_scratch = 0;
+  };
+  static constexpr Memory memory = [] {
+    Memory m{};
+    m.parameters = lay_out(Backend{}, Graph::parameters.list, Graph::parameters.node, Graph::parameters.owner,
+                           planned.groups, planned.group_of, m.slots);
+    auto const add = [&](Index one, Index two) {
+      m.scratch = freestanding::max(m.scratch, one);
+      m.worker_scratch = freestanding::max(m.worker_scratch, two - one);
+    };
+    [&]<int... g>(std::integer_sequence<int, g...>) { (add(scratch<g>(1), scratch<g>(2)), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
+    return m;
+  }();
+  static constexpr int parameter_count() { return Graph::parameter_count; }
+  static constexpr auto const& parameters = Graph::parameters.list;
+  static constexpr auto const& first_parameter = Graph::parameters.first;
+  static constexpr Index parameter_size = memory.parameters;
+  /// The scratch at the start of a workspace. For a backend that has its own workers it includes theirs, and is rounded
+  /// up so that rows stay aligned.
+  static constexpr Index scratch_size = [] {
+    if constexpr (requires { Backend::workers_for(memory.worker_scratch); }) {
+      Index const own = memory.worker_scratch, workers = own > 0 ? Backend::workers_for(own) : 1;
+      Index const chunks = options.losses ? Backend::chunks_scratch(memory.parameters + size) : 0;
+      return freestanding::max(Backend::pitch(memory.scratch + (workers - 1) * own), chunks);
+    } else {
+      return memory.scratch;
+    }
+  }();
+  /// Whether the blocks of a GPU may store partial gradients in scratch. The padding of these is read but never
+  /// written, so the scratch must start with zeros.
+  static constexpr bool starts_with_zeros = options.training && options.losses;
+  /// Tells a backend that has its own workers how many they are and how much scratch each has.
+  static constexpr void lend_workers(Backend& backend) {
+    if constexpr (requires { backend.own_scratch; }) {
+      backend.own_scratch = memory.worker_scratch;
+      backend.workers = Backend::workers_for(backend.own_scratch);
+    }
+  }
+  /// Whether any weights have a bound (MaxNorm).
+  static constexpr bool bounds_weights() {
+    for (Parameter const& parameter : Graph::parameters.list) {
+      if (parameter.max_norm.norm > 0) return true;
+    }
+    return false;
+  }
+
+  static constexpr PlanSize const& plan() { return planned.plan; }
+  static constexpr Group const& group(int g) { return g < 0 ? nothing : planned.groups[static_cast<std::size_t>(g)]; }
+
+  /// It is inlined, as is head, so that forward keeps a Run in registers.
+  template <class F>
+  __attribute__((always_inline)) static constexpr void for_each_group(F f) {
+    [&]<int... g>(std::integer_sequence<int, g...>) __attribute__((always_inline)) { (f(Number<g>{}), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
+  }
+  template <class F>
+  static constexpr void for_each_group_reversed(F f) {
+    [&]<int... g>(std::integer_sequence<int, g...>) { (f(Number<planned.plan.groups - 1 - g>{}), ...); }
+    (std::make_integer_sequence<int, planned.plan.groups>{});
+  }
+  template <int g, class F>
+  static constexpr void for_each_edge(Number<g>, F f) {
+    [&]<int... k>(std::integer_sequence<int, k...>) { (f(Number<k>{}), ...); }
+    (std::make_integer_sequence<int, group(g).edge_count>{});
+  }
+  template <int g, int k>
+  static constexpr auto input(Number<g>, Number<k>) {
+    return Number<group(g).edges[k].from>{};
+  }
+  template <int g>
+  static constexpr auto side(Number<g>) {
+    return Number<group(g).side>{};
+  }
+  template <int g, int k>
+  static constexpr auto passes_gradient(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].passes_gradient>{};
+  }
+  template <int g, int k>
+  static constexpr auto adds(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].adds>{};
+  }
+  template <int g, int k>
+  static constexpr auto finishes(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].finishes>{};
+  }
+  template <int g, int k>
+  static constexpr auto applies(Number<g>, Number<k>) {
+    return Flag < group(g).edges[k].finishes && !group(g).edges[k].adds > {};
+  }
+  template <int g>
+  static constexpr auto seed_finishes(Number<g>) {
+    return Flag < g < 0 || group(g).seed_finishes > {};
+  }
+  /// Whether the head of the group has a state that is carried from call to call.
+  template <int g>
+  static constexpr auto carries(Number<g>) {
+    constexpr int head = group(g).head;
+    return Flag<(head >= 0 && planned.nodes[head < 0 ? 0 : head].state > 0)>{};
+  }
+  template <int g>
+  static constexpr auto blocked(Number<g>) {
+    return Flag<group(g).blocked>{};
+  }
+  /// The group of output k.
+  template <int k = 0>
+  static constexpr auto output(Number<k> = {}) {
+    return Number<planned.group_of[static_cast<std::size_t>(Graph::outputs[k])]>{};
+  }
+  static constexpr int inputs_capacity = Graph::inputs + (targets >= 0 ? 1 : 0);
+  template <int g>
+  static constexpr auto columns(Number<g>) {
+    if constexpr (g < 0) {
+      return Fixed<planned.nodes[input_node<-1 - g>].shape.size()>{};
+    } else if constexpr (planned.groups[g].output < 0) {
+      return Fixed<1>{};
+    } else {
+      return Fixed<planned.nodes[planned.groups[g].output].shape.size()>{};
+    }
+  }
+  /// The parameters of a group's layer, and those of the whole network.
+  template <int g>
+  static constexpr Slots slots(Number<g>) {
+    int const head = planned.groups[g].head;
+    int const first = head < 0 ? 0 : Graph::parameters.first[head];
+    return {memory.slots.data() + first, Graph::parameters.list.data() + first};
+  }
+  static constexpr Slots slots() { return {memory.slots.data(), Graph::parameters.list.data()}; }
+  /// The layer of a node. On the host it is a reference: g++ would read a copy from memory again, and a stream would
+  /// lose its shapes. On a GPU it is a copy, because code there can use constants but not the tables of the host, and
+  /// nvcc optimises the copy away.
+  template <int node>
+  static constexpr decltype(auto) layer() {
+#if defined __CUDA_ARCH__
+    constexpr auto constant = Graph::template layer<node>;
+    return constant;
+#else
+    return (Graph::template layer<node>);
+#endif
+  }
+  /// Calls some(layer) with the layer at the head of the group, or none() if there is none.
+  template <int g, class Some, class None>
+  __attribute__((always_inline)) static constexpr void head(Number<g>, Some some, None none) {
+    if constexpr (planned.groups[g].head >= 0) {
+      some(layer<planned.groups[g].head>());
+    } else {
+      none();
+    }
+  }
+  template <int g>
+  static constexpr auto pools(Number<g>) {
+    return Flag<(planned.groups[g].pooling >= 0)>{};
+  }
+  template <int g>
+  static constexpr auto pooled_last(Number<g>) {
+    return Flag<planned.groups[g].pooled_last>{};
+  }
+  /// The same for the layer that joins another operand.
+  template <int g, class Some, class None>
+  static constexpr void join(Number<g>, Some some, None none) {
+    if constexpr (planned.groups[g].join >= 0) {
+      some(layer<planned.groups[g].join>());
+    } else {
+      none();
+    }
+  }
+  /// The operation of the join with its other operand, other(edge).
+  template <int g, class Backend2, class Other>
+  static constexpr auto join_with(Number<g>, Backend2 const&, Other other) {
+    if constexpr (planned.groups[g].join >= 0) {
+      auto const with = other(side(Number<g>{}));
+      auto const op = layer<planned.groups[g].join>().join();
+      return BinaryPostOp<std::remove_const_t<decltype(op)>, typename Backend2::Scalar>{op, with.other, with.pitch,
+                                                                                        with.columns};
+    } else {
+      return NoJoin{};
+    }
+  }
+  template <int g>
+  static constexpr auto chain(Number<g>, std::uint64_t seed) {
+    if constexpr (g < 0) {
+      return Chain<>{};
+    } else {
+      return [&]<int... n>(std::integer_sequence<int, n...>) {
+        return chain_of(op_of(layer<planned.groups[g].chain[n]>().op(key<planned.groups[g].chain[n]>(seed)))...);
+      }
+      (std::make_integer_sequence<int, planned.groups[g].chain_length>{});
+    }
+  }
+  /// The shapes of the inputs of the group's head, and the key of its random numbers.
+  template <int g>
+  static constexpr Shapes head_inputs(Number<g>) {
+    return Graph::template input_shapes<planned.groups[g].head>;
+  }
+  template <int g>
+  static constexpr std::uint64_t head_key(Number<g>, std::uint64_t seed) {
+    return key<planned.groups[g].head>(seed);
+  }
+  template <int g, class F>
+  static constexpr void loss(Number<g>, F f) {
+    constexpr int node = group(g).loss;
+    if constexpr (node >= Graph::size) {
+      constexpr auto outside = loss_value;
+      f(outside);
+    } else if constexpr (node >= 0) {
+      f(layer<node>());
+    }
+  }
+  template <int g, class F>
+  static constexpr void statistic(Number<g>, F f) {
+    if constexpr (group(g).statistic >= 0)
+      f(layer<group(g).statistic>(), Shapes{Graph::template input_shapes<group(g).statistic>});
+  }
+  /// The index of the first sum of node i, or -1.
+  static constexpr int sums(int i) { return i < 0 ? -1 : planned.nodes[static_cast<std::size_t>(i)].sums; }
+  /// The shape of the values that a loss compares.
+  template <int g>
+  static constexpr Shape loss_input(Number<g>) {
+    if constexpr (group(g).loss < 0) {
+      return {};
+    } else {
+      constexpr Shape shape = planned.nodes[planned.nodes[group(g).loss].inputs[0]].shape;
+      return shape;
+    }
+  }
+
+ private:
+  /// The operation, or the backend's replacement for it.
+  template <class Op>
+  static constexpr auto op_of(Op op) {
+    if constexpr (requires { Backend::op(op); }) {
+      return Backend::op(op);
+    } else {
+      return op;
+    }
+  }
+  static constexpr Group nothing{};
+  template <int k>
+  static constexpr int input_node = k < Graph::inputs ? k : targets;
+  template <int node>
+  static constexpr std::uint64_t key(std::uint64_t seed) {
+    constexpr auto name = Graph::names[node];
+    return layer_key(layer<node>(), seed, name);
+  }
+};
+
+}  // namespace coldpress

@@ -1,0 +1,41 @@
+#include "support/equivalence.hpp"
+
+using namespace coldpress;
+
+TEST_CASE("LRN, ChannelPooling, Crop and GlobalAveragePooling are the same as types, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Linear{6 * 5 * 7}, Reshape{Shape{6, 5, 7}}, LRN{.size = 3}, TanH{},
+                 ChannelPooling{.filter_size = 3, .stride = 2, .padding = {1, 0}},
+                 LRN{.size = 3, .power = 0.6f, .mode = LRNMode::within},
+                 Crop{.size = {3, 4}, .random_crop = true, .random_mirror = true, .seed = 7},
+                 ChannelPooling{.mode = PoolingMode::average, .filter_size = 2, .axis = -1}, GlobalAveragePooling{}>,
+      Shape{3}>();
+}
+TEST_CASE("Slice, Reduce, SoftmaxOver and LayerNormalization are the same as types, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Linear{4 * 19}, Reshape{Shape{4, 19}}, LayerNormalization{}, Slice{.begin = 1},
+                 SoftmaxOver{.axis = -1}, SoftmaxOver{.logarithm = true}, LayerNormalization{},
+                 Reduce{.operation = ReduceOperation::mean, .axis = 0}, Sigmoid{}, Linear{3}, Reduce{}>,
+      Shape{5}>();
+}
+TEST_CASE("Argmax, Onehot and Embedding are the same as types, as a config and in a file") {
+  test::check_equivalence<Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1},
+                                     Embedding{.vocabulary = 4, .features = 5}, TanH{}, Linear{2}>,
+                          Shape{3}>();
+  test::check_equivalence<
+      Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1}, Onehot{.num_classes = 4, .axis = 1}, Linear{2}>,
+      Shape{3}>();
+}
+TEST_CASE("an axis that a sample does not have is an error that names the layer") {
+  dynamic::SequentialConfig config;
+  config.add_input("data", {3}).add_layer({"tail", Slice{.axis = 1}});
+  try {
+    dynamic::Layer::from_config(dynamic::Backend::like_static(), {"network", config});
+    FAIL("built");
+  } catch (ShapeError const& error) {
+    std::string const text = error.what();
+    INFO(text);
+    CHECK(text.find("tail") != std::string::npos);
+    CHECK(text.find("no axis of this number") != std::string::npos);
+  }
+}

@@ -1,0 +1,57 @@
+// Functions with several inputs and outputs, shared weights, views and other networks inside, as configs and files.
+#include "support/graph_equivalence.hpp"
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// One layer used twice, and one key used twice.
+constexpr auto siamese = graph([](auto left, auto right) {
+  Handle encode{Linear{7}};
+  auto const a = left | name("left") | encode | TanH{}, b = right | name("right") | encode | TanH{};
+  auto const c = a | shared("step", Linear{7}) | Sigmoid{}, d = b | shared("step", Linear{7}) | Sigmoid{};
+  return outputs(c - d | name("distance"), c * d | Linear{2} | name("scores"));
+});
+
+/// Up to eight values one after another, parts of them, and the same values in other shapes.
+constexpr auto parts = graph([](auto x) {
+  auto const a = x | Linear{6}, b = x | Linear{6} | TanH{};
+  auto const both = concat(a, b, a, x | Flatten{}, b, a * b, x | Linear{2}, b);
+  auto const [first, second] = split<2>(a);
+  auto const rows = both | Linear{6} | Reshape{{2, 3}};
+  auto const joined =
+      concat(along{1}, rows, b | Reshape{{2, 3}}, first + second | Reshape{{1, 3}} | Linear{2} | Reshape{{2, 1}});
+  return outputs(joined | Linear{4} | name("y"), slice(rows, 0, -1, along{1}) | Linear{3},
+                 a | Reshape{{3, 2}} | Split{});
+});
+
+constexpr auto block = graph([](auto x) { return (x | Linear{5} | TanH{}) + (x | Linear{5}); });
+using Inner = Sequential<Linear{4}, Named<"squash", Sigmoid{}>{}, Graph<block>{}>;
+constexpr auto outer = graph([](auto x) {
+  auto const y = x | Inner{};
+  return (y | block) + y;
+});
+
+}  // namespace
+
+TEST_CASE("shared weights, two inputs and named outputs are the same as a type, as a config and from a file") {
+  check_graph_equivalence<Graph<siamese>, Inputs{Shape{3}, Shape{3}}>();
+  Network<Graph<siamese>, Inputs{Shape{3}, Shape{3}}> net{1};
+  std::vector<float> const x(6, 0.5f), other(6, -0.5f);
+  net.forward(x, other);
+  CHECK(net.output<"distance">().size() == 14);
+  CHECK(net.output<"scores">().size() == 4);
+  CHECK(net.weight_count == 6);
+  net.forward(x, x);  // Mocha's test of shared parameters: one key, one input, one output
+  for (float const value : net.output<"distance">()) CHECK(value == 0);
+}
+
+TEST_CASE("values together, parts of values and views are the same as a type, as a config and from a file") {
+  check_graph_equivalence<Graph<parts>, Shape{2, 2}>();
+}
+
+TEST_CASE("a Sequential in a function in a Sequential is the same as a type, as a config and from a file") {
+  check_graph_equivalence<Graph<outer>, Shape{3}>();
+  check_graph_equivalence<Sequential<Linear{6}, Graph<outer>{}, ReLU{}, Linear{2}>, Shape{3}>();
+}

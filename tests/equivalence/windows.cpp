@@ -1,0 +1,21 @@
+#include "support/equivalence.hpp"
+
+using namespace coldpress;
+
+TEST_CASE("Convolution and Pooling of images are the same as types, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<
+          Convolution{.num_output = 6, .filter_shape = {3, 2}, .padding = {1, 0}}, ReLU{},
+          Pooling{.filter_shape = 2, .stride = 2},
+          Convolution{.num_output = 4, .filter_shape = 2, .groups = 2, .has_bias = false}, Dropout{.probability = 0.3f},
+          Pooling{
+              .mode = PoolingMode::average, .filter_shape = 3, .stride = 2, .padding = 1, .rounding = Rounding::ceil},
+          TanH{}, Linear{3}>,
+      Shape{2, 11, 13}>();
+}
+TEST_CASE("Convolution of sequences is the same as a type, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Convolution{.num_output = 18, .filter_shape = 3, .dilation = 2}, Sigmoid{},
+                 Convolution{.num_output = 5, .filter_shape = 2, .stride = 2, .weight = Xavier{}}, Linear{2}>,
+      Shape{7, 3}>();
+}

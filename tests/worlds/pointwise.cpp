@@ -1,7 +1,0 @@
-#include "support/worlds.hpp"
-
-using namespace coldpress;
-
-TEST_CASE("ReLU is the same as a type, as a config and in a file") { test::check_worlds_of<ReLU{}>(); }
-TEST_CASE("TanH is the same as a type, as a config and in a file") { test::check_worlds_of<TanH{}>(); }
-TEST_CASE("Sigmoid is the same as a type, as a config and in a file") { test::check_worlds_of<Sigmoid{}>(); }
