@@ -141,7 +141,7 @@ class Reader : Tree {
     KJ_IF_MAYBE (member, type.which()) {
       std::string const name = snake_case(text_of(member->getProto().getName()));
       LayerType result = Custom{.type = name, .fields = {}};
-      if (name == "custom") return custom_node(type.get(*member).as<schema::CustomConfig>());
+      if (name == "custom") return read_custom(type.get(*member).as<schema::CustomConfig>());
       if (builtin(name, type, *member, result, BuiltinLayers{}) ||
           builtin(name, type, *member, result, BuiltinLosses{}) ||
           builtin(name, type, *member, result, BuiltinStatistics{}))
@@ -242,12 +242,12 @@ class Reader : Tree {
     check_text(text);
     if (is_own(file, field)) return;
     if (text == "RelU") text = "ReLU";  // Juice's spelling
+    auto const found = enumerator<Enum>(text);
     auto const known = spellings(value);
-    auto const found = std::find(known.begin(), known.end(), text);
-    if (found == known.end())
-      throw ConfigError{"'" + printable(text) + "' is not one of " + joined({known.begin(), known.end()}) +
+    if (!found)
+      throw ConfigError{"'" + printable(text) + "' is not one of " + joined(known) +
                         suggestion(text, {known.begin(), known.end()})};
-    value = static_cast<Enum>(found - known.begin());
+    value = *found;
   }
   template <NumberList List>
   void read(DynamicStruct::Reader file, std::string const& field, List& value) {
@@ -283,7 +283,7 @@ class Reader : Tree {
     return result;
   }
 
-  Custom custom_node(schema::CustomConfig::Reader file) {
+  Custom read_custom(schema::CustomConfig::Reader file) {
     Custom custom{.type = text_of(file.getName()), .fields = {}};
     in_field("custom.name", [&] { check_custom_name(custom.type); });
     in_field("custom.fields", [&] {

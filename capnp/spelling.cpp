@@ -50,10 +50,4 @@ std::string suggestion(std::string_view name, std::vector<std::string> const& kn
   return nearest ? "; did you mean '" + *nearest + "'?" : "";
 }
 
-std::string joined(std::vector<std::string> const& names) {
-  std::string text;
-  for (std::string const& name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
 }  // namespace coldpress::persist

@@ -11,7 +11,4 @@ namespace coldpress::persist {
 /// letters away from it; else empty.
 std::string suggestion(std::string_view name, std::vector<std::string> const& known);
 
-/// The names with commas in between, for example "max, average".
-std::string joined(std::vector<std::string> const& names);
-
 }  // namespace coldpress::persist

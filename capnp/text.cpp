@@ -5,6 +5,8 @@
 #include "stack.hpp"
 #include "values.hpp"
 
+#include <coldpress/core/spelling.hpp>
+
 #include <capnp/serialize-text.h>
 
 #include <algorithm>

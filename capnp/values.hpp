@@ -34,11 +34,12 @@ void check_factor(float factor);  // finite and at least 0
 /// Throws ConfigError, too, for a number that is no enumerator.
 template <Spelled Enum>
 std::string checked_spelling(Enum value) {
-  if (static_cast<std::size_t>(value) >= spellings(value).size()) throw ConfigError{"is no value of it"};
+  if (static_cast<std::size_t>(value) >= spellings(value).size())
+    throw ConfigError{"is not one of the possible values"};
   return coldpress::to_string(value);
 }
 
-/// Names of one kind, each given once. Throws ConfigError where one is empty, no text, or comes again.
+/// Names of one kind, each of which may be given once. Throws ConfigError if a name is empty, not a text, or repeated.
 class UniqueNames {
  public:
   void add(std::string const& name);
@@ -47,19 +48,16 @@ class UniqueNames {
   std::set<std::string, std::less<>> names_;
 };
 
-/// The enumerator that the schema's enumeration spells as ours does. Throws UnsupportedError where a newer schema wrote
-/// it.
+/// Our enumerator with the text of the schema's. Throws UnsupportedError if there is none, as in a file of a newer
+/// version.
 template <Spelled Enum>
 Enum read_enumerator(capnp::DynamicEnum file) {
   KJ_IF_MAYBE (enumerant, file.getEnumerant()) {
-    std::string_view const name = enumerant->getProto().getName().cStr();
-    auto const known = spellings(Enum{});
-    for (std::size_t i = 0; i < known.size(); ++i)
-      if (known[i] == name) return static_cast<Enum>(i);
+    if (auto const known = enumerator<Enum>(enumerant->getProto().getName().cStr())) return *known;
   }
   throw UnsupportedError{"has a value that this version of coldpress does not know"};
 }
-/// The same enumerator of the schema's. Throws ConfigError for a number that is none.
+/// The schema's enumerator with the text of ours. Throws ConfigError for a number that is not an enumerator.
 template <Spelled Enum>
 capnp::DynamicEnum written_enumerator(capnp::EnumSchema schema, Enum value) {
   return schema.getEnumerantByName(text_for(checked_spelling(value)));

@@ -1,4 +1,4 @@
-// Code that accepts any network: one with a static type, or one from a file.
+// Code that accepts any network, whether it has a static type or comes from a file.
 // ctest:
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic/adapter.hpp>

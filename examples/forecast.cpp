@@ -161,13 +161,13 @@ std::vector<double> train(Forecaster& net, data::Dataset const& known, Options c
 
 void draw(std::string const& path, Series const& series, std::span<float const> forecast,
           std::vector<double> const& losses) {
-  constexpr std::size_t shown = 300, apart = 4;
+  constexpr std::size_t shown = 300, every = 4;
   data::Curve truth{"truth"}, dots{"forecast, made " + std::to_string(ahead) + " earlier"}, error{"forecast - truth"},
       loss{"mean squared error"};
   for (std::size_t t = 0; t < shown; ++t) {
     double const real = series.unseen.targets[t], said = forecast[t];
     truth.y.push_back(series.scale.mean + series.scale.deviation * real);
-    dots.y.push_back(t % apart == 0 ? series.scale.mean + series.scale.deviation * said
+    dots.y.push_back(t % every == 0 ? series.scale.mean + series.scale.deviation * said
                                     : std::nan(""));  // a value between gaps is a dot
     error.y.push_back(said - real);
   }

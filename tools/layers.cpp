@@ -1,9 +1,9 @@
 // coldpress layers: prints the list of layers as Markdown, which is docs/layers.md.
 
 #include "commands.hpp"
-#include "options.hpp"
 #include "print.hpp"
 
+#include <coldpress/core/spelling.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/defaults.hpp>
 
@@ -69,20 +69,17 @@ std::string kind(Weight const& weight) {
   for_each_field(weight, [&](std::string_view name, auto const&) { names.emplace_back(name); });
   return joined(names);
 }
-std::string kind(Spelled auto choice) {
-  auto const texts = spellings(choice);
-  return joined({texts.begin(), texts.end()});
-}
+std::string kind(Spelled auto choice) { return joined(spellings(choice)); }
 
-std::string row(std::initializer_list<std::string> padded_size) {
+std::string row(std::initializer_list<std::string> cells) {
   std::string text = "|";
-  for (std::string const& cell : padded_size) text += " " + cell + " |";
+  for (std::string const& cell : cells) text += " " + cell + " |";
   return text + "\n";
 }
-std::string head(std::initializer_list<std::string> padded_size) {
+std::string head(std::initializer_list<std::string> cells) {
   std::string rule = "|";
-  for (std::size_t i = 0; i < padded_size.size(); ++i) rule += "---|";
-  return row(padded_size) + rule + "\n";
+  for (std::size_t i = 0; i < cells.size(); ++i) rule += "---|";
+  return row(cells) + rule + "\n";
 }
 
 std::string join(Fields const& fields) {

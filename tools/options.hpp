@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/core/shape.hpp>
+#include <coldpress/core/spelling.hpp>
 #include <coldpress/data/read_options.hpp>
 #include <coldpress/dynamic/backend.hpp>
 
@@ -26,13 +27,6 @@ inline CLI::Validator not_negative() {
   return {[](std::string& text) { return std::string{text.starts_with('-') ? "must not be negative" : ""}; }, ""};
 }
 inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
-
-/// The names with commas in between, such as "a, b, c".
-inline std::string joined(std::vector<std::string> const& names) {
-  std::string list;
-  for (std::string const& one : names) list.append(list.empty() ? "" : ", ").append(one);
-  return list;
-}
 
 constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
 constexpr char const* cuda_filters_help = "The file was trained by Juice on CUDA: flip the filters of its convolutions";

@@ -1,4 +1,4 @@
-// Networks with branches, several inputs and outputs, shared weights and losses of their own.
+// Networks with branches, several inputs and outputs, shared weights, and their own losses.
 #include "network_hash.hpp"
 
 namespace coldpress::equal_bits {

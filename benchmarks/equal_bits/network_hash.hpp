@@ -6,7 +6,7 @@
 #include <coldpress/core/fingerprint.hpp>
 #include <coldpress/dynamic/adapter.hpp>
 #include <coldpress/dynamic/solver.hpp>
-#include <coldpress/testing/random.hpp>
+#include <coldpress/testing/minibatch.hpp>
 #include <coldpress/typed/operations.hpp>
 
 #include <array>
@@ -24,36 +24,15 @@ inline void add(Fingerprint& hash, Values values) {
 }
 inline void add(Fingerprint& hash, float value) { hash.word(bits_of(value)); }
 
-/// The inputs of a minibatch; labels below `classes` where the shape is {1} and there are classes.
+/// The inputs of a minibatch.
 template <class Net>
-struct Minibatch {
-  static constexpr std::size_t count = Net::input_count;
-  std::array<std::vector<float>, count> values;
-  std::array<Values, count> spans;
-  Minibatch(testing::Random& random, Index batch, Index classes) {
-    for (std::size_t k = 0; k < count; ++k) {
-      Shape const shape = Net::inputs[static_cast<int>(k)];
-      values[k] = random.values<float>(batch * shape.size());
-      if (classes > 0 && shape == Shape{1}) {
-        for (float& label : values[k]) label = static_cast<float>(random.integer(0, classes - 1));
-      }
-      spans[k] = values[k];
-    }
-  }
-};
-
-/// The targets of `loss` for a minibatch.
-template <auto loss>
-std::vector<float> targets(testing::Random& random, Index batch, Shape output) {
-  Shape const shape = loss.target_shape(output);
-  if constexpr (decltype(loss)::target == Target::label) {
-    std::vector<float> labels;
-    for (Index n = 0; n < batch * shape.size(); ++n)
-      labels.push_back(static_cast<float>(random.integer(0, loss.classes(output) - 1)));
-    return labels;
-  } else {
-    return random.values<float>(batch * shape.size(), 0.1f, 1);
-  }
+auto minibatch(testing::Random& random, Index batch, Index classes) {
+  return testing::Minibatch<Net::input_count>{random, batch, [](int k) { return Net::inputs[k]; }, classes};
+}
+/// The targets of `loss`, which some losses take as probabilities.
+template <class Net, auto loss>
+std::vector<float> targets(testing::Random& random, Index batch) {
+  return testing::targets_of<loss, float>(random, batch, Net::output_shape, 0.1f, 1);
 }
 
 template <class Net>
@@ -84,7 +63,7 @@ std::uint64_t typed_hash() {
   testing::Random random{5};
   std::uint64_t step = 0;
   for (Index const batch : batches) {
-    Minibatch<Net> const x{random, batch, classes};
+    auto const x = minibatch<Net>(random, batch, classes);
     typename Net::Workspace inference;
     net->forward(x.spans, inference);
     typename Net::TrainingWorkspace workspace;
@@ -109,9 +88,9 @@ std::uint64_t typed_hash() {
   solver.set_progress({step});  // as many steps as the config's layer has taken
   for (int i = 0; i < steps; ++i) {
     Index const batch = i % 3 == 2 ? 5 : 16;
-    Minibatch<Net> const x{random, batch, classes};
+    auto const x = minibatch<Net>(random, batch, classes);
     if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
-      add(hash, solver.train_minibatch(x.spans[0], targets<loss>(random, batch, Net::output_shape)));
+      add(hash, solver.train_minibatch(x.spans[0], targets<Net, loss>(random, batch)));
     } else {
       add(hash, solver.train_minibatch(x.spans));
     }
@@ -133,7 +112,7 @@ std::uint64_t config_hash() {
   Fingerprint hash;
   testing::Random random{5};
   for (Index const batch : batches) {
-    Minibatch<Net> const x{random, batch, classes};
+    auto const x = minibatch<Net>(random, batch, classes);
     for (Values const y : executable.forward(x.spans, dynamic::Mode::inference)) add(hash, y);
     std::vector<std::vector<float>> dy;
     for (Values const y : executable.forward(x.spans, dynamic::Mode::training)) {
@@ -148,9 +127,9 @@ std::uint64_t config_hash() {
   dynamic::Solver solver{std::move(layer), training};
   for (int i = 0; i < steps; ++i) {
     Index const batch = i % 3 == 2 ? 5 : 16;
-    Minibatch<Net> const x{random, batch, classes};
+    auto const x = minibatch<Net>(random, batch, classes);
     if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
-      auto const t = targets<loss>(random, batch, Net::output_shape);
+      auto const t = targets<Net, loss>(random, batch);
       add(hash, solver.train_minibatch(x.spans[0], Values{t}));
     } else {
       add(hash, solver.train_minibatch(x.spans));

@@ -7,6 +7,7 @@
 #include <coldpress/backend/reference.hpp>
 #include <coldpress/coldpress.hpp>
 #include <coldpress/testing/compare.hpp>
+#include <coldpress/testing/minibatch.hpp>
 #include <coldpress/testing/random.hpp>
 #include <coldpress/typed/operations.hpp>
 
@@ -23,7 +24,7 @@ namespace coldpress::testing {
 
 using Violations = std::vector<std::string>;
 
-inline void estimate(bool holds, Violations& violations, std::string const& sentence) {
+inline void demand(bool holds, Violations& violations, std::string const& sentence) {
   if (!holds && violations.size() < 20) violations.push_back(sentence);
 }
 template <class Net>
@@ -113,9 +114,9 @@ void gradient_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const compare = [&](std::span<double> values, std::span<double const> gradient, std::string const& of) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       double const numeric = difference(values[i]);
-      estimate(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-               "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
-                   ", but the central difference is " + std::to_string(numeric) + place<N>(batch));
+      demand(std::abs(gradient[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+             "gradient of " + of + " " + std::to_string(i) + " is " + std::to_string(gradient[i]) +
+                 ", but the central difference is " + std::to_string(numeric) + place<N>(batch));
     }
   };
   compare(x, dx, "input");
@@ -159,8 +160,7 @@ void sample_law(Index batch, std::uint64_t seed, Violations& violations) {
   go(1, 0, batch / 2), go(1, batch / 2, batch);
   auto const compare = [&](std::vector<double> const(&of)[2], double bound, char const* sentence) {
     for (std::size_t i = 0; i < of[0].size(); ++i)
-      estimate(std::abs(of[0][i] - of[1][i]) <= bound * (1 + std::abs(of[0][i])), violations,
-               sentence + place<N>(batch));
+      demand(std::abs(of[0][i] - of[1][i]) <= bound * (1 + std::abs(of[0][i])), violations, sentence + place<N>(batch));
   };
   compare(made, 1e-12, "a sample depends on the others, and mixes_samples is not declared");
   compare(gradients, 1e-11, "gradients of parameters are no sums over samples, and mixes_samples is not declared");
@@ -180,20 +180,20 @@ void shape_law(Index batch, std::uint64_t seed, Violations& violations) {
   network.forward_training(poison, workspace);
   network.backward(std::vector<T>(static_cast<std::size_t>((batch + 1) * N::output_shape.size()), poison[0]),
                    workspace);
-  estimate(static_cast<Index>(inferred.size()) == batch * N::output_shape.size(), violations,
-           "wrong output size" + place<N>(batch));
-  estimate(same_bits(inferred, network.forward(x)), violations,
-           "forward reads what an earlier pass left" + place<N>(batch));
-  estimate(same_bits(trained, network.forward_training(x, workspace)), violations,
-           "forward_training reads what an earlier pass left" + place<N>(batch));
+  demand(static_cast<Index>(inferred.size()) == batch * N::output_shape.size(), violations,
+         "wrong output size" + place<N>(batch));
+  demand(same_bits(inferred, network.forward(x)), violations,
+         "forward reads what an earlier pass left" + place<N>(batch));
+  demand(same_bits(trained, network.forward_training(x, workspace)), violations,
+         "forward_training reads what an earlier pass left" + place<N>(batch));
   auto const dy = Random{seed + 1}.values<T>(batch * N::output_shape.size());
   auto const dx = network.backward(dy, workspace);
-  estimate(static_cast<Index>(dx.size()) == batch * in.size(), violations,
-           "wrong size of the input gradient" + place<N>(batch));
+  demand(static_cast<Index>(dx.size()) == batch * in.size(), violations,
+         "wrong size of the input gradient" + place<N>(batch));
   for (T const value : dx)
-    estimate(std::isfinite(value), violations, "an input gradient is not written" + place<N>(batch));
+    demand(std::isfinite(value), violations, "an input gradient is not written" + place<N>(batch));
   for (T const value : workspace.gradients()) {
-    estimate(std::isfinite(value), violations, "a gradient is not written" + place<N>(batch));
+    demand(std::isfinite(value), violations, "a gradient is not written" + place<N>(batch));
   }
 }
 
@@ -221,26 +221,26 @@ void fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const text = place<Network<Sequential<layer>, in>>(batch);
   typename decltype(whole)::Workspace inference;
   auto const inferred = copy_of<float>(whole.forward(x, inference));
-  estimate(same_bits(inferred, third.forward(second.forward(first.forward(x)))), violations,
-           "fused inference differs" + text);
+  demand(same_bits(inferred, third.forward(second.forward(first.forward(x)))), violations,
+         "fused inference differs" + text);
 
   typename decltype(whole)::TrainingWorkspace all;
   typename decltype(first)::TrainingWorkspace one;
   typename decltype(second)::TrainingWorkspace two;
   typename decltype(third)::TrainingWorkspace three;
   auto const y = copy_of<float>(whole.forward_training(x, all, 7));
-  estimate(same_bits(
-               y, third.forward_training(second.forward_training(first.forward_training(x, one, 7), two, 7), three, 7)),
-           violations, "fused forward_training differs" + text);
+  demand(same_bits(
+             y, third.forward_training(second.forward_training(first.forward_training(x, one, 7), two, 7), three, 7)),
+         violations, "fused forward_training differs" + text);
   auto const dx = copy_of<float>(whole.backward(dy, all));
-  estimate(same_bits(dx, first.backward(second.backward(third.backward(dy, three), two), one)), violations,
-           "fused backward differs" + text);
+  demand(same_bits(dx, first.backward(second.backward(third.backward(dy, three), two), one)), violations,
+         "fused backward differs" + text);
   auto parts = canonical<decltype(first)>(one.gradients());
   for (auto const& gradients :
        {canonical<decltype(second)>(two.gradients()), canonical<decltype(third)>(three.gradients())}) {
     parts.insert(parts.end(), gradients.begin(), gradients.end());
   }
-  estimate(same_bits(canonical<decltype(whole)>(all.gradients()), parts), violations, "fused gradients differ" + text);
+  demand(same_bits(canonical<decltype(whole)>(all.gradients()), parts), violations, "fused gradients differ" + text);
 }
 
 /// The results of Net equal the reference's in double, within 8 eps sqrt(terms).
@@ -253,23 +253,13 @@ void backend_law(char const* whose, Index batch, std::uint64_t seed, Violations&
   for (Node const& node : Tried::Graph::nodes) terms = std::max(terms, node.shape.size());
   auto const compare = [&](auto const& values, std::span<double const> reference, char const* what) {
     double const by = excess(values, reference, static_cast<double>(terms));
-    estimate(by <= 1, violations,
-             std::string{whose} + what + " is " + std::to_string(by) + " times the bound from the reference" +
-                 place<Tried>(batch));
+    demand(by <= 1, violations,
+           std::string{whose} + what + " is " + std::to_string(by) + " times the bound from the reference" +
+               place<Tried>(batch));
   };
   compare(made.output, exact.output, "output");
   compare(made.input_gradient, exact.input_gradient, "input gradient");
   compare(made.gradients, exact.gradients, "gradient");
-}
-
-/// Random targets that suit the loss.
-template <Loss auto loss, class T>
-std::vector<T> targets_of(Random& random, Index batch, Shape output) {
-  auto targets = random.values<T>(batch * loss.target_shape(output).size());
-  if constexpr (loss.target == Target::label) {
-    for (T& label : targets) label = static_cast<T>(random.integer(0, loss.classes(output) - 1));
-  }
-  return targets;
 }
 
 /// The losses, outputs and parameters after some steps of training.
@@ -298,16 +288,16 @@ void training_law(Index batch, std::uint64_t seed, Violations& violations) {
   using Fast = Network<Net, in>;
   int constexpr steps = 4;
   auto const fused = trained<Fast, loss>(batch, seed, steps);
-  estimate(same_bits(fused, trained<Fast, loss>(batch, seed, steps)), violations,
-           "training is not repeatable" + place<Fast>(batch));
-  estimate(same_bits(fused, trained<Fast, loss, SolverOptions{.keep_gradients = true}>(batch, seed, steps)), violations,
-           "the fused update differs" + place<Fast>(batch));
+  demand(same_bits(fused, trained<Fast, loss>(batch, seed, steps)), violations,
+         "training is not repeatable" + place<Fast>(batch));
+  demand(same_bits(fused, trained<Fast, loss, SolverOptions{.keep_gradients = true}>(batch, seed, steps)), violations,
+         "the fused update differs" + place<Fast>(batch));
   auto const exact = trained<Network<Net, in, DynamicBatch, Reference<double>>, loss>(batch, seed, steps);
   Index terms = batch;
   for (Node const& node : Fast::Graph::nodes) terms = std::max(terms, node.shape.size());
   double const by = excess(fused, exact, static_cast<double>(terms)) / steps;
-  estimate(by <= 1, violations,
-           "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
 /// All laws on one sample shape, alone and between other layers, with ten batch sizes: 1, small and random ones. A new

@@ -6,6 +6,18 @@
 
 namespace coldpress::cuda {
 
+/// Calls f.operator()<L>() with the built-in pointwise layer L that has this operation_id.
+template <class F>
+constexpr void visit_pointwise(int id, F const& f) {
+  for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
+    if constexpr (PointwiseLayer<L>) {
+      if (id == index) f.template operator()<L>();
+    }
+  });
+}
+template <class L>
+using OpOf = decltype(L{}.op(0));
+
 /// The operation of one of the built-in pointwise layers.
 struct AnyOp {
   static constexpr std::size_t size = 24;
@@ -21,23 +33,13 @@ struct AnyOp {
   }
   constexpr float value(float x, Position at) const {
     float y = x;
-    visit([&](auto const& op) { y = op.value(x, at); });
+    visit_pointwise(id, [&]<class L>() { y = as<OpOf<L>>().value(x, at); });
     return y;
   }
   constexpr float gradient(float x, float y, Position at) const {
     float derivative = 0;
-    visit([&](auto const& op) { derivative = op.gradient(x, y, at); });
+    visit_pointwise(id, [&]<class L>() { derivative = as<OpOf<L>>().gradient(x, y, at); });
     return derivative;
-  }
-
- private:
-  template <class F>
-  constexpr void visit(F const& f) const {
-    for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
-      if constexpr (PointwiseLayer<L>) {
-        if (id == index) f(as<decltype(L{}.op(0))>());
-      }
-    });
   }
 };
 
@@ -88,12 +90,8 @@ inline AnyChain chain_of(ErasedChain const& erased) {
   for (int n = 0; n < erased.length; ++n) {
     if (erased.ops[n].id < 0) throw UnsupportedError{"network: a pointwise operation has no GPU kernel"};
     chain.ops[n].id = erased.ops[n].id;
-    for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
-      if constexpr (PointwiseLayer<L>) {
-        if (erased.ops[n].id == index)
-          __builtin_memcpy(chain.ops[n].bytes, erased.ops[n].op, sizeof(decltype(L{}.op(0))));
-      }
-    });
+    visit_pointwise(erased.ops[n].id,
+                    [&]<class L>() { __builtin_memcpy(chain.ops[n].bytes, erased.ops[n].op, sizeof(OpOf<L>)); });
   }
   return chain;
 }
@@ -101,10 +99,8 @@ inline AnyChain chain_of(ErasedChain const& erased) {
 inline std::uint64_t step_for(ErasedChain const& erased, std::uint64_t step) {
   bool draws = false;
   for (int n = 0; n < erased.length; ++n) {
-    for_each_indexed(BuiltinLayers{}, [&]<class L>(auto index, L*) {
-      if constexpr (PointwiseLayer<L>) {
-        if constexpr (requires { L{}.op(0).key; }) draws = draws || erased.ops[n].id == index;
-      }
+    visit_pointwise(erased.ops[n].id, [&]<class L>() {
+      draws = draws || requires { L{}.op(0).key; };
     });
   }
   return draws ? step : 0;

@@ -1,4 +1,4 @@
-// What networks from configs want of the transfer between the host's memory and a GPU's.
+// What networks from configs add to the transfer between the host and a GPU.
 #pragma once
 
 #include "device_copy.hpp"
@@ -32,7 +32,7 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
     require(values <= UINT32_MAX, "network: on a GPU a minibatch has at most 2^32 values; take a smaller one");
     int const workers = cuda::RuntimeCuda::workers_for(own);
     scratch += own == 0 ? 0 : (workers - 1) * own;
-    scratch = cuda::RuntimeCuda::pitch(scratch);  // values come after it, as rows start
+    scratch = cuda::RuntimeCuda::pitch(scratch);  // so that the values after it start like a row
     return {values + scratch, scratch, workers};
   }
   static void attach(cuda::RuntimeCuda& backend, Room const& room, Index own) {
@@ -48,12 +48,12 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
   }
   template <class Run>
   bool evaluation(Passes& passes, Run const& run) const {
-    auto const apart = [&] {
+    auto const by_layers = [&] {
       cuda::Results::Aside const aside{*results_};
       coldpress::forward(run);
       loss_and_gradient(run, [](int, float) {});
     };
-    if (fuses_) passes.play<EvaluationOf>(*device_, run, apart);
+    if (fuses_) passes.play<EvaluationOf>(*device_, run, by_layers);
     return fuses_;
   }
   template <class Run, class UpdateStep, class Each>
@@ -64,17 +64,17 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
       if (run.program.group(g).loss >= 0) ++count;
     });
     float* const losses = results_->take(count);
-    auto const apart = [&] {
+    auto const by_layers = [&] {
       cuda::Results::Aside const aside{*results_};
       coldpress::forward(run);
       loss_and_gradient(run, [](int, float) {});
       backward(run, GradientSinks<float>{{run.workspace}, run.program.slots()});
-      run.backend.subtract(run.workspace, run.workspace, run.program.parameter_size());  // in an update's place
+      run.backend.subtract(run.workspace, run.workspace, run.program.parameter_size());  // stands for an update
     };
     if (gradients) {
-      passes.play<cuda::JitStep>(*device_, run, apart, update_step, gradients, losses);
+      passes.play<cuda::JitStep>(*device_, run, by_layers, update_step, gradients, losses);
     } else {
-      passes.play<cuda::JitStep>(*device_, run, apart, update_step, nullptr, losses);
+      passes.play<cuda::JitStep>(*device_, run, by_layers, update_step, nullptr, losses);
     }
     run.program.for_each_group([&](int g) {
       if (run.program.group(g).loss >= 0) each(g, 0);
@@ -84,8 +84,8 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
 
   float const* bring(Values values, std::size_t place, SharedTensor::Home* home) {
     if (!home || values.empty()) return Buffers::bring(values, place);
-    auto const& there = static_cast<DeviceHome const&>(*home);  // as its device's name says
-    // A library's call has its operands' addresses for good: other minibatches are copied to the same.
+    auto const& there = static_cast<DeviceHome const&>(*home);  // because it is on a GPU
+    // A library's call keeps the addresses of its operands, so other minibatches are copied to the same address.
     if (auto const* const stays = dynamic_cast<UploadedHome const*>(home);
         stays && &there.owner() == device_.get() && !libraries_)
       return Buffers::bring(stays->values(), place);
@@ -139,7 +139,7 @@ class EngineTransfer<cuda::RuntimeCuda> : public cuda::DeviceTransfer, public cu
   cuda::DeviceMemory<bool> flags_;
   bool fuses_;
   std::vector<bool> held_flags_;
-  std::vector<std::shared_ptr<DeviceCopy>> lent_;  // what the last passes have made, which tensors may hold
+  std::vector<std::shared_ptr<DeviceCopy>> lent_;  // the results of the last passes, which tensors may hold
   std::shared_ptr<DeviceCopy::Spares> const spares_ = std::make_shared<DeviceCopy::Spares>();
 };
 

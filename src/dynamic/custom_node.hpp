@@ -9,6 +9,7 @@ namespace coldpress::dynamic {
 
 struct CustomNode {
   static constexpr std::string_view name = "custom";
+  static constexpr Capabilities capabilities{};  // What the layer itself declares is in its node, see node_of.
   std::shared_ptr<AnyLayer const> layer;
 
   Shape output_shape(Shapes in) const { return layer->output_shape(in); }
@@ -55,11 +56,11 @@ struct CustomNode {
   }
 };
 
-inline Node node_of(CustomNode const& custom_node, View<int const> inputs, Shapes in) {
-  return custom_node.layer->node(inputs, in);
+inline Node node_of(CustomNode const& custom, View<int const> inputs, Shapes in) {
+  return custom.layer->node(inputs, in);
 }
-inline std::uint64_t layer_key(CustomNode const& custom_node, std::uint64_t seed, std::string_view layer_name) {
-  return custom_node.layer->key(seed, layer_name);
+inline std::uint64_t layer_key(CustomNode const& custom, std::uint64_t seed, std::string_view layer_name) {
+  return custom.layer->key(seed, layer_name);
 }
 
 /// The custom layer of a config. Throws UnsupportedError if no type of this name is registered, ConfigError for a field

@@ -23,8 +23,8 @@ class Engine;
 template <class Backend>
 class Trainer;
 
-/// Makes what trains an engine's network; null where the program has no such code. Set by link_training(), or by a
-/// backend that is linked with its trainer.
+/// Makes the object that trains an engine's network. It is null in programs without that code, and set by
+/// link_training() or by a backend that is linked together with its trainer.
 template <class Backend>
 inline std::atomic<std::unique_ptr<Training> (*)(Engine<Backend>&)> trainer_maker = nullptr;
 
@@ -83,7 +83,7 @@ class Engine final : public Executable {
     if (trainer_maker<Backend>.load(std::memory_order_relaxed) && !rounds()) linked_training();
     Space& space = training();
     Room const room = space.room_for(batch);
-    if (room.values > space.memory.size()) forget();  // what grows loses what a backward pass would read
+    if (room.values > space.memory.size()) forget();  // growing would lose the values that backward reads
     make(space, room);
     parameters_.base(gradient);
     reserve_zeros(space.program, batch);
@@ -98,7 +98,7 @@ class Engine final : public Executable {
     return remember(run);
   }
   std::span<Values const> stream(std::span<Values const> inputs) override {
-    // After reset streams_ is 0, and what was never recorded fits nothing.
+    // After reset streams_ is 0, and a stream that was never recorded fits no call.
     Recording const& stream = recorder_.stream();
     if (streams_ == stream.batch && plays(stream, inputs, carried_.data())) return play(stream, inputs);
     return stream_anew(inputs);
@@ -152,11 +152,11 @@ class Engine final : public Executable {
   Memory memory() const { return transfer_.template memory<Memory>(); }
   using EngineRun = Run<Program, Backend, Index>;
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
-  /// Forward: one copy of all layers' code.
+  /// Computes a forward pass. It is not inlined, so that there is one copy of all layers' code.
   __attribute__((noinline)) void compute(Space& space, EngineRun const& run) const {
     if (!transfer_.forward(space.passes, run)) coldpress::forward(run);
   }
-  /// Whether a call is on the tape as it stands; and if so, its outputs.
+  /// Whether a recording can be replayed for this call.
   bool plays(Recording const& recording, std::span<Values const> inputs, float const* carried) const {
     return inputs.size() == input_shapes_.size() && recording.fits(inputs) && recording.state == carried &&
            recording.memory == inference_.memory.data();
@@ -181,7 +181,8 @@ class Engine final : public Executable {
     compute(inference_, run);
     return remember(run);
   }
-  /// Tapes for up to `batch` samples: the longest of what is taken down for some that are cut into blocks in every way.
+  /// Reserves tapes for up to `batch` samples: as long as the longest recording for batch sizes that are divided into
+  /// blocks in every possible way.
   void reserve_tapes(Index batch) {
     constexpr Index ways = 3 * block_size;
     bool const streams = inference_.program.plan().streams && streams_ == 0;
@@ -231,7 +232,8 @@ class Engine final : public Executable {
       return false;
     }
   }
-  /// The samples of a minibatch; throws ShapeError where inputs disagree. What nothing reads may be left out.
+  /// The number of samples in a minibatch. Throws ShapeError if the inputs disagree. An input that nothing reads may be
+  /// empty.
   Index samples(Program const& program, std::span<Values const> inputs) const {
     if (inputs.size() != input_shapes_.size())
       refuse("network: takes ", input_shapes_.size(), " inputs, got ", inputs.size());
@@ -246,7 +248,7 @@ class Engine final : public Executable {
     return batch;
   }
   static SharedTensor::Home* home(Homes homes, std::size_t k) { return homes ? homes[k] : nullptr; }
-  /// By the host, to whom they are fetched unless it has seen them.
+  /// Checks labels on the host. They are fetched from a device unless they were checked before.
   void check_labels(Program const& program, std::span<Values const> inputs, Values targets, Homes homes) const {
     program.for_each_labelled([&](auto const& reader, Shape in, int input) {
       auto const k = static_cast<std::size_t>(input);
@@ -259,7 +261,8 @@ class Engine final : public Executable {
       check_targets(reader, in, labels);
     });
   }
-  /// `kept`: the inputs are those of the call before, and so are outputs and input gradients up to this one.
+  /// Starts a pass. If `kept` is above 0, the inputs are those of the previous call, and so are the first `kept`
+  /// results.
   EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
     Index const batch = samples(space.program, inputs);
     Room const room = space.room_for(batch);
@@ -270,7 +273,7 @@ class Engine final : public Executable {
       run.inputs[k] = kept == 0 ? transfer_.bring(inputs[k], k, home(homes, k)) : transfer_.brought(inputs[k], k);
     return run;
   }
-  /// A pass of so many samples, but for its inputs.
+  /// A pass over `batch` samples, without its inputs.
   EngineRun run_in(Space& space, Room const& room, Index batch, std::uint64_t step) {
     make(space, room);
     return {space.program,
@@ -282,7 +285,7 @@ class Engine final : public Executable {
             seed_,
             step};
   }
-  /// Planned when it is first asked for: most networks that are loaded are never trained by hand.
+  /// The plan for training by hand. It is made when first needed, because most networks are never trained by hand.
   Space& training() {
     if (!training_) {
       PlanOptions const options{.training = true, .input_gradient = true, .keep_gradients = true};
@@ -295,7 +298,7 @@ class Engine final : public Executable {
     space.memory.reserve(room.values);
   }
   void forget() { kept_.clear(), results_.drop_input_gradients(), passed_back_ = false; }
-  /// Where the outputs are; they are fetched where they are read.
+  /// Remembers where the outputs are. They are fetched when they are read.
   std::span<Values const> remember(EngineRun const& run) {
     for (std::size_t k = 0; k < output_shapes_.size(); ++k) {
       auto const y = run.value(run.program.output(static_cast<int>(k)));
@@ -320,12 +323,12 @@ class Engine final : public Executable {
   Memory carried_, zeros_;
   bool const taped_ = has_tape && inference_.program.calls_primitives();
   Recorder recorder_;
-  Index streams_ = 0;  // sequences that are under way
+  Index streams_ = 0;  // the number of sequences that have begun
   Gathered<Backend> gathered_;
-  std::unique_ptr<Space> training_, evaluation_;  // where they are asked for
-  std::vector<Values> kept_;                      // the inputs of a forward in training
+  std::unique_ptr<Space> training_, evaluation_;  // made when first needed
+  std::vector<Values> kept_;                      // the inputs of the last forward pass in training
   mutable PassResults<Backend> results_;
-  bool passed_back_ = false;  // backward_input has been here since the last forward
+  bool passed_back_ = false;  // backward_input was called since the last forward pass
   std::unique_ptr<Training> trainer_;
 };
 

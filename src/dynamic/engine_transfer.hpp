@@ -1,5 +1,5 @@
 // What networks from configs add to the transfer between the host and a backend: tensors that stay on a device, passes
-// that are one kernel, and losses that arrive later. If a backend computes in the host's memory, nothing has to be done.
+// that are one kernel, and losses that arrive later. If a backend computes in host memory, nothing has to be done.
 #pragma once
 
 #include <coldpress/dynamic/executable.hpp>

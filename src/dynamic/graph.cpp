@@ -122,7 +122,7 @@ class ConfigWalk {
         [&](Error& e) { e.in_layer(config.name); });
     return made;
   }
-  /// Adds the layers of a container in a scope of their own. Its results are the values that its outputs name, or the
+  /// Adds the layers of a container in a new scope. Its results are the values that its outputs name, or the
   /// output of its last layer.
   std::vector<Value> add_children(LayerConfig const& config, SequentialConfig const& container,
                                   std::vector<Value> const& inputs, int depth) {

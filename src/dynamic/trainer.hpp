@@ -1,4 +1,4 @@
-// Trains an engine's network: backward passes and updates. Apart from engine.hpp, for programs that never do.
+// Trains an engine's network: backward passes and updates. Programs that never train do not link it.
 #pragma once
 
 #include "engine.hpp"
@@ -75,7 +75,7 @@ class Trainer final : public Training {
                                                          progress, run.batch, frozen};
           bool const fused = update_step.fuses() && !program.shares() && !graph.has_custom_parameters() &&
                              (fuses_update_of<Backend, Optimizer> || transfer.fuses());
-          // Which may find no memory: nothing has changed yet.
+          // This may run out of memory. Nothing has changed yet.
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
           if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
@@ -104,9 +104,10 @@ class Trainer final : public Training {
     auto fresh = std::make_unique<Space>(engine_.transfer_, graph, engine_.backend_, options, engine_.seed_,
                                          objective ? &*objective : nullptr);
     if (!fresh->program.learns()) throw ConfigError{"no gradient reaches any weight: nothing would learn"};
-    // The copy may find no memory, while nothing has changed. On the heap, g++ does not take it for uninitialised.
+    // The copy may run out of memory, so it is made before anything changes. It is on the heap, because g++ would warn
+    // that parts of an optional one may be uninitialised.
     auto fresh_objective = std::make_unique<std::optional<Objective>>(objective);
-    if (space_) {  // its memory and layers go
+    if (space_) {  // its memory and its layers will be destroyed
       engine_.transfer_.start(0);
       engine_.results_.drop();
       engine_.transfer_.forget_layers();
@@ -124,7 +125,7 @@ class Trainer final : public Training {
   GradientSinks<float> gradients() {
     return {{engine_.parameters_.base(Executable::gradient)}, engine_.training_->program.slots()};
   }
-  /// Zeros for an input that no gradient reaches.
+  /// Remembers the gradients of the inputs: zeros for an input that no gradient reaches.
   void remember_input_gradients(EngineRun const& run) {
     engine_.reserve_zeros(run.program, run.batch);
     for (std::size_t k = 0; k < engine_.input_shapes_.size(); ++k) {
@@ -135,7 +136,7 @@ class Trainer final : public Training {
   }
 
   Engine<Backend>& engine_;
-  std::unique_ptr<Space> space_;  // for what the last step was for
+  std::unique_ptr<Space> space_;  // for the objective of the last step
   std::optional<Objective> trained_for_;
 };
 

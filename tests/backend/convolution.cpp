@@ -235,9 +235,9 @@ TEST_CASE(
     };
     auto const compare = [&](auto last, auto const& post_ops) {
       using Taken = Windows<float, decltype(last)>;
-      auto const fused = made(Taken{windows}, post_ops), apart = made(Taken{}, post_ops);
-      CHECK(fused.first == apart.first);
-      CHECK(fused.second == apart.second);
+      auto const fused = made(Taken{windows}, post_ops), separate = made(Taken{}, post_ops);
+      CHECK(fused.first == separate.first);
+      CHECK(fused.second == separate.second);
     };
     compare(std::false_type{}, PostOps<Chain<>, float>{});
     compare(std::true_type{}, PostOps<decltype(chain_of(TanH{}.op(0))), float>{chain_of(TanH{}.op(0))});

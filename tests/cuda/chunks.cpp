@@ -164,7 +164,7 @@ TEST_CASE("blocks with samples of their own multiply in less precision where tha
   CHECK((bfloat16 > tf32 && bfloat16 <= 1e-2));
 }
 
-TEST_CASE("who needs other samples, their places, or more room is computed by all blocks together") {
+TEST_CASE("a network that needs other samples, their positions, or more memory is computed by all blocks together") {
   constexpr MeanSquaredError loss{};
   STATIC_REQUIRE(in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<32>, loss>);
   STATIC_REQUIRE(!in_chunks<Sequential<Linear{4}, TanH{}>, Shape{3}, Batch<1>, loss>);

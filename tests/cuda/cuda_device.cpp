@@ -133,7 +133,7 @@ TEST_CASE("a library's call is made in the device's stream, once outside of a ca
   CHECK(library.puts[1].captured);
 }
 
-TEST_CASE("memory of a pass's values is left as it is on a GPU, where tools look for who reads it too early") {
+TEST_CASE("memory of a pass's values is left as it is on a GPU, so that tools find reads of unwritten values") {
   auto const device = cuda::open_device("cuda:0");
   model::seen() = {};
   device->release(device->allocate_unset(1000));

@@ -203,7 +203,7 @@ TEST_CASE("a fused pass is one kernel, compiled once, and nothing is waited for"
 }
 
 TEST_CASE("NVRTC compiles fused passes where there is no GPU, and they are kept") {
-  if (!Host::can()) return;  // who would make the texts
+  if (!Host::can()) return;  // without it nothing can compile the texts
   TemporaryFolder const folder;
   setenv("COLDPRESS_CACHE", (folder / "kept").c_str(), 1);
   Host const host;

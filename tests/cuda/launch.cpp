@@ -35,7 +35,7 @@ constexpr LaunchEstimate of(Index blocks, Index barriers, Index clocks) {
 
 TEST_CASE("passes are one cluster where that has enough blocks, or is sooner done") {
   static_assert(!of(1, 0, 1000000).in_cluster());
-  static_assert(!of(16, 0, 1000000).in_cluster());  // who does not wait needs nobody beside
+  static_assert(!of(16, 0, 1000000).in_cluster());  // a pass without barriers needs no other blocks nearby
   static_assert(of(2, 1, 1000000).in_cluster());
   static_assert(of(16, 1, 1000000).in_cluster());
   static_assert(of(17, 1, 1000).in_cluster());
@@ -70,7 +70,7 @@ TEST_CASE("a step waits where it must, and is started as it was asked for") {
   CHECK(counts.barriers == barriers + step.estimate.barriers);
   CHECK(counts.clusters == clusters + 1);
   CHECK(counts.blocks == blocks + grid::cluster_blocks);
-  step.net.storage().device().clusters = false;
+  step.net.transfer().device().clusters = false;
   step.solver.train_minibatch(bench::inputs<T1>(), bench::targets<T1>(1));
   CHECK(counts.clusters == clusters + 1);
   CHECK(counts.blocks == blocks + grid::cluster_blocks + step.estimate.blocks);
@@ -83,7 +83,7 @@ std::string from(std::string const& text, std::string const& begin) { return tex
 
 }  // namespace
 
-TEST_CASE("who describes a network on a GPU says how its passes run there, and why") {
+TEST_CASE("the description of a network on a GPU says how its passes run there, and why") {
   Step<T1> const small;
   CHECK(from(describe(small.net), "forward is") ==
         "forward is one kernel: one cluster of 2 blocks with 2 barriers\n"
@@ -100,7 +100,7 @@ TEST_CASE("who describes a network on a GPU says how its passes run there, and w
   CHECK(on_cpu.substr(on_cpu.rfind('\n', on_cpu.size() - 2) + 1).starts_with("all "));
 }
 
-TEST_CASE("who describes a step on a GPU says how many blocks each product has") {
+TEST_CASE("the description of a step on a GPU says how many blocks each product has") {
   CHECK(describe(Step<T1>{}.solver) ==
         "a step is one kernel: one cluster of 16 blocks with 5 barriers, faster than 26 blocks with barriers across "
         "the grid\n"

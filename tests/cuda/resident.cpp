@@ -203,7 +203,7 @@ TEST_CASE("inputs of several kinds, and backward by hand, take what was uploaded
   using Layers = Sequential<Linear{5}, TanH{}>;
   using Gpu = Network<Layers, Shape{6}, DynamicBatch, Cuda>;
   Gpu const net{3, Cuda::on("cuda:emulated")};
-  Gpu::TrainingWorkspace one{net.storage()}, two{net.storage()};
+  Gpu::TrainingWorkspace one{net.transfer()}, two{net.transfer()};
   testing::Random random{5};
   Floats const x = random.values<float>(4 * 6), dy = random.values<float>(4 * 5);
   net.forward_training(net.upload(x), one), net.forward_training(x, two);

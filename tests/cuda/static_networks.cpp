@@ -92,20 +92,20 @@ TEST_CASE("a network on a GPU moves, and says what it cannot take") {
   CHECK(same_bits(before, copy_of<float>(second.forward(x))));
   CHECK_THROWS_AS(second.forward(std::vector<float>{1, 2}), ShapeError);
   CHECK(same_bits(before, copy_of<float>(second.forward(x))));
-  Net::Workspace apart{second.storage()};
-  CHECK(same_bits(before, copy_of<float>(second.forward(x, apart))));
+  Net::Workspace separate{second.transfer()};
+  CHECK(same_bits(before, copy_of<float>(second.forward(x, separate))));
 }
 
 TEST_CASE("steps of a static network that are started together have the bits of one a launch") {
   using Net =
       Network<Sequential<Linear{9}, TanH{}, Dropout{.probability = 0.2f}, Linear{3}>, Shape{6}, DynamicBatch, Cuda>;
   Net one{3, Cuda::on("cuda:emulated")}, three{3, Cuda::on("cuda:emulated", 3)};
-  Solver<Net, MeanSquaredError{}, Adam{}> apart{one}, together{three};
+  Solver<Net, MeanSquaredError{}, Adam{}> separate{one}, together{three};
   testing::Random random{11};
   auto const train = [&](int steps) {
     for (int i = 0; i < steps; ++i) {
       auto x = random.values<float>(4 * 6), y = random.values<float>(4 * 3);
-      apart.train_minibatch(x, y), together.train_minibatch(x, y);
+      separate.train_minibatch(x, y), together.train_minibatch(x, y);
       std::fill(x.begin(), x.end(), 1e9f);
     }
   };
@@ -149,7 +149,7 @@ TEST_CASE("without nvcc a static network has no kernels for a GPU, and without a
   using Net = Network<Sequential<Linear{4}, ReLU{}>, Shape{3}, DynamicBatch, Cuda>;
   try {
     Net const net{42};
-    CHECK_THROWS_AS(net.forward(std::vector<float>(3), *std::make_unique<Net::Workspace>(net.storage())),
+    CHECK_THROWS_AS(net.forward(std::vector<float>(3), *std::make_unique<Net::Workspace>(net.transfer())),
                     UnsupportedError);
   } catch (UnsupportedError const& error) {
     WARN("skipped: on a GPU: " << error.what());

@@ -47,10 +47,10 @@ inline constexpr int in_count = Net::inputs.count;
 /// Trains for some steps, with a loss from outside on targets that are labels or values.
 template <class Net, auto loss, auto optimizer = Sgd{.learning_rate = 0.05f, .momentum = 0.9f},
           SolverOptions options = SolverOptions{}>
-Story trained(std::string name, Index batch, typename Net::Storage const& storage, Index labels = 0) {
+Story trained(std::string name, Index batch, typename Net::Transfer const& transfer, Index labels = 0) {
   using T = typename Net::T;
   Story story{std::move(name), {}};
-  Net net{5, storage};
+  Net net{5, transfer};
   Solver<Net, loss, optimizer, options> solver{net};
   for (std::uint64_t step = 0; step < 4; ++step) {
     auto const x = minibatch<Net::inputs, T>(batch, step, labels);
@@ -85,11 +85,11 @@ Story trained(std::string name, Index batch, typename Net::Storage const& storag
 
 /// Forward, and backward from gradients that the caller gives.
 template <class Net>
-Story passed_back(std::string name, Index batch, typename Net::Storage const& storage) {
+Story passed_back(std::string name, Index batch, typename Net::Transfer const& transfer) {
   using T = typename Net::T;
   Story story{std::move(name), {}};
-  Net const net{6, storage};
-  typename Net::TrainingWorkspace workspace{storage};
+  Net const net{6, transfer};
+  typename Net::TrainingWorkspace workspace{transfer};
   auto const x = minibatch<Net::inputs, T>(batch, 3, 0);
   auto const made = net.forward_training(spans_of(x), workspace, 2);
   story.tell(made);
@@ -105,10 +105,10 @@ Story passed_back(std::string name, Index batch, typename Net::Storage const& st
 
 /// A sequence in parts, from state to state.
 template <class Net>
-Story streamed(std::string name, typename Net::Storage const& storage) {
+Story streamed(std::string name, typename Net::Transfer const& transfer) {
   using T = typename Net::T;
   Story story{std::move(name), {}};
-  Net net{7, storage};
+  Net net{7, transfer};
   for (std::uint64_t step = 0; step < 5; ++step) {
     if (step == 3) net.reset();
     story.tell(net.step(spans_of(minibatch<Net::inputs, T>(2, step, 0))));

@@ -86,7 +86,7 @@ TEST_CASE("what a layer makes is brought over when it is read, once") {
 
 TEST_CASE("layers on one GPU hand tensors on without the host") {
   std::string const device = GENERATE(from_range(devices()));
-  int const together = GENERATE(1, 3);  // passes of front: who is given what they made starts them
+  int const together = GENERATE(1, 3);  // the passes of `front` per launch; reading their results starts them
   auto const run = [&](std::string const& backend, bool count) {
     Net front = dense(6, 4, backend, "front", count ? together : 1), back = dense(4, 3, backend, "back");
     Floats made;

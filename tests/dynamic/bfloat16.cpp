@@ -64,9 +64,9 @@ TEST_CASE("training says that it needs floats, and leaves the network as it was"
 
 TEST_CASE("what reads its weights as floats is refused") {
   CHECK_THROWS_AS((dynamic::Backend{"cpu:reference", {.bfloat16 = true}}), UnsupportedError);
-  dynamic::register_layer<custom_node::Mixing>();
+  dynamic::register_layer<custom_layers::Mixing>();
   dynamic::Backend const backend{"cpu", {.bfloat16 = true}};
   CHECK_THROWS_AS((dynamic::Layer::from_config(
-                      backend, dynamic::to_config<Sequential<custom_node::Mixing{.units = 3}>, Shape{4}>(), {}, 1)),
+                      backend, dynamic::to_config<Sequential<custom_layers::Mixing{.units = 3}>, Shape{4}>(), {}, 1)),
                   UnsupportedError);
 }

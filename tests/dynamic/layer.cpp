@@ -1,4 +1,4 @@
-// dynamic::Layer as somebody uses it who comes from Juice.
+// dynamic::Layer, used as a program written for Juice would use it.
 #include "tensors.hpp"
 
 #include <coldpress/dynamic/adapter.hpp>
@@ -311,7 +311,7 @@ TEST_CASE("layers in a row: what one keeps of another survives") {
   }
 }
 
-TEST_CASE("who holds an output or an input gradient keeps its values") {
+TEST_CASE("an output or input gradient that is held keeps its values") {
   Net net = make(small_network());
   SharedTensor const x = noise({2, 4}, 1), others = noise({2, 4}, 2), dy = noise({2, 3}, 3);
   SharedTensor const y = net.forward(x);

@@ -100,7 +100,7 @@ TEST_CASE("what the home has made since is not overwritten by what was written b
   CHECK(values_of(a) == Floats{6, 7});
 }
 
-TEST_CASE("who holds a tensor keeps its values when the home goes") {
+TEST_CASE("a tensor that is held keeps its values when its home is destroyed") {
   SharedTensor survivor{{2}};
   {
     auto const place = std::make_shared<Place>();
@@ -116,7 +116,7 @@ TEST_CASE("who holds a tensor keeps its values when the home goes") {
   CHECK(values_of(survivor) == Floats{1, 9});
 }
 
-TEST_CASE("who holds a tensor whose home fails when it goes is told so when he reads it, and may write it") {
+TEST_CASE("reading a tensor whose home failed when it was destroyed says so, and the tensor may be written") {
   struct Broken final : SharedTensor::Home {
     void pull(std::span<float>) const override { throw DeviceError{"lost"}; }
     void push(std::span<float const>) override {}
@@ -132,7 +132,7 @@ TEST_CASE("who holds a tensor whose home fails when it goes is told so when he r
   CHECK(held.read()[1] == 3);
 }
 
-TEST_CASE("a copy on a device is read once, and let go by who writes") {
+TEST_CASE("a copy on a device is read once, and dropped when the tensor is written") {
   struct Copy final : SharedTensor::Home {
     Floats kept{1, 2};
     mutable int pulls = 0;
@@ -168,7 +168,7 @@ TEST_CASE("a copy on a device is read once, and let go by who writes") {
   CHECK(values_of(a) == Floats(3, 0.0f));
 }
 
-TEST_CASE("a tensor made anew leaves those alone who hold the old one") {
+TEST_CASE("a tensor that is remade does not change those that hold the old one") {
   SharedTensor a = tensor({2}, {1, 2});
   std::array<Index, 2> const larger{2, 2};
   SharedTensor const held = a;

@@ -98,7 +98,7 @@ TEST_CASE("recurrent weights of different kinds are not shared, however many the
   CHECK(error.layer() == "b");
 }
 
-TEST_CASE("who shares a weight has no filler and no factors of his own") {
+TEST_CASE("a layer that shares a weight cannot set its filler and factors") {
   auto const config = [](WeightConfig const& second) {
     return sequential({named("a", Linear{5}, {{.name = "w", .lr_mult = 0.5f}}), named("b", Linear{5}, {second})},
                       Shape{5});

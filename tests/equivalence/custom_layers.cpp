@@ -6,7 +6,7 @@
 #include "support/equivalence.hpp"
 
 using namespace coldpress;
-using namespace custom_node;
+using namespace custom_layers;
 
 namespace {
 

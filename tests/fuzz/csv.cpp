@@ -9,10 +9,10 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   MemoryFile const file{bytes};
   try {
     auto const table = data::read_csv(file.path());
-    estimate(table.columns > 0 && static_cast<Index>(table.values.size()) == table.rows() * table.columns,
-             "rows and columns do not count the values");
-    for (float const value : table.values) estimate(std::isfinite(value), "a value is not finite");
+    demand(table.columns > 0 && static_cast<Index>(table.values.size()) == table.rows() * table.columns,
+           "rows and columns do not count the values");
+    for (float const value : table.values) demand(std::isfinite(value), "a value is not finite");
   } catch (FormatError const& error) {
-    estimate(error.file() == file.path(), "an error does not name its file");
+    demand(error.file() == file.path(), "an error does not name its file");
   }
 }

@@ -13,7 +13,7 @@ namespace {
 std::string folder() {
   static std::string const path = [] {
     std::string name = (std::filesystem::temp_directory_path() / "coldpress-fuzz-XXXXXX").string();
-    coldpress::fuzz::estimate(::mkdtemp(name.data()) != nullptr, "the system has no temporary folder");
+    coldpress::fuzz::demand(::mkdtemp(name.data()) != nullptr, "the system has no temporary folder");
     return name;
   }();
   static struct Remover {
@@ -47,5 +47,5 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
                                "npy:" + x.path() + "," + y.path()};
   auto const dataset = data::open(specs[kind]);
   check(dataset);
-  estimate(dataset.size() > 0, "a data set without samples was opened");
+  demand(dataset.size() > 0, "a data set without samples was opened");
 }

@@ -20,7 +20,7 @@ namespace coldpress::fuzz {
 void run(std::span<std::byte const> bytes);
 
 /// Ends the program: what is promised of every file does not hold for this one.
-inline void estimate(bool holds, char const* what) {
+inline void demand(bool holds, char const* what) {
   if (holds) return;
   std::fprintf(stderr, "broken: %s\n", what);
   std::abort();
@@ -30,24 +30,24 @@ inline void estimate(bool holds, char const* what) {
 inline void demand_count(std::span<Index const> extents, std::size_t values) {
   std::uint64_t left = values;
   for (Index const extent : extents) {
-    if (extent == 0) return estimate(values == 0, "there are values where an extent is zero");
+    if (extent == 0) return demand(values == 0, "there are values where an extent is zero");
   }
   for (Index const extent : extents) {
     auto const unsigned_extent = static_cast<std::uint64_t>(extent);
-    estimate(extent > 0 && left % unsigned_extent == 0, "extents do not count the values");
+    demand(extent > 0 && left % unsigned_extent == 0, "extents do not count the values");
     left /= unsigned_extent;
   }
-  estimate(left == 1, "extents do not count the values");
+  demand(left == 1, "extents do not count the values");
 }
 
 /// A regular file in memory, which readers open by its path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<std::byte const> bytes) : number_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    estimate(number_ >= 0, "the system has no memory for a file");
+    demand(number_ >= 0, "the system has no memory for a file");
     while (!bytes.empty()) {
       auto const written = ::write(number_, bytes.data(), bytes.size());
-      estimate(written > 0, "the system cannot write a file in memory");
+      demand(written > 0, "the system cannot write a file in memory");
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
   }
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     coldpress::fuzz::run(std::as_bytes(std::span{data, size}));
   } catch (coldpress::Error const& error) {
-    coldpress::fuzz::estimate(!error.sentence().empty(), "an error says nothing");
+    coldpress::fuzz::demand(!error.sentence().empty(), "an error says nothing");
   }
   return 0;
 }

@@ -8,7 +8,7 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
     try {
       return persist::serialize(persist::parse_model(bytes, "input"));
     } catch (Error const& error) {
-      estimate(error.file().empty() || error.file() == "input", "an error names another file");
+      demand(error.file().empty() || error.file() == "input", "an error names another file");
       throw;
     }
   }();
@@ -16,7 +16,7 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   try {
     again = persist::serialize(persist::parse_model(written, "own"));
   } catch (Error const& error) {
-    estimate(false, error.what());
+    demand(false, error.what());
   }
-  estimate(written == again, "what was written is read as something else");
+  demand(written == again, "what was written is read as something else");
 }

@@ -11,7 +11,7 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   auto const wanted = persist::weights_in_order(model);
   auto const layer = persist::layer_of(dynamic::Backend{}, model);
   auto const weights = layer.learnable_weights_data();
-  estimate(weights.size() == wanted.size(), "a network has other weights than its model");
+  demand(weights.size() == wanted.size(), "a network has other weights than its model");
   for (std::size_t i = 0; i < weights.size(); ++i)
-    estimate(weights[i].read().size() == wanted[i].size(), "a weight has another size than in its model");
+    demand(weights[i].read().size() == wanted[i].size(), "a weight has another size than in its model");
 }

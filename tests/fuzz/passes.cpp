@@ -32,9 +32,9 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
   };
   auto const inputs = tensors(layer.input_shapes()), gradients = tensors(layer.output_shapes());
   auto const outputs = layer.forward(inputs);
-  estimate(outputs.size() == gradients.size(), "a pass makes another number of outputs than the network has");
+  demand(outputs.size() == gradients.size(), "a pass makes another number of outputs than the network has");
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    estimate(outputs[k].read().size() == gradients[k].read().size(), "an output has another size than its shape");
+    demand(outputs[k].read().size() == gradients[k].read().size(), "an output has another size than its shape");
   layer.backward(gradients);
   if (inputs.size() == 1) layer.step(inputs[0].read());
 }

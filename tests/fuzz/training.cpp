@@ -11,7 +11,7 @@ void coldpress::fuzz::run(std::span<std::byte const> bytes) {
     try {
       return persist::read_training(file.path());
     } catch (Error const& error) {
-      estimate(error.file() == file.path(), "an error does not name its file");
+      demand(error.file() == file.path(), "an error does not name its file");
       throw;
     }
   }();

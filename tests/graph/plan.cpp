@@ -52,18 +52,18 @@ class Tracer {
     return what < addend ? p_.group(g).*members[what] : p_.group(g).edges[what - addend].addend;
   }
   static int tag(int g, int what) { return g < 0 ? g : kinds * g + what; }
-  void estimate(bool holds) { intact_ = intact_ && holds; }
+  void demand(bool holds) { intact_ = intact_ && holds; }
   void write(int g, int what) {
     Buffer const& b = buffer(g, what);
-    estimate(b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace);
+    demand(b.used() && b.offset >= 0 && b.offset + b.size <= p_.size.workspace);
     for (Index i = 0; intact_ && i < b.size; ++i) owner_[static_cast<std::size_t>(b.offset + i)] = tag(g, what);
   }
   void read(int g, int what) {
     if (g < 0 && what == value) return;  // the user's input
     Buffer const& b = buffer(g, what);
-    estimate(b.used());
+    demand(b.used());
     for (Index i = 0; intact_ && i < b.size; ++i)
-      estimate(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
+      demand(owner_[static_cast<std::size_t>(b.offset + i)] == tag(g, what));
   }
   /// The group whose value a group writes over as it reads it; -1: none.
   int overwritten(int g) const {
@@ -101,7 +101,7 @@ class Tracer {
     if (finishes) slope(g);
     if (g < 0) return;
     auto const i = static_cast<std::size_t>(g);
-    estimate(adds == (arrived_[i] > 0) && !finished_[i]);
+    demand(adds == (arrived_[i] > 0) && !finished_[i]);
     ++arrived_[i];
     finished_[i] = finishes;
   }
@@ -153,7 +153,7 @@ class Tracer {
   void backward(int g) {
     Group const& self = p_.group(g);
     if (self.loss >= 0 || !self.needs_gradient) return;
-    estimate(finished_[static_cast<std::size_t>(g)]);
+    demand(finished_[static_cast<std::size_t>(g)]);
     operands(g);
     each_edge(g, [&](int k, Edge const& edge) {
       if (edge.passes_gradient) store(g, k), operands(g);  // the gradients of parameters come after those of inputs
@@ -188,8 +188,9 @@ using Views = Sequential<Reshape{{3, 4}}, Linear{6}, Reshape{{2, 3}}, TanH{}, Fl
 static_assert(planned_program<Views>.plan.groups == 1 && planned_program<Views>.groups[0].chain_length == 2);
 static_assert(!planned_program<Views>.groups[0].kept.used() && planned_program<Views, true>.groups[0].kept.used());
 
-using SlopeOfOutput = Sequential<Linear{6}, TanH{}>;
-static_assert(!planned_program<SlopeOfOutput, true>.groups[0].kept.used(), "tanh's slope needs the output alone");
+using DerivativeOfOutput = Sequential<Linear{6}, TanH{}>;
+static_assert(!planned_program<DerivativeOfOutput, true>.groups[0].kept.used(),
+              "tanh's derivative needs the output alone");
 
 using AfterSoftmax = Sequential<Linear{6}, Softmax{}, ReLU{}>;
 static_assert(planned_program<AfterSoftmax>.plan.groups == 3, "a row must be whole before it is normalised");

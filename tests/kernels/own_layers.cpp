@@ -3,7 +3,7 @@
 
 using namespace coldpress;
 using namespace coldpress::test;
-using namespace custom_node;
+using namespace custom_layers;
 
 TEST_CASE("layers of the program's own work over linked kernels") {
   check_forms<

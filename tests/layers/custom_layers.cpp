@@ -3,7 +3,7 @@
 #include "support/layer_laws.hpp"
 
 using namespace coldpress;
-using namespace custom_node;
+using namespace custom_layers;
 
 TEST_CASE("a custom layer's pointwise layer keeps the laws") { test::check_layer_laws<Snake{.frequency = 0.5f}>(); }
 TEST_CASE("a custom layer's random numbers keep the laws") { test::check_laws_at<Jitter{}, Shape{19}>(); }

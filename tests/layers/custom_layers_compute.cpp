@@ -3,7 +3,7 @@
 #include "support/layer_laws.hpp"
 
 using namespace coldpress;
-using namespace custom_node;
+using namespace custom_layers;
 
 TEST_CASE("a custom layer's parameters keep the laws") { test::check_laws_at<Gains{}, Shape{2, 11}>(); }
 TEST_CASE("a custom layer's use of the primitives keeps the laws") { test::check_laws_at<Mixing{7}, Shape{19}>(); }

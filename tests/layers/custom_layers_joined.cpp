@@ -3,7 +3,7 @@
 #include "support/layer_laws.hpp"
 
 using namespace coldpress;
-using namespace custom_node;
+using namespace custom_layers;
 
 TEST_CASE("a custom layer's joins keep the laws") {
   test::check_laws_at<Gate{}, Shape{3, 7}, Shape{3, 7}>();

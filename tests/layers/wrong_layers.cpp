@@ -11,9 +11,9 @@ bool mentions(test::Violations const& violations, std::string_view text) {
                      [&](auto const& v) { return v.find(text) != std::string::npos; });
 }
 
-/// The slope of x² is 2x.
-struct WrongSlope {
-  static constexpr std::string_view name = "wrong_slope";
+/// The derivative of x² is 2x.
+struct WrongDerivative {
+  static constexpr std::string_view name = "wrong_derivative";
   struct Op {
     static constexpr bool needs_input = true, heavy = false;
     template <class T>
@@ -27,10 +27,10 @@ struct WrongSlope {
   };
   constexpr Shape output_shape(Shape in) const { return in; }
   constexpr Op op(std::uint64_t) const { return {}; }
-  bool operator==(WrongSlope const&) const = default;
+  bool operator==(WrongDerivative const&) const = default;
 };
 
-/// Says that its slope is a function of the output alone, and reads the input.
+/// Says that its derivative is a function of the output alone, and reads the input.
 struct UndeclaredInput {
   static constexpr std::string_view name = "undeclared_input";
   struct Op {
@@ -49,7 +49,7 @@ struct UndeclaredInput {
   bool operator==(UndeclaredInput const&) const = default;
 };
 
-/// A join whose slope by its second operand is that by its first.
+/// A join whose derivative by its second operand is that by its first.
 struct WrongJoin {
   static constexpr std::string_view name = "wrong_join";
   struct Op : MultiplyOp {
@@ -127,22 +127,22 @@ test::Violations gradient_violations() {
 
 }  // namespace
 
-TEST_CASE("a wrong slope is caught") {
-  test::Violations violations = gradient_violations<WrongSlope{}>();
+TEST_CASE("a wrong derivative is caught") {
+  test::Violations violations = gradient_violations<WrongDerivative{}>();
   CHECK(mentions(violations, "gradient of input"));
   CHECK(mentions(violations, "but the central difference is"));
   violations.clear();
-  test::gradient_law<Sequential<Linear{4}, WrongSlope{}, Linear{2}>, Shape{3}>(2, 1, violations);
+  test::gradient_law<Sequential<Linear{4}, WrongDerivative{}, Linear{2}>, Shape{3}>(2, 1, violations);
   CHECK(mentions(violations, "gradient of parameter"));
 }
 
-TEST_CASE("a wrong slope of a join is caught") {
+TEST_CASE("a wrong derivative of a join is caught") {
   test::Violations violations;
   testing::gradient_law<Graph<testing::between<WrongJoin{}, Shape{3}, Shape{3}>()>, Shape{5}>(2, 1, violations);
   CHECK(mentions(violations, "gradient of input"));
 }
 
-TEST_CASE("a slope that reads an input it did not ask for is caught") {
+TEST_CASE("a derivative that reads an input it did not ask for is caught") {
   CHECK(mentions(gradient_violations<UndeclaredInput{}>(), "gradient of input"));
 }
 

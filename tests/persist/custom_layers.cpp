@@ -12,7 +12,7 @@
 #include <thread>
 
 using namespace coldpress;
-using namespace custom_node;
+using namespace custom_layers;
 using dynamic::Custom;
 using dynamic::custom_of;
 using dynamic::layer_from;
@@ -44,8 +44,8 @@ struct Everything {
   bool operator==(Everything const&) const = default;
 };
 /// The same name as another.
-struct Snake : custom_node::Snake {};
-struct Relu : custom_node::Snake {
+struct Snake : custom_layers::Snake {};
+struct Relu : custom_layers::Snake {
   static constexpr std::string_view name = "relu";
 };
 
@@ -129,7 +129,7 @@ TEST_CASE("a field that means nothing is refused with its name and the layer's")
   refused("whole", std::int64_t{1} << 40, "out of range");
   refused("count", std::uint64_t{1} << 63, "out of range");
   refused("bits", std::int64_t{-1}, "out of range");
-  refused("tone", std::string{"shrill"}, "'shrill' is none of low, high");
+  refused("tone", std::string{"shrill"}, "'shrill' is not one of low, high");
   refused("tone", true, "must be a text");
   refused("shape", 2.0, "list of extents");
   refused("shape", Extents{2, 0}, "at least 1");

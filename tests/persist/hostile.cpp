@@ -270,7 +270,7 @@ TEST_CASE("a message whose parts refer to the same data again and again is refus
   CHECK(contains(refused, "promises more than its bytes can hold"));
 }
 
-TEST_CASE("a file cannot be lost by killing who saves it", "[hostile]") {
+TEST_CASE("a file cannot be lost by killing the program that saves it", "[hostile]") {
   TemporaryFolder folder;
   std::string const path = folder / "net.juice", checkpoint_path = folder / "run.checkpoint";
   auto const version = [](int number) {

@@ -124,7 +124,7 @@ TEST_CASE("the position of Dropout is kept where the network also ran apart from
         "the checkpoint is of a network that also ran without its solver; only a dynamic solver can resume it");
 }
 
-TEST_CASE("a checkpoint amid an update, or without its gradients, is refused by who cannot go on from it") {
+TEST_CASE("a checkpoint amid an update, or without its gradients, is refused where training cannot continue from it") {
   using Fit = Solver<Net, MeanSquaredError{}, Sgd{}, options>;
   Net net{1}, other{2};
   Fit solver{net};

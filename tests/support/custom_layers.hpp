@@ -3,7 +3,7 @@
 
 #include <coldpress/coldpress.hpp>
 
-namespace custom_node {
+namespace custom_layers {
 
 using coldpress::Extent;
 using coldpress::Index;
@@ -312,17 +312,17 @@ struct Staircase {
   bool operator==(Staircase const&) const = default;
 };
 
-}  // namespace custom_node
+}  // namespace custom_layers
 
-COLDPRESS_FIELDS(custom_node::Snake, frequency);
-COLDPRESS_FIELDS(custom_node::Jitter, probability, seed);
-COLDPRESS_FIELDS(custom_node::Column);
-COLDPRESS_FIELDS(custom_node::Gate);
-COLDPRESS_FIELDS(custom_node::Blend, share);
-COLDPRESS_FIELDS(custom_node::Reverse);
-COLDPRESS_FIELDS(custom_node::Gains, gain);
-COLDPRESS_FIELDS(custom_node::Mixing, units, weight);
-COLDPRESS_FIELDS(custom_node::Shrink);
-COLDPRESS_FIELDS(custom_node::Delay);
-COLDPRESS_FIELDS(custom_node::Ramp, shape, slope);
-COLDPRESS_FIELDS(custom_node::Staircase, shift);
+COLDPRESS_FIELDS(custom_layers::Snake, frequency);
+COLDPRESS_FIELDS(custom_layers::Jitter, probability, seed);
+COLDPRESS_FIELDS(custom_layers::Column);
+COLDPRESS_FIELDS(custom_layers::Gate);
+COLDPRESS_FIELDS(custom_layers::Blend, share);
+COLDPRESS_FIELDS(custom_layers::Reverse);
+COLDPRESS_FIELDS(custom_layers::Gains, gain);
+COLDPRESS_FIELDS(custom_layers::Mixing, units, weight);
+COLDPRESS_FIELDS(custom_layers::Shrink);
+COLDPRESS_FIELDS(custom_layers::Delay);
+COLDPRESS_FIELDS(custom_layers::Ramp, shape, slope);
+COLDPRESS_FIELDS(custom_layers::Staircase, shift);

@@ -7,27 +7,11 @@
 #include "persist/files.hpp"
 #include "support/equivalence.hpp"
 
+#include <coldpress/testing/minibatch.hpp>
+
 #include <array>
 
 namespace coldpress::test {
-
-/// A random minibatch of each shape. If classes > 0, shapes of a single value get labels below `classes`.
-template <std::size_t n>
-struct Minibatch {
-  std::array<std::vector<float>, n> values;
-  std::array<std::span<float const>, n> spans;
-  template <class ShapeOf>
-  Minibatch(Random& random, Index batch, ShapeOf shape_of, Index classes = 0) {
-    for (std::size_t k = 0; k < n; ++k) {
-      Shape const shape = shape_of(static_cast<int>(k));
-      values[k] = random.values<float>(batch * shape.size());
-      if (classes > 0 && shape == Shape{1}) {
-        for (float& label : values[k]) label = static_cast<float>(random.integer(0, classes - 1));
-      }
-      spans[k] = values[k];
-    }
-  }
-};
 
 /// The outputs, and the gradients of inputs (zeros if none arrives) and of weights.
 struct GraphPass {

@@ -30,9 +30,9 @@ void loss_gradient_law(Index batch, std::uint64_t seed, Violations& violations) 
     };
     double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
     value = middle;
-    estimate(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-             "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-                 ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
+    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<N>(batch));
   }
 }
 
@@ -78,9 +78,9 @@ void loss_fusion_law(Index batch, std::uint64_t seed, Violations& violations) {
   auto const terms = static_cast<double>(std::max({batch, in.size(), Fast::output_shape.size()}));
   for (bool const fused : {false, true}) {
     double const by = excess(gradients(random_network<Fast>(seed), fused), exact, terms);
-    estimate(by <= 1, violations,
-             (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
-                 " times the bound from the reference" + place<Fast>(batch));
+    demand(by <= 1, violations,
+           (fused ? "fused" : "separate") + std::string{" gradients are "} + std::to_string(by) +
+               " times the bound from the reference" + place<Fast>(batch));
   }
 }
 
@@ -119,8 +119,8 @@ void hidden_training_law(Index batch, std::uint64_t seed, Violations& violations
              trained_on_own_losses<Network<Graph<function>, in, DynamicBatch, Reference<double>>>(batch, seed),
              static_cast<double>(std::max({batch, values, Index{6}}))) /
       4;
-  estimate(by <= 1, violations,
-           "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
+  demand(by <= 1, violations,
+         "training is " + std::to_string(by) + " times the bound from the reference" + place<Fast>(batch));
 }
 
 /// Gradients flow back through predictions and targets: they are the central differences of N times the reported loss.
@@ -134,7 +134,7 @@ void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations
   auto const x = random.values<double>(batch * 4);
   solver.train_minibatch(x);
   auto const gradients = copy_of<double>(solver.gradients());
-  estimate(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
+  demand(gradients.back() != 0, violations, "no gradient comes through the targets" + place<Net>(batch));
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     double& value = network.parameters()[i];
     double const middle = value, step = 1e-6;
@@ -144,9 +144,9 @@ void hidden_gradient_law(Index batch, std::uint64_t seed, Violations& violations
     };
     double const numeric = (objective(middle + step) - objective(middle - step)) / (2 * step);
     value = middle;
-    estimate(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
-             "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
-                 ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
+    demand(std::abs(gradients[i] - numeric) <= 1e-5 + 1e-3 * std::abs(numeric), violations,
+           "gradient of parameter " + std::to_string(i) + " is " + std::to_string(gradients[i]) +
+               ", but the central difference of N losses is " + std::to_string(numeric) + place<Net>(batch));
   }
 }
 template <Loss auto loss, Index values, Layer auto tail, Layer auto target_tail>

@@ -94,7 +94,7 @@ inline Node random_node(Random& random, std::vector<Node> const& nodes) {
 }  // namespace detail
 
 /// A graph of up to `most` nodes with one to three inputs and one to four different outputs. With `losses`, it has
-/// losses that compare a value with an input of their own, or with another value, whose gradient they may ask for.
+/// losses that compare a value with an extra input, or with another value, which may then get a gradient.
 inline RandomGraph random_graph(Random& random, int most, bool losses) {
   RandomGraph graph;
   auto& nodes = graph.nodes;

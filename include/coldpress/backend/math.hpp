@@ -46,8 +46,9 @@ COLDPRESS_INLINE V expm1_of(V r, float slope, float factor, V rest) {
   float const f2 = factor * slope * slope, f4 = f2 * slope * slope;
   V const r2 = r * r, root = r2 + 0x1p-56f, r4 = has_fma ? fma(r2, r2, splat<V>(lift)) : root * root;
   V const low = fma(r, splat<V>(0.1666654318f * f2 * slope), splat<V>(0.4999999814f * f2));
-  V const high = fma(has_fma ? r2 : root, splat<V>(0.001388251011f * f4 * slope * slope),  // no denormal product
-                     fma(r, splat<V>(0.008366580335f * f4 * slope), splat<V>(quartic * f4)));
+  V const high =
+      fma(has_fma ? r2 : root, splat<V>(0.001388251011f * f4 * slope * slope),  // root avoids a denormal product
+          fma(r, splat<V>(0.008366580335f * f4 * slope), splat<V>(quartic * f4)));
   return fma(r, splat<V>(factor * slope), fma(high, r4, fma(low, r2, rest)));
 }
 
@@ -190,9 +191,9 @@ COLDPRESS_INLINE Vector pow(Vector base, float exponent) {
 }
 
 namespace detail {
-/// f(x) for values that may be of any size, as those of activations are: f(0) or x where |x| is below 2^-26, which is
-/// f(x) to the last bit. A polynomial would square it, which without fused multiply-add takes several times as long
-/// where the square or its product is a denormal number.
+/// f(x) for the arguments of activations, which may have any magnitude. Where |x| is below 2^-26, the result is f(0) or
+/// x, which is f(x) to the last bit. A polynomial would square x, and without fused multiply-add this takes several
+/// times as long if the square or a product of it is a denormal number.
 inline constexpr float smallest_argument = 0x1p-26f;
 template <class F>
 COLDPRESS_INLINE Vector constant_near_zero(Vector x, F f) {

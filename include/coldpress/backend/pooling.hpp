@@ -103,10 +103,10 @@ struct Quarters {
     Index i = 0;
     Index const together = lanes / width;  // rows per vector, where rows are narrow
     if (together * width == lanes && (together == 2 || together == 4)) {
-      Index const apart = (together == 2 ? 1 : 4) * width, next = 2 * lanes, below = 2 * width;
+      Index const distance = (together == 2 ? 1 : 4) * width, next = 2 * lanes, below = 2 * width;
       for (; i + together <= rows; i += together, x += 4 * lanes, y += lanes, places += lanes) {
-        Largest const best = largest(load_halves(x, apart), load_halves(x + next, apart), load_halves(x + below, apart),
-                                     load_halves(x + next + below, apart));
+        Largest const best = largest(load_halves(x, distance), load_halves(x + next, distance),
+                                     load_halves(x + below, distance), load_halves(x + next + below, distance));
         store(y, best.value), store(places, (Vector)best.number);
       }
     }
@@ -204,7 +204,7 @@ __attribute__((noinline)) void pool_windows_gradient(PoolingGeometry const& g, f
 template <int size, int stride, int step>
 __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, float const* dy, float const* places,
                                                   float* dx) {
-  constexpr bool apart = stride >= size;  // disjoint windows add nothing: 0 + -0 is 0, where Quarters has -0
+  constexpr bool disjoint = stride >= size;  // disjoint windows add nothing: 0 + -0 is 0, where Quarters has -0
   bool const maxima = g.mode == PoolingMode::max;
   Index const width = g.width.out, in = g.width.in;
   for (Index y = 0; y < g.height.in; ++y, dx += in * step) {
@@ -218,7 +218,7 @@ __attribute__((noinline)) void pool_rows_gradient(PoolingGeometry const& g, floa
       std::int32_t number = begin;
       for (Index i = 0; i < count; ++i, at += width * step, number -= stride * size) {
         Vector const v = load_once(dy + at);
-        auto const with_v = [&](int s) COLDPRESS_INLINE_LAMBDA { return apart ? v : sum[s] + v; };
+        auto const with_v = [&](int s) COLDPRESS_INLINE_LAMBDA { return disjoint ? v : sum[s] + v; };
         if (maxima) {
           Mask const place = (Mask)load_once(places + at) - number;
           unroll<size>([&](int s) COLDPRESS_INLINE_LAMBDA { sum[s] = place == s ? with_v(s) : sum[s]; });

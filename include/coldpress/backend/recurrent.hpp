@@ -18,11 +18,11 @@ struct Sums {
 
 /// In inference every sum begins with 2^-56, which is lost beside any number of use and keeps what comes out of silence
 /// from getting as small as denormal numbers, for which processors take longer. Not so where a zero that is none would
-/// change a slope: in training, and in ReLU units.
+/// change a derivative: in training, and in ReLU units.
 inline constexpr float smallest_sum = 0x1p-56f;
 
-/// Without fused multiply-add, and in inference: what is smaller is zero, of x and of the outputs of ReLU units. Other
-/// outputs do not get that small, since their sums begin with more.
+/// Without fused multiply-add, inference takes values of x and outputs of ReLU units that are smaller than this as
+/// zero. Other outputs do not become that small, because their sums begin with a larger value.
 template <class V>
 COLDPRESS_INLINE V smallest_factor_of(RecurrentStep const& s) {
   return splat<V>(s.keeps ? 0.f : smallest_factor);
@@ -79,7 +79,7 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
     for_constants<gates>([&](auto q) COLDPRESS_INLINE_LAMBDA { b[recurrent + q] += weight(bias + s.pitch, q); });
     for_constants<h * count>([&](auto n) COLDPRESS_INLINE_LAMBDA { sum[0][n / count][n % count] = b[n % count]; });
   }
-  // `flushes`: whether small values of `left` are taken as zero.
+  // `flushes` says whether small values of `left` are taken as zero.
   auto const add = [&](float const* left, Index left_pitch, Index depth, float const* b, auto first,
                        auto flushes) COLDPRESS_INLINE_LAMBDA {
     left += row * left_pitch;
@@ -165,7 +165,7 @@ COLDPRESS_INLINE void recurrent(Recurrence<float> const& r, float const* weights
 }
 
 /// The operands of a backward step, as pointers to the row of sample 0 in this step; null where there is nothing.
-struct RecurrentSlopes {
+struct GateDerivatives {
   float* gradients;
   float const *after, *kept;  // the gradients of the following step; what this step kept
   float const *upper, *y;     // the gradient of this step's h from the layer above; this step's h
@@ -178,7 +178,7 @@ struct RecurrentSlopes {
 /// Computes the gradients of the sums from the gradient of h, for one vector of units. On entry the last sum holds the
 /// following step's product with W_h. Behind the sums, the direct gradient of the step before is stored.
 template <int gates>
-COLDPRESS_INLINE void derivatives(RecurrentSlopes const& s, Index row, Index column) {
+COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index column) {
   constexpr int count = Sums<gates>::count;
   Index const left = s.hidden - column;
   float* const gradients = s.gradients + row * s.gradients_pitch + column;
@@ -227,7 +227,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
   for (Index n = steps - 1; n >= 0; --n) {
     Index const t = r.step(n), from_end = steps - 1 - n;
     bool const cut = from_end == 0 || (truncation > 0 && from_end % truncation == 0);
-    RecurrentSlopes s{.gradients = r.gradients.at(t, 0),
+    GateDerivatives s{.gradients = r.gradients.at(t, 0),
                       .after = cut ? nullptr : r.gradients.at(r.step(n + 1), 0),
                       .kept = r.kept.at(t, 0),
                       .upper = nullptr,

@@ -36,7 +36,8 @@ COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& 
   }
 }
 
-/// panel[row][d] for d = (tap, c) of one group. `flushes`: with zero for small values, as a step of a stream has it.
+/// Writes panel[row][d] for d = (tap, c) of one group. `flushes` says whether small values become zero, as in a step of
+/// a stream.
 template <bool flushes>
 COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
                                  Index pitch) {
@@ -99,9 +100,10 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
   });
 }
 
-/// So many values of x are flushed once before a step; those of longer rows are as often as they are multiplied.
+/// Up to this many values of x are flushed once before a step. Values of longer rows are flushed each time that they
+/// are multiplied.
 inline constexpr Index most_flushed_once = 64;
-/// x with zero for small values, in `memory`; or x as it is where it is longer.
+/// Returns x with zero for small values, in `memory`; if x is longer, returns x itself.
 COLDPRESS_INLINE float const* flushed(float const* x, Index count, float* memory) {
   if (count > most_flushed_once) return x;
   Vector const smallest = splat(smallest_factor);

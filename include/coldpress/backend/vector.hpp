@@ -193,11 +193,11 @@ COLDPRESS_INLINE V fma(V a, V b, V c) {
 #endif
 }
 
-/// Without fused multiply-add a product is rounded before it is added, and where a factor is small that makes a
-/// denormal number, for which processors take longer. There the layers of streams take values below this as zero before
-/// they multiply them, so that products with weights of 2^-66 and more are zero or normal numbers.
+/// Without fused multiply-add, a product is rounded before it is added. A small factor then makes a denormal number,
+/// with which processors take longer. Therefore the layers of streams take values below this as zero before multiplying
+/// them, so that products with weights of at least 2^-66 are zero or normal numbers.
 inline constexpr float smallest_factor = 0x1p-60f;
-/// v, with zero for values whose magnitude is below `smallest`. NaN stays.
+/// Replaces values whose magnitude is below `smallest` by zero. NaN stays NaN.
 template <class V>
 COLDPRESS_INLINE V flush_small(V v, V smallest) {
   using Bits = MaskOf<V>;
@@ -205,7 +205,7 @@ COLDPRESS_INLINE V flush_small(V v, V smallest) {
   return (V)((Bits)v & ~(magnitude < smallest));
 }
 
-/// Correctly rounded.
+/// The correctly rounded square root.
 COLDPRESS_INLINE Vector sqrt(Vector x) {
 #if defined __AVX512F__ && defined __clang__
   return __builtin_ia32_sqrtps512(x, 4);

@@ -51,6 +51,12 @@ struct InputCapabilities {
 };
 
 namespace detail {
+struct Anything {};  // stands for backends and passes
+template <class L>
+constexpr bool has_backward_input = requires(L const& layer, Anything const& any) {
+  layer.backward_input(any, any);
+};
+
 /// Whether &L::NAME is a static member or a function, as in earlier declarations of capabilities. A data member of the
 /// layer may have any name.
 template <class T>
@@ -114,6 +120,9 @@ constexpr Capabilities capabilities_of = [] {
                   "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}");
     return L::capabilities;
   } else {
+    static_assert(!detail::has_backward_input<L>,
+                  "layer: a layer with backward_input must declare what that reads: static constexpr Capabilities "
+                  "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}");
     return Capabilities{};
   }
 }();

@@ -9,8 +9,6 @@
 namespace coldpress {
 
 namespace detail {
-struct Anything {};  // stands for backends and passes
-
 /// What a layer is asked about: the shape of its input, or the shapes of all.
 template <Layer L>
 constexpr decltype(auto) asked(Shapes in) {
@@ -119,9 +117,7 @@ struct LayerTraits {
 
  public:
   /// Whether gradients get past the layer.
-  static constexpr bool propagates = !ComputeLayer<L> || requires(L const& layer, detail::Anything const& any) {
-    layer.backward_input(any, any);
-  };
+  static constexpr bool propagates = !ComputeLayer<L> || detail::has_backward_input<L>;
   static constexpr bool has_backward = propagates || has_parameters<L>;
   static constexpr bool backward_reads_input = has_backward && declared.backward_reads_input;
   static constexpr bool backward_reads_output = has_backward && declared.backward_reads_output;

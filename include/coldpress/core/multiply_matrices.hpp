@@ -1,20 +1,22 @@
-// Products of matrices that are values of samples: by a backend's own primitive where it has a thread for every value,
-// else in loops, a sample after the other.
+// Products of matrices that consist of a sample's values.
 #pragma once
+
+// A backend with one thread per value has a primitive for them. Others compute one sample after another in loops.
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
 
 namespace coldpress {
 
-/// The matrices of all samples: value (i, j) of one is at i * row + j * column from its start, the next of a sample is
-/// `size` after it, and samples are `pitch` apart. `along`: whether terms of the product follow each other in memory,
-/// in the rows of the first factor, the columns of the second.
+/// The matrices of all samples. Value (i, j) of a matrix is at i * row + j * column from its start. The next matrix of
+/// a sample starts `size` values later, and the next sample `pitch` values later.
 template <class T>
 struct MatrixValues {
   T const* data;
   Index pitch, size, row, column;
 };
+/// `along` says whether consecutive terms of a product are adjacent in memory: in the rows of the first factor, or in
+/// the columns of the second.
 template <class T, bool along>
 struct Matrices : MatrixValues<T> {
   static constexpr bool along_k = along;
@@ -26,7 +28,7 @@ constexpr auto matrices(X const& x, Index size, Index row, Index column) {
 }
 
 namespace detail {
-/// y += factor a b, {m, k} {k, n}. Each sum is taken in the order of k.
+/// Computes y += factor a b for a {m, k} and b {k, n}. Each sum is in the order of k.
 template <class T>
 constexpr void add_product(Index m, Index k, Index n, T factor, T const* a, MatrixValues<T> const& in_a, T const* b,
                            MatrixValues<T> const& in_b, T* y) {
@@ -57,7 +59,7 @@ constexpr void multiply_in_loops(Backend const& backend, Index count, Index m, I
 }
 }  // namespace detail
 
-/// y = scale a b, {m, k} {k, n}, for `count` products in each sample, whose results touch.
+/// Computes y = scale a b for a {m, k} and b {k, n}: `count` products per sample, with results one after another.
 template <class Backend, class T, bool of_a, bool of_b, class Y>
 constexpr void multiply_matrices(Backend const& backend, Index count, Index m, Index k, Index n,
                                  Matrices<T, of_a> const& a, Matrices<T, of_b> const& b, float scale, Y const& y) {

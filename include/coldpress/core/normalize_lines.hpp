@@ -1,6 +1,8 @@
-// Softmax along an axis by a backend's primitive, which normalises rows: with a thread for every value as they lie in
-// memory, else some lines at a time, brought into the form of rows.
+// Softmax along any axis, by the backend's primitive for rows.
 #pragma once
+
+// A backend with one thread per value reads the lines where they are in memory. For others, some lines at a time are
+// copied to scratch, where they are rows.
 
 #include <coldpress/core/along.hpp>
 #include <coldpress/core/each.hpp>
@@ -11,7 +13,7 @@ namespace coldpress {
 
 namespace detail {
 
-/// All lines of all samples, as a matrix whose rows are scattered.
+/// All lines of all samples as a matrix, whose rows are not contiguous in memory.
 template <class T>
 struct AllLines {
   struct Line {
@@ -32,7 +34,7 @@ constexpr auto all_lines(Along const& a, X const& x) {
   return AllLines<std::remove_reference_t<decltype(*x.data)>>{x.data, x.pitch, a, x.rows * a.lines(), a.extent};
 }
 
-/// Lines of a sample: value k of line l is at start + l * stride + k * inner.
+/// Some lines of a sample. Value k of line l is at start + l * stride + k * inner.
 struct Lines {
   Index start, stride, inner;
 
@@ -49,11 +51,11 @@ struct Lines {
     }
   }
 };
-/// Lines that start at equal distances, and how many of them are normalised at once.
+/// The number of lines that start at equal distances, and how many of them are normalised at once.
 constexpr Index lines_in_a_run(Along const& a) { return a.inner == 1 ? a.outer : a.inner; }
 constexpr Index lines_at_once(Along const& a) { return freestanding::min<Index>(lines_in_a_run(a), 64); }
 
-/// f(sample, backend, lines, rows in scratch for them) for all lines of all samples.
+/// Calls f(sample, backend, lines, rows) for all lines of all samples. The rows are scratch for the lines.
 template <class Backend, class F>
 constexpr void each_lines(Backend const& backend, Along const& a, auto const& samples, F f) {
   using T = typename Backend::Scalar;
@@ -71,13 +73,13 @@ constexpr void each_lines(Backend const& backend, Along const& a, auto const& sa
 
 }  // namespace detail
 
-/// Values of scratch that the two functions below need, with or without the second.
+/// The scratch, in values, that normalize_lines needs, and normalize_lines_gradient too if `gradient` is set.
 template <class Backend>
 constexpr Index normalize_lines_scratch(Along const& a, bool gradient, int workers) {
   if constexpr (many_threads<Backend>) return 0;
   return workers * (gradient ? 2 : 1) * detail::lines_at_once(a) * Backend::pitch(a.extent);
 }
-/// y = softmax or log softmax of each line along an axis; y may be x.
+/// Computes y = softmax or log softmax of each line along an axis; y may be x.
 template <class Backend, class X, class Y>
 constexpr void normalize_lines(Backend const& backend, Normalization kind, Along const& a, X const& x, Y const& y) {
   if constexpr (many_threads<Backend>) {
@@ -90,7 +92,7 @@ constexpr void normalize_lines(Backend const& backend, Normalization kind, Along
     });
   }
 }
-/// dx from y and dy; dx may be dy.
+/// Computes dx from y and dy; dx may be dy.
 template <class Backend, class Y, class DY, class DX>
 constexpr void normalize_lines_gradient(Backend const& backend, Normalization kind, Along const& a, Y const& y,
                                         DY const& dy, DX const& dx) {

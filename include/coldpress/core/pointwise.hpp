@@ -146,9 +146,9 @@ struct ErasedOp {
   void const* op;  // the operation itself, which is trivially copyable
   /// Computes x <- value(x).
   void (*value)(void const* op, float* x, Block block, Position at);
-  /// Computes slope <- gradient(x, y), or slope <- slope * gradient(x, y) if `multiply` is set. x may be null unless
-  /// needs_input is true.
-  void (*gradient)(void const* op, float const* x, float const* y, float* slope, bool multiply, Block block,
+  /// Computes derivative <- gradient(x, y), or derivative <- derivative * gradient(x, y) if `multiply` is set. x may be
+  /// null unless needs_input is true.
+  void (*gradient)(void const* op, float const* x, float const* y, float* derivative, bool multiply, Block block,
                    Position at);
 };
 

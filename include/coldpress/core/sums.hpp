@@ -1,6 +1,8 @@
-// Loops over a minibatch that a backend with a thread for every value does otherwise than one whose threads have
-// ranges: each is here in both forms, and layers call it as one. No sum depends on how many threads there are.
+// Sums over a minibatch, and loops over its channels.
 #pragma once
+
+// A backend with one thread per value (a GPU) computes them differently from one whose threads have ranges. Each
+// function here has both forms, so layers need only one. No sum depends on the number of threads.
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
@@ -11,11 +13,11 @@
 
 namespace coldpress {
 
-/// Values that neighbouring ranges may not share: a cache line.
+/// Neighbouring ranges must not write into the same cache line, which has this many values.
 inline constexpr Index line_values = 16;
 
-/// to[q][j] = Σ of(n)(j)[q] over n below `terms`, in their order, for j below `count`: sums down the columns of
-/// matrices, whose rows n are read together. of(n) is asked once for each range of columns.
+/// Computes to[q][j] = Σ of(n)(j)[q] over n = 0, ..., terms - 1 in this order, for j < count: the sums of the columns
+/// of several matrices whose rows n are read together. of(n) is called once per range of columns.
 template <class Backend, class T, std::size_t size, class Of>
 constexpr void sum_columns(Backend const& backend, Index count, Index terms, std::array<T*, size> to, Of of) {
   if constexpr (many_threads<Backend>) {
@@ -41,8 +43,8 @@ constexpr void sum_columns(Backend const& backend, Index count, Index terms, std
   }
 }
 
-/// Σ of(c)(i, j) over the samples i, below `rows`, and those values j of a sample that are of channel c, `positions`
-/// for each: to[c] takes it, and then finish(c) is called. Of several positions in sixteen parts.
+/// Computes to[c] = Σ of(c)(i, j) over all samples i < rows and the values j of channel c, of which a sample has
+/// `positions`, and then calls finish(c). With more than one position the sum has sixteen partial sums.
 template <class Backend, class T, class Of, class Finish>
 constexpr void sum_channels(Backend const& backend, Index rows, Index channels, Index positions, T* to, Of of,
                             Finish finish) {
@@ -86,13 +88,14 @@ constexpr void sum_channels(Backend const& backend, Index rows, Index channels, 
   }
 }
 
-/// f(i, j, numbers...) for value j of each sample i of x, with the numbers of its channel: an array `of_channel(c)`.
+/// Calls f(i, j, numbers...) for value j of each sample i of x. The numbers are those of the value's channel c, the
+/// array that of_channel(c) returns.
 template <class Backend, class X, class Of, class F>
 constexpr void each_channel_value(Backend const& backend, X const& x, Index channels, Index positions, Of of_channel,
                                   F f) {
   using Numbers = decltype(of_channel(0));
   constexpr int count = std::tuple_size_v<Numbers>;
-  constexpr Index block = 64;  // channels at once
+  constexpr Index block = 64;  // channels per block
   [&]<int... n>(std::integer_sequence<int, n...>) {
     if constexpr (many_threads<Backend>) {
       each_part(backend, x, channels * positions, [&](Index i, Index j, Index) {
@@ -123,14 +126,14 @@ constexpr void each_channel_value(Backend const& backend, X const& x, Index chan
   (std::make_integer_sequence<int, count>{});
 }
 
-/// to = a table of {table_rows, width} whose row r is the sum of those rows of dy that x numbers r, in their order: in
-/// each sample of x a number for each `width` values of dy. What is no number of a row adds nothing.
+/// Sums rows of dy by number into a table {table_rows, width}: row r becomes the sum, in order, of the rows of dy whose
+/// number in x is r. x has one number per `width` values of dy. A value that is not the number of a row adds nothing.
 template <class Backend, class X, class DY, class T>
 constexpr void sum_numbered_rows(Backend const& backend, X const& x, DY const& dy, Index table_rows, Index width,
                                  T* to) {
   Index const numbers = x.rows * x.columns;
   if constexpr (many_threads<Backend>) {
-    // Of the places that have the same number the first adds up the rows of all.
+    // Among the places with the same number, the first one adds up the rows of all of them.
     auto const at = [&](Index place) { return x.row(place / x.columns)[place % x.columns]; };
     backend.each(table_rows * width, [&](Index e) { to[e] = 0; });
     each_part(backend, dy, x.columns * width, [&](Index n, Index e, Index) {

@@ -214,8 +214,8 @@ class Adapted final : public Executable, private Training {
     update_step.finish(ready<typename Net::Backend>(), sums, slots, Net::Graph::parameter_count);
     progress = update_step.after();
   }
-  static_assert(std::is_empty_v<typename Net::Storage>, "adapt: takes networks in the host's memory");
-  using Metrics = MetricAccumulator<typename Net::Graph, typename Net::Storage>;
+  static_assert(std::is_empty_v<typename Net::Transfer>, "adapt: takes networks in the host's memory");
+  using Metrics = MetricAccumulator<typename Net::Graph, typename Net::Transfer>;
   template <class Self>
   static auto& accumulator(Self& self, Mode mode) {
     std::conditional_t<std::is_const_v<Self>, Metrics const, Metrics>& evaluated = self.evaluation_;
@@ -237,7 +237,7 @@ class Adapted final : public Executable, private Training {
   typename Net::TrainingWorkspace training_;
   typename Net::State state_;
   typename Net::Evaluation evaluation_;
-  Metrics trained_{typename Net::Storage{}};  // over training steps
+  Metrics trained_{typename Net::Transfer{}};  // over training steps
   /// The graph with only the first output, because an objective compares only that.
   struct FirstOutput : Net::Graph {
     static constexpr std::array outputs{Net::Graph::outputs[0]};

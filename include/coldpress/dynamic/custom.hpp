@@ -115,13 +115,9 @@ void take(Custom::Value const& value, T& field) {
   } else if constexpr (std::is_enum_v<T>) {
     auto const* const text = std::get_if<std::string>(&value);
     check_kind(text, "a text");
-    std::string known;
-    constexpr auto texts = spellings(T{});
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (texts[i] == *text) return static_cast<void>(field = static_cast<T>(i));
-      known.append(i ? ", " : "").append(texts[i]);
-    }
-    throw ConfigError{"'" + *text + "' is none of " + known};
+    auto const found = enumerator<T>(*text);
+    if (!found) throw ConfigError{"'" + *text + "' is not one of " + joined(spellings(T{}))};
+    field = *found;
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
     auto const* const found = std::get_if<T>(&value);
     check_kind(found, std::is_same_v<T, bool> ? "a flag" : "a text");

@@ -70,12 +70,7 @@ struct JitGraph {
   template <int i>
   static constexpr auto layer = jit_node<i>.layer;
   template <int i>
-  static constexpr auto input_shapes = [] {
-    std::array<Shape, jit_node<i>.inputs.size()> shapes{};
-    for (std::size_t k = 0; k < shapes.size(); ++k)
-      shapes[k] = nodes[static_cast<std::size_t>(jit_node<i>.inputs[k])].shape;
-    return shapes;
-  }();
+  static constexpr auto input_shapes = input_shapes_of<jit_node<i>.inputs.size()>(nodes, i);
   struct Parameters {
     static constexpr auto const& list = recorded.parameters.items;
     static constexpr auto const& node = recorded.parameter_node.items;

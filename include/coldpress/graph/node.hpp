@@ -3,6 +3,8 @@
 
 #include <coldpress/core/layer_traits.hpp>
 
+#include <array>
+
 namespace coldpress {
 
 inline constexpr int max_inputs = 8;          // per node
@@ -78,10 +80,6 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
         requires(detail::Anything const& any) { layer.forward(any, any); },
         "layer: it needs op(key), which returns a Pointwise operation, or join(), which returns one that Joins, or "
         "is_view, or forward");
-    static_assert(
-        !Traits::propagates || requires { L::capabilities; },
-        "layer: a layer with backward_input must declare what that reads: static constexpr Capabilities "
-        "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}");
     node.kind = Node::Kind::compute;
     node.reads_input = Traits::backward_reads_input;
     node.reads_output = Traits::backward_reads_output;
@@ -120,6 +118,14 @@ constexpr int source_of(View<Node const> nodes, int node) {
   while (nodes[static_cast<std::size_t>(node)].kind == Node::Kind::view)
     node = nodes[static_cast<std::size_t>(node)].inputs[0];
   return node;
+}
+/// The shapes of the n inputs of a node.
+template <std::size_t n>
+constexpr std::array<Shape, n> input_shapes_of(View<Node const> nodes, int node) {
+  std::array<Shape, n> shapes{};
+  for (std::size_t k = 0; k < n; ++k)
+    shapes[k] = nodes[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)].inputs[k])].shape;
+  return shapes;
 }
 /// The node of a layer with one input.
 template <class L>

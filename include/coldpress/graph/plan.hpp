@@ -333,9 +333,9 @@ class Planner {
     if (group.edge_count == 0 || group.edges[0].from < 0 || group.output < 0 || !group.needed) return false;
     bool const may = group.head < 0 || (nodes_[group.head].in_place && group.chain_length == 0 && group.join < 0);
     Group const& from = groups_[group.edges[0].from];
-    bool const slope_after = options_.training && group.loss >= 0 && from.chain_length > 0;  // it reads the value
+    bool const derivative_after = options_.training && group.loss >= 0 && from.chain_length > 0;  // it reads the value
     bool const alone = group.loss < 0 || from.readers <= 1;  // all losses read at the same step
-    return may && !slope_after && alone && from.value.last == forward(g) && from.value.pitch == group.value.pitch;
+    return may && !derivative_after && alone && from.value.last == forward(g) && from.value.pitch == group.value.pitch;
   }
   constexpr bool reaches_input(int input) const {
     for (Group const& group : groups_) {

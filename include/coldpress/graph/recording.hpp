@@ -16,13 +16,6 @@ struct Counts {
   int layers[types > 0 ? types : 1] = {};
 };
 
-/// The position of a type in a list, or -1.
-template <class L, class... Layers>
-constexpr int index_in(TypeList<Layers...>) {
-  int k = 0, found = -1;
-  ((std::is_same_v<L, Layers> ? found = k++ : k++), ...);
-  return found;
-}
 template <class... Layers>
 constexpr int size_of(TypeList<Layers...>) {
   return sizeof...(Layers);
@@ -69,7 +62,7 @@ struct Counter {
       shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
       counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
     }
-    ++counts.layers[index_in<L>(List{})];
+    ++counts.layers[index_of<L>(List{})];
     return counts.nodes++;
   }
   constexpr void add_output(int) { ++counts.outputs; }
@@ -98,14 +91,13 @@ struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outpu
   using Types = List;
   std::array<int, counts.nodes> kind = {}, slot = {};  // per layer: its type, and its index among those of that type
   std::array<Sharing, counts.nodes> sharing = {};
-  std::array<bool, counts.nodes> labels = {};  // whether the second input is labels
 
   template <class L>
   constexpr void keep(int node, L const& layer, Sharing const& shared) {
-    constexpr int k = index_in<L>(List{});
+    constexpr int k = index_of<L>(List{});
     Stored<k, L, counts.layers[k]>& store = *this;
     auto const i = static_cast<std::size_t>(node);
-    kind[i] = k, slot[i] = store.count, sharing[i] = shared, labels[i] = !Layer<L> && Labelled<L>;
+    kind[i] = k, slot[i] = store.count, sharing[i] = shared;
     store.list[store.count++] = layer;
   }
   /// Operand k of the first join whose operands do not fit. If all fit, both operands are equal.

@@ -1,4 +1,4 @@
-// A tape in memory of its own, for networks from configs.
+// A tape that owns its memory, for networks from configs.
 #pragma once
 
 #include <coldpress/kernels/tape.hpp>
@@ -7,7 +7,6 @@
 
 namespace coldpress::cpu {
 
-/// A tape that owns its memory.
 class HeapTape : public BasicTape<true> {
  public:
   void start(Inputs inputs) { BasicTape::start({memory_.get(), capacity_}, inputs); }

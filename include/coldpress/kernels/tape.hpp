@@ -17,8 +17,8 @@ class BasicTape {
  public:
   using Inputs = std::span<std::span<float const> const>;
 
-  /// A placeholder for the address of input k while calls are recorded. No memory can have this address, tagged or not.
-  /// Replayed calls read the real input in its place.
+  /// The address that stands for input k while calls are recorded. No memory has such an address, so the pointers of a
+  /// call that have it are found, and replayed calls read the current input instead.
   static float const* stand_in(std::size_t k) { return reinterpret_cast<float const*>((k + 1) << shift); }
   /// Starts a new recording, for inputs of these sizes.
   void start(std::span<std::byte> memory, Inputs inputs = {}) {
@@ -98,7 +98,7 @@ class BasicTape {
       call.size += sizeof(Read);
     }
   }
-  /// Calls f(pointer) for every pointer that may point into an input.
+  /// Calls f(pointer) for every pointer of a call's arguments that may point into an input.
   template <class F>
   static void for_reads(In& x, F f) {
     f(x.data);

@@ -20,7 +20,7 @@ struct ChannelPooling {
   int axis = 0;
 
   constexpr Axis window(Shape const& in) const {
-    require(mode == PoolingMode::max || mode == PoolingMode::average, "channel_pooling: mode is none of its type");
+    require(mode == PoolingMode::max || mode == PoolingMode::average, "channel_pooling: mode is not one of its type");
     require(padding.count <= 2, "channel_pooling: padding is before and after, there is no third");
     require(filter_size <= Index{1} << 24, "channel_pooling: filter_size must be at most 2^24");
     Axis const made = make_axis(in[axis_of(in, axis)], filter_size, stride, padding[0], padding[1], 1, Rounding::ceil);

@@ -28,7 +28,7 @@ struct LRN {
   constexpr Shape output_shape(Shape const& in) const {
     require(in.size() > 0, "lrn: the input has no values");
     require(size >= 1 && size <= Index{1} << 20, "lrn: size must be from 1 to 2^20");
-    require(mode == LRNMode::across || mode == LRNMode::within, "lrn: mode is none of its type");
+    require(mode == LRNMode::across || mode == LRNMode::within, "lrn: mode is not one of its type");
     require(mode == LRNMode::across || (in.rank() == 3 && size % 2 == 1),
             "lrn: within channels size must be odd, and the input {channels, height, width}");
     require(shift > 0 && scale >= 0, "lrn: shift must be above 0, and scale not below it");

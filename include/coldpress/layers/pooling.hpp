@@ -23,7 +23,7 @@ struct Pooling {
     int const axes = in.rank() - 1;
     require((mode == PoolingMode::max || mode == PoolingMode::average) &&
                 (rounding == Rounding::floor || rounding == Rounding::ceil),
-            "pooling: an enumerator is none of its type");
+            "pooling: an enumerator is not one of its type");
     require(in.size() > 0 && (axes == 2 || axes == 3),
             "pooling: the input must be {channels, height, width} or {channels, depth, height, width}");
     require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes,

@@ -20,7 +20,7 @@ struct Reduce {
 
   constexpr Shape output_shape(Shape const& in) const {
     require(operation == ReduceOperation::sum || operation == ReduceOperation::mean,
-            "reduce: operation is none of its type");
+            "reduce: operation is not one of its type");
     return without_axis(in, axis);
   }
 

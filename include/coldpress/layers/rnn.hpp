@@ -152,7 +152,7 @@ struct Rnn {
         rnn_type >= RnnType::lstm && rnn_type <= RnnType::tanh && input_mode >= InputMode::linear_input &&
         input_mode <= InputMode::skip_input && direction_mode >= DirectionMode::uni_directional &&
         direction_mode <= DirectionMode::bi_directional && output >= RnnOutput::sequence && output <= RnnOutput::layers;
-    require(known, "rnn: an enumerator is none of its type");
+    require(known, "rnn: an enumerator is not one of its type");
     require(dropout_probability >= 0 && dropout_probability < 1,
             "rnn: dropout_probability must be at least 0 and below 1");
     require(input_mode == InputMode::linear_input || features(in) == hidden_size,

@@ -1,8 +1,9 @@
-// Decides who computes layers, losses, statistics and updates: their own functions, or the backend.
+// Decides whether layers, statistics and updates are computed by their own functions or by the backend.
 #pragma once
 
-// Their own functions use a backend's primitives. A backend with takes_layers computes them as a whole. This decision
-// is made here; the executor asks it directly in the two places where a function between costs instructions.
+// Their own functions use a backend's primitives. A backend with takes_layers has functions of the names below
+// (concepts::LayerBackend) and computes the whole layer. The executor makes the same decision in one more place, where
+// a function in between would cost instructions.
 
 #include <coldpress/core/pass.hpp>
 #include <coldpress/graph/node.hpp>
@@ -38,103 +39,93 @@ __attribute__((noinline)) void forward_of_any(Backend const& backend, L const& l
   layer.forward(backend, pass);
 }
 
-struct OwnFunctions {
-  template <class Backend, class L, class Pass>
-  __attribute__((always_inline)) static constexpr void forward(Backend const& backend, L const& layer,
-                                                               Pass const& pass) {
-    if constexpr (is_linked<Backend>) {
-      forward_of_any(backend, layer, pass);
+}  // namespace detail
+
+/// The functions of one backend.
+template <class Backend>
+struct ComputedBy {
+  static constexpr bool whole = takes_layers<Backend>;
+
+  template <class L, class Pass>
+  static constexpr void forward(Backend const& backend, L const& layer, Pass const& pass) {
+    if constexpr (whole) {
+      backend.forward(layer, pass);
     } else {
-      layer.forward(backend, pass);
+      detail::forward_of_any(backend, layer, pass);
     }
   }
   /// Computes what both gradients share, if the layer has such a function.
-  template <class Backend, class L, class Pass>
+  template <class L, class Pass>
   static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
-    if constexpr (requires { layer.backward(backend, pass); }) layer.backward(backend, pass);
+    if constexpr (whole) {
+      backend.backward(layer, pass);
+    } else if constexpr (requires { layer.backward(backend, pass); }) {
+      layer.backward(backend, pass);
+    }
   }
-  template <class Backend, class L, class Pass>
+  template <class L, class Pass>
   static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
-    layer.backward_input(backend, pass);
+    if constexpr (whole) {
+      backend.backward_input(layer, pass);
+    } else {
+      layer.backward_input(backend, pass);
+    }
   }
-  template <class Backend, class L, class Pass>
+  template <class L, class Pass>
   static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
-    layer.backward_parameters(backend, pass);
+    if constexpr (whole) {
+      backend.backward_parameters(layer, pass);
+    } else {
+      layer.backward_parameters(backend, pass);
+    }
   }
   /// Adds the loss of a minibatch, given as its mean, and the number of samples to sums.
-  template <class Backend, class T, class Count>
+  template <class T, class Count>
   static constexpr void gather(Backend const& backend, double* sums, T mean, Count batch) {
-    once(backend, [&] {
-      sums[0] += static_cast<double>(mean) * static_cast<double>(Index{batch});
-      sums[1] += static_cast<double>(Index{batch});
-    });
+    if constexpr (whole) {
+      backend.gather(sums, mean, batch);
+    } else {
+      detail::once(backend, [&] {
+        sums[0] += static_cast<double>(mean) * static_cast<double>(Index{batch});
+        sums[1] += static_cast<double>(Index{batch});
+      });
+    }
   }
   /// Lets a statistic observe a minibatch. x[k] are the rows of its input k.
-  template <class Backend, class Statistic, class X, class Count>
+  template <class Statistic, class X, class Count>
   static constexpr void observe(Backend const& backend, Statistic const& statistic, Shapes in, X const& x, Count batch,
                                 double* sums) {
-    once_meanwhile(backend, [&] {
-      for (Index i = 0; i < batch; ++i) {
-        std::array<typename Backend::Scalar const*, max_inputs> sample{};
-        for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
-        statistic.observe(in, sample.data(), sums);
-      }
-    });
+    if constexpr (whole) {
+      backend.observe(statistic, in, x, sums);
+    } else {
+      detail::once_meanwhile(backend, [&] {
+        for (Index i = 0; i < batch; ++i) {
+          std::array<typename Backend::Scalar const*, max_inputs> sample{};
+          for (std::size_t k = 0; k < in.size(); ++k) sample[k] = x[k].row(i);
+          statistic.observe(in, sample.data(), sums);
+        }
+      });
+    }
   }
   /// Updates the parameters from gradients that are in memory.
-  template <class Backend, class UpdateStep, class Gradients, class Parameters>
+  template <class UpdateStep, class Gradients, class Parameters>
   static constexpr void update(Backend const& backend, UpdateStep const& update_step, Gradients gradients,
                                Parameters slots, int count) {
-    update_step.update_by_primitives(backend, gradients, slots, count);
+    if constexpr (whole) {
+      backend.update(update_step, gradients, slots, count);
+    } else {
+      update_step.update_by_primitives(backend, gradients, slots, count);
+    }
   }
   /// Computes weights -= gradients.
-  template <class Backend, class T>
-  static constexpr void subtract(Backend const&, T* weights, T const* gradients, Index size) {
-    for (Index e = 0; e < size; ++e) weights[e] -= gradients[e];
-  }
-};
-
-/// The same with the backend's functions of these names (concepts::LayerBackend).
-struct WholeLayers {
-  template <class Backend, class L, class Pass>
-  static constexpr void forward(Backend const& backend, L const& layer, Pass const& pass) {
-    backend.forward(layer, pass);
-  }
-  template <class Backend, class L, class Pass>
-  static constexpr void backward(Backend const& backend, L const& layer, Pass const& pass) {
-    backend.backward(layer, pass);
-  }
-  template <class Backend, class L, class Pass>
-  static constexpr void backward_input(Backend const& backend, L const& layer, Pass const& pass) {
-    backend.backward_input(layer, pass);
-  }
-  template <class Backend, class L, class Pass>
-  static constexpr void backward_parameters(Backend const& backend, L const& layer, Pass const& pass) {
-    backend.backward_parameters(layer, pass);
-  }
-  template <class Backend, class T, class Count>
-  static constexpr void gather(Backend const& backend, double* sums, T mean, Count batch) {
-    backend.gather(sums, mean, batch);
-  }
-  template <class Backend, class Statistic, class X, class Count>
-  static constexpr void observe(Backend const& backend, Statistic const& statistic, Shapes in, X const& x, Count,
-                                double* sums) {
-    backend.observe(statistic, in, x, sums);
-  }
-  template <class Backend, class UpdateStep, class Gradients, class Parameters>
-  static constexpr void update(Backend const& backend, UpdateStep const& update_step, Gradients gradients,
-                               Parameters slots, int count) {
-    backend.update(update_step, gradients, slots, count);
-  }
-  template <class Backend, class T>
+  template <class T>
   static constexpr void subtract(Backend const& backend, T* weights, T const* gradients, Index size) {
-    backend.subtract(weights, gradients, size);
+    if constexpr (whole) {
+      backend.subtract(weights, gradients, size);
+    } else {
+      for (Index e = 0; e < size; ++e) weights[e] -= gradients[e];
+    }
   }
 };
-
-}  // namespace detail
-
-template <class Backend>
-using ComputedBy = std::conditional_t<takes_layers<Backend>, detail::WholeLayers, detail::OwnFunctions>;
 
 }  // namespace coldpress

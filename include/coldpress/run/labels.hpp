@@ -62,9 +62,12 @@ struct ValueFacts {
 template <class Graph, class Given, std::size_t n>
 void check_labels(std::array<Given, n> const& inputs) {
   auto const check = [&](auto node) {
-    if constexpr (Graph::recorded.labels[node]) {
-      constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, Graph::nodes[node].inputs[1]));
-      check_targets(Graph::template layer<node>, Graph::template input_shapes<node>[0], inputs[source]);
+    constexpr Node reader = Graph::nodes[node];
+    if constexpr (reader.kind == Node::Kind::loss || reader.kind == Node::Kind::statistic) {
+      if constexpr (Labelled<std::remove_cvref_t<decltype(Graph::template layer<node>)>>) {
+        constexpr auto source = static_cast<std::size_t>(source_of(Graph::nodes, reader.inputs[1]));
+        check_targets(Graph::template layer<node>, Graph::template input_shapes<node>[0], inputs[source]);
+      }
     }
   };
   [&]<int... i>(std::integer_sequence<int, i...>) { (check(std::integral_constant<int, i>{}), ...); }

@@ -10,12 +10,12 @@
 
 namespace coldpress {
 
-template <class Graph, class Storage>
+template <class Graph, class Transfer>
 class MetricAccumulator {
  public:
-  explicit MetricAccumulator(Storage const& storage) : storage_(storage) {}
+  explicit MetricAccumulator(Transfer const& transfer) : transfer_(transfer) {}
   double* sums() { return sums_.data(); }
-  void reset() { storage_.clear(sums_); }
+  void reset() { transfer_.clear(sums_); }
   /// A statistic, or the mean of a loss, by its name in the network's function. It is NaN before the first sample.
   template <FixedString name>
   double report() const {
@@ -43,14 +43,14 @@ class MetricAccumulator {
   template <int node>
   double report_at() const {
     double report = 0;
-    storage_.read(sums_.data(), Graph::sums, [&](double const* sums) {
+    transfer_.read(sums_.data(), Graph::sums, [&](double const* sums) {
       report = report_of(Graph::template layer<node>, sums + Graph::nodes[node].sums);
     });
     return report;
   }
-  using Sums = typename Storage::template Numbers<double, Graph::sums>;
-  [[no_unique_address]] Storage storage_;
-  Sums sums_ = storage_.template memory<Sums>();
+  using Sums = typename Transfer::template Numbers<double, Graph::sums>;
+  [[no_unique_address]] Transfer transfer_;
+  Sums sums_ = transfer_.template memory<Sums>();
 };
 
 }  // namespace coldpress

@@ -76,8 +76,8 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   bool{p.finishes(g, k)};         // whether it is the last to arrive
   bool{p.applies(g, k)};          // whether it is the only one, so that the chain's derivative is applied at once
 }
-// The operation of the join as a BinaryPostOp, whose other operand other(edge) gives. Without a join it is
-// NoJoin, or a BinaryPostOp that has no operand.
+// The operation of the join as a BinaryPostOp, whose other operand other(edge) returns. Without a join it is
+// NoJoin or a BinaryPostOp without an operand.
 &&requires(P const& p, decltype(P::some_group()) g, Backend const& backend,
            detail::AnyOperand<typename Backend::Scalar> const& other) {
   p.join_with(g, backend, other);

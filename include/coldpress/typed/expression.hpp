@@ -20,7 +20,7 @@ namespace detail {
 template <class Recorder, class L, std::size_t n>
 constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> const& inputs, Recorder* recorder,
                               Sharing sharing = {}) {
-  static_assert(index_in<L>(typename Recorder::Types{}) >= 0,
+  static_assert(index_of<L>(typename Recorder::Types{}) >= 0,
                 "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)");
   int nodes[n > 0 ? n : 1] = {};
   for (std::size_t k = 0; k < n; ++k) nodes[k] = inputs[k].node;

@@ -221,7 +221,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   void set_operation(int node, Backend const& backend, std::uint64_t seed, Erased& erased) {
     visit(node, [&](auto const& layer) {
       using L = std::remove_cvref_t<decltype(layer)>;
-      constexpr int kind = detail::index_in<L>(Types{});
+      constexpr int kind = index_of<L>(Types{});
       if constexpr (PointwiseLayer<L> && std::is_same_v<Erased, ErasedOp>) {
         auto& op = operations<kind>(operations_)[Graph::recorded.slot[at(node)]];
         op = layer.op(layer_key(layer, seed, Graph::names[at(node)]));

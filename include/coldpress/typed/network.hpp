@@ -9,32 +9,8 @@
 #include <coldpress/run/metric_accumulator.hpp>
 #include <coldpress/run/passes.hpp>
 #include <coldpress/run/samples.hpp>
+#include <coldpress/typed/default_backend.hpp>
 #include <coldpress/typed/linked_program.hpp>
-
-#if defined __CUDACC__
-namespace coldpress {
-struct Cpu;  // nvcc does not support the vectors of g++
-}
-#elif defined COLDPRESS_LINKED_KERNELS
-#include <coldpress/kernels/linked_cpu.hpp>
-#else
-#include <coldpress/backend/cpu.hpp>
-#endif
-
-// The backend of networks that name none: Cpu, whose kernels are compiled into the program, or LinkedCpu in programs
-// that link coldpress::kernels. Files with different defaults can be linked into one program, because their networks
-// have different names.
-#if defined COLDPRESS_LINKED_KERNELS && !defined __CUDACC__
-#define COLDPRESS_KERNELS kernels_linked
-namespace coldpress::inline kernels_linked {
-using DefaultBackend = LinkedCpu;
-}
-#else
-#define COLDPRESS_KERNELS kernels_compiled_in
-namespace coldpress::inline kernels_compiled_in {
-using DefaultBackend = Cpu;
-}
-#endif
 
 namespace coldpress {
 
@@ -62,9 +38,9 @@ class Network {
 
  public:
   using Backend = typename ComputingOf<BackendType>::type;
-  using Storage = HostTransfer<BackendType>;
+  using Transfer = HostTransfer<BackendType>;
   using T = typename Backend::Scalar;
-  using Given = typename Storage::template Given<T>;
+  using Given = typename Transfer::template Given<T>;
   using Graph = StaticGraph<Net, in>;
   using Batch = BatchSize;
   using Type = Net;
@@ -105,14 +81,14 @@ class Network {
   /// The memory that evaluate needs, and the sums of the statistics.
   class Evaluation;
 
-  /// Initialises the parameters by the layers' fillers and the seed. `storage` says where the network is; for a GPU, on
-  /// which device.
-  explicit Network(std::uint64_t seed = 0, Storage const& storage = {}, WeightsStart start = WeightsStart::filled)
-      : storage_(storage), seed_(seed) {
+  /// Initialises the parameters by the layers' fillers and the seed. `transfer` says where the network is; for a GPU,
+  /// on which device.
+  explicit Network(std::uint64_t seed = 0, Transfer const& transfer = {}, WeightsStart start = WeightsStart::filled)
+      : transfer_(transfer), seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
-      storage_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
+      transfer_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
         fill<fillers>(
             weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
               Backend::put(weight(i), at, e, static_cast<T>(value));
@@ -208,7 +184,7 @@ class Network {
     workspace.inputs_ = {};
     freestanding::copy_n(spans.data(), samples.count, workspace.inputs_.data());
     workspace.step_ = step;
-    storage_.play(ForwardOf{}, run);
+    transfer_.play(ForwardOf{}, run);
     return workspace.remember(run);
   }
   /// Computes the gradients from those of the outputs, which are a std::tuple if there are several. Returns the
@@ -226,7 +202,7 @@ class Network {
                    shape_of_output(k));
     std::array<T const*, output_count> seeds{};
     for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = workspace.buffers_.bring(spans[k], input_count + k);
-    storage_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
+    transfer_.play(BackwardOf{}, run, seeds, workspace.gradients_.data());
     for (int k = 0; k < input_count; ++k) {
       Buffer const& dx = Training::plan().input_gradients[k];
       workspace.input_gradients_[static_cast<std::size_t>(k)] = {
@@ -275,14 +251,14 @@ class Network {
   /// The same for any buffer with the layout of the parameters, such as gradients or the state of an optimizer.
   void read(T const* buffer, int i, std::span<T> values) const {
     check(i, values.size());
-    storage_.read(buffer + offset(i), stored_size(i), [&](T const* at) {
+    transfer_.read(buffer + offset(i), stored_size(i), [&](T const* at) {
       for (Index e = 0; e < weight_shape(i).size(); ++e)
         values[static_cast<std::size_t>(e)] = Backend::get(weight(i), at, e);
     });
   }
   void write(T* buffer, int i, std::span<T const> values) const {
     check(i, values.size());
-    storage_.change(buffer + offset(i), stored_size(i), [&](T* at) {
+    transfer_.change(buffer + offset(i), stored_size(i), [&](T* at) {
       for (Index e = 0; e < weight_shape(i).size(); ++e)
         Backend::put(weight(i), at, e, values[static_cast<std::size_t>(e)]);
     });
@@ -298,21 +274,21 @@ class Network {
     check_not_moved();
     return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
   }
-  Storage const& storage() const { return storage_; }
+  Transfer const& transfer() const { return transfer_; }
   /// Copies samples or targets to the network's GPU, where they stay as long as the returned object exists. forward,
   /// evaluate, train_minibatch and the others accept that object instead of values on the host, and then copy nothing.
   /// The values are checked here, once.
   template <class X>
-  auto upload(X const& x) const requires requires(Storage const& on, std::span<T const> values) {
+  auto upload(X const& x) const requires requires(Transfer const& on, std::span<T const> values) {
     on.upload(values);
   }
-  { return storage_.upload(SamplesOf<X, T>{x}.values); }
+  { return transfer_.upload(SamplesOf<X, T>{x}.values); }
   /// The seed of the initial values and of Dropout's random streams.
   std::uint64_t seed() const { return seed_; }
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
-  /// Starts a pass of a program over the samples of each input, for classes with a program of their own such as Solver.
-  /// The targets may be one more input.
+  /// Starts a pass of a program over the samples of each input. It is public for classes that have their own program,
+  /// such as Solver. The targets may be one more input.
   template <class Program, class Values, std::size_t n, class Space>
   auto start(std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::min<std::size_t>(n, input_count);
@@ -374,7 +350,7 @@ class Network {
       auto const make = [&](decltype(Backend::tape) tape) {
         auto run = start<Inference>(samples, workspace, 0);
         run.state = state, run.backend.tape = tape;
-        storage_.play(ForwardOf{}, run);
+        transfer_.play(ForwardOf{}, run);
         workspace.note(run);
       };
       workspace.executor() ? make(nullptr) : calls.keep(parameters_.data(), state, seed_, make);
@@ -382,7 +358,7 @@ class Network {
     } else {
       auto run = start<Inference>(samples, workspace, 0);
       run.state = carried(run.batch);
-      storage_.play(ForwardOf{}, run);
+      transfer_.play(ForwardOf{}, run);
       return workspace.remember(run);
     }
   }
@@ -393,7 +369,7 @@ class Network {
     check_labels<Graph>(spans);
     auto run = start<Evaluating>(spans, evaluation, 0);
     run.sums = evaluation.sums();
-    storage_.play(EvaluationOf{}, run);
+    transfer_.play(EvaluationOf{}, run);
     return evaluation.remember(run);
   }
   template <class Samples>
@@ -441,161 +417,19 @@ class Network {
              weight_shape(i).size(), " values, got ", size);
   }
   template <Index size>
-  using Memory = typename Storage::template Memory<T, Batch, size>;
+  using Memory = typename Transfer::template Memory<T, Batch, size>;
   struct Nothing {
-    explicit Nothing(Storage const&) {}
+    explicit Nothing(Transfer const&) {}
   };
-  [[no_unique_address]] Storage storage_;
-  Memory<parameter_size> parameters_ = storage_.template memory<Memory<parameter_size>>();
-  Workspace workspace_{storage_};
-  State state_{storage_};
-  [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_{storage_};
+  [[no_unique_address]] Transfer transfer_;
+  Memory<parameter_size> parameters_ = transfer_.template memory<Memory<parameter_size>>();
+  Workspace workspace_{transfer_};
+  State state_{transfer_};
+  [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_{transfer_};
   std::uint64_t seed_;
-};
-
-/// The state of the layers after the steps of the sequences so far.
-template <class Net, Inputs in, class BatchSize, class BackendType>
-class Network<Net, in, BatchSize, BackendType>::State {
- public:
-  State() requires std::is_empty_v<Storage> : State(Storage{}) {}
-  explicit State(Storage const& storage) : storage_(storage) {}
-  void reset() {
-    storage_.clear(values_);
-    batch_ = 0;
-  }
-  /// Reserves memory for this many sequences, if none is under way.
-  void reserve(Index batch) {
-    if (batch_ == 0) values_.reserve(Inference::plan().state * batch);
-  }
-
- private:
-  friend Network;
-  T* at(Index batch) {
-    if (batch_ != 0 && batch_ != batch) detail::refuse_other_batch(batch, batch_);
-    values_.reserve(Inference::plan().state * batch);
-    batch_ = batch;
-    return values_.data();
-  }
-  using Values = Memory<Inference::plan().state * BatchSize::capacity>;
-  [[no_unique_address]] Storage storage_;
-  Values values_ = storage_.template memory<Values>();
-  Index batch_ = 0;
-};
-
-/// The memory for one pass of `Program` at a time.
-template <class Net, Inputs in, class BatchSize, class BackendType>
-template <class Program>
-class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
- public:
-  BasicWorkspace() requires std::is_empty_v<Storage> : BasicWorkspace(Storage{}) {}
-  /// On a GPU, pass net.storage().
-  explicit BasicWorkspace(Storage const& storage) : buffers_(storage), values_(storage.template memory<Values>()) {}
-  /// Whether it records the kernel calls of a pass and repeats them without working them out again. This is possible if
-  /// a pass over one small sample is nothing but kernel calls.
-  static constexpr bool repeats = kept_calls<Program> > 0;
-  void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
-  T* values() { return values_.data() + Program::scratch_size; }
-  T const* values() const { return values_.data() + Program::scratch_size; }
-  T* scratch() { return values_.data(); }
-  /// Sets the executor of its passes; null means the calling thread alone. It is borrowed, and several workspaces may
-  /// share it. The scratch of its workers, if layers need any, is on the heap.
-  void run_on(Executor* executor) {
-    executor_ = executor;
-    if constexpr (repeats) calls_.forget();
-  }
-  Executor* executor() const { return executor_; }
-  void attach(Context& context) {
-    if constexpr (Program::memory.worker_scratch > 0) {
-      context.attach(executor_, others_, Program::memory.worker_scratch);
-    } else {
-      context.executor = executor_;
-    }
-  }
-  /// The program of its passes. A backend with linked kernels finds the kernels here.
-  Program const& program(Backend& backend, std::uint64_t seed) {
-    if constexpr (is_linked<Backend>) {
-      backend.template link<Program::trains>();
-      program_.prepare(backend, seed);
-      return program_;
-    } else {
-      static_cast<void>(backend), static_cast<void>(seed);
-      static constexpr Program constant{};
-      return constant;
-    }
-  }
-  /// Remembers where the outputs of a run are, and returns the first.
-  template <class Run>
-  Samples<T> remember(Run const& run) {
-    note(run);
-    // It is not read back from outputs_, which would wait until all of its parts are in memory.
-    return fetched(made(run, std::integral_constant<int, 0>{}), 0);
-  }
-  /// The same, but nothing is fetched from a device until it is read.
-  template <class Run>
-  void note(Run const& run) {
-    buffers_.forget();
-    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
-  }
-  /// Output k of the last run.
-  Samples<T> output(int k) const { return fetched(outputs_[static_cast<std::size_t>(k)], k); }
-
- protected:
-  Samples<T> fetched(Samples<T> const& samples, int place) const {
-    return {buffers_.fetch(samples.values, static_cast<std::size_t>(place)), samples.batch};
-  }
-
- private:
-  friend Network;
-  template <class Run, class K>
-  static Samples<T> made(Run const& run, K k) {
-    auto const y = run.value(run.program.output(k));
-    return {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
-  }
-  using Values = typename Storage::template Workspace<
-      T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
-  using Buffers = typename Storage::template Buffers<T>;
-  std::array<Samples<T>, output_count> outputs_{};
-  [[no_unique_address]] Buffers buffers_;
-  Values values_;
-  [[no_unique_address]] Program program_{};
-  Executor* executor_ = nullptr;
-  struct Nothing {};
-  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
-  [[no_unique_address]] typename KeptCalls<Backend, in[0].size(), kept_calls<Program>>::type calls_;
-};
-
-template <class Net, Inputs in, class BatchSize, class BackendType>
-class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>,
-                                                             public MetricAccumulator<Graph, Storage> {
- public:
-  Evaluation() requires std::is_empty_v<Storage> : Evaluation(Storage{}) {}
-  explicit Evaluation(Storage const& storage)
-      : BasicWorkspace<Evaluating>(storage), MetricAccumulator<Graph, Storage>(storage) {}
-};
-
-template <class Net, Inputs in, class BatchSize, class BackendType>
-class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {
- public:
-  TrainingWorkspace() requires std::is_empty_v<Storage> : TrainingWorkspace(Storage{}) {}
-  explicit TrainingWorkspace(Storage const& storage)
-      : BasicWorkspace<Training>(storage), gradients_(storage.template memory<Memory<parameter_size>>()) {
-    gradients_.reserve(parameter_size);
-  }
-  /// The gradients of all parameters, in the layout of Network::parameters().
-  std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
-  std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
-  /// The gradient of input k; empty if none reaches it.
-  Samples<T> input_gradient(int k) const {
-    return this->fetched(input_gradients_[static_cast<std::size_t>(k)], output_count + k);
-  }
-
- private:
-  friend Network;
-  Memory<parameter_size> gradients_;
-  std::array<Given, input_count> inputs_{};
-  std::array<Samples<T>, input_count> input_gradients_{};
-  std::uint64_t step_ = 0;
 };
 
 }  // namespace COLDPRESS_KERNELS
 }  // namespace coldpress
+
+#include <coldpress/typed/workspaces.hpp>

@@ -52,11 +52,11 @@ class Solver {
 
   explicit Solver(Net& net)
       : net_(net),
-        workspace_(net.storage()),
-        state_(net.storage().template memory<State>()),
-        gradients_(net.storage().template memory<Gradients>()),
-        losses_(net.storage().template memory<Losses>()),
-        accumulator_(net.storage()) {
+        workspace_(net.transfer()),
+        state_(net.transfer().template memory<State>()),
+        gradients_(net.transfer().template memory<Gradients>()),
+        losses_(net.transfer().template memory<Losses>()),
+        accumulator_(net.transfer()) {
     state_.reserve(Optimizer::states * Net::parameter_size);
     if constexpr (!fused) gradients_.reserve(Net::parameter_size);
   }
@@ -110,7 +110,7 @@ class Solver {
     }();
     static_assert(node >= 0, "loss_value: the network has no loss of this name");
     T value{};
-    net_.storage().read(losses_.data(), Program::size, [&](T const* losses) { value = losses[node]; });
+    net_.transfer().read(losses_.data(), Program::size, [&](T const* losses) { value = losses[node]; });
     return value;
   }
   /// A metric of the network's function by its name, or the mean of a loss, over the samples of all steps since the
@@ -132,7 +132,7 @@ class Solver {
   /// Throws DivergenceError if a weight of the network is not finite. A checkpoint of this solver calls it first.
   void check_finite() const {
     bool finite = true;
-    net_.storage().read(net_.parameters().data(), Net::parameter_size, [&](T const* all) {
+    net_.transfer().read(net_.parameters().data(), Net::parameter_size, [&](T const* all) {
       finite = first_not_finite(std::span{all, static_cast<std::size_t>(Net::parameter_size)}) < 0;
     });
     if (!finite) diverged(step(), static_cast<double>(loss_), true);
@@ -182,8 +182,8 @@ class Solver {
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
     UpdateStep<Optimizer, T> const update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
-    auto const mean = net_.storage().play_for(losses_.data() + Program::size, Step{}, run, update_step, frozen_,
-                                              kept_gradients(), losses_.data());
+    auto const mean = net_.transfer().play_for(losses_.data() + Program::size, Step{}, run, update_step, frozen_,
+                                               kept_gradients(), losses_.data());
     workspace_.note(run);
     if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU the loss becomes known when it is read
       loss_ = mean;
@@ -225,15 +225,15 @@ class Solver {
   }
   Net& net_;
   Optimizer optimizer_ = optimizer_value;
-  using Storage = typename Net::Storage;
-  using State = typename Storage::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
-  using Gradients = typename Storage::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
-  using Losses = typename Storage::template Numbers<T, Program::size + 1>;  // per node, and their sum
+  using Transfer = typename Net::Transfer;
+  using State = typename Transfer::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
+  using Gradients = typename Transfer::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
+  using Losses = typename Transfer::template Numbers<T, Program::size + 1>;  // per node, and their sum
   typename Net::template BasicWorkspace<Program> workspace_;
   State state_;
   Gradients gradients_;
   Losses losses_;
-  [[no_unique_address]] MetricAccumulator<typename Net::Graph, Storage> accumulator_;
+  [[no_unique_address]] MetricAccumulator<typename Net::Graph, Transfer> accumulator_;
   Progress progress_;
   T loss_{};  // of the last step, if the host knows it
   std::array<bool, Net::Graph::parameter_count> frozen_{};

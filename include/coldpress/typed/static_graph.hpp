@@ -34,12 +34,7 @@ struct StaticGraph {
 
   /// The shapes of node i's inputs.
   template <int i>
-  static constexpr auto input_shapes = [] {
-    std::array<Shape, static_cast<std::size_t>(nodes[i].input_count())> shapes{};
-    for (std::size_t k = 0; k < shapes.size(); ++k)
-      shapes[k] = nodes[static_cast<std::size_t>(nodes[i].inputs[k])].shape;
-    return shapes;
-  }();
+  static constexpr auto input_shapes = input_shapes_of<static_cast<std::size_t>(nodes[i].input_count())>(nodes, i);
 
   /// The parameters of all layers in order. For each parameter, `node` is its node and `owner` is the first parameter
   /// that it shares weights with, or itself. For each node, `first` is its first parameter.

@@ -14,10 +14,10 @@ namespace coldpress::cuda {
 
 class FusedPasses {
  public:
-  /// Gathers the kernel of what(run, more...). `apart` gathers the same work as one kernel per layer; it is used only
-  /// to get the launch estimate.
-  template <class What, class Run, class Apart, class... More>
-  void play(Device& device, Run const& run, Apart apart, More const&... more) {
+  /// Gathers the kernel of what(run, more...). `by_layers` gathers the same work as one kernel per layer; it is used
+  /// only to get the launch estimate.
+  template <class What, class Run, class ByLayers, class... More>
+  void play(Device& device, Run const& run, ByLayers by_layers, More const&... more) {
     using Body = PassArguments<Index, dynamic::Program::inputs_capacity, void, Pack<More...>>;
     Made& made = made_[name_of_type<Pack<What, More...>>()];
     if (!made.compiled.kernel && !made.compiled.loops) {
@@ -26,8 +26,9 @@ class FusedPasses {
     }
     auto const size = std::pair{run.batch, run.state != nullptr};
     if (made.estimates.count(size) == 0) {
-      grid::LaunchEstimate estimate = device.launch_estimate_of(apart);
-      if (estimate.blocks > 1) estimate.barriers = std::max<Index>(estimate.barriers, 1);  // it may wait between layers
+      grid::LaunchEstimate estimate = device.launch_estimate_of(by_layers);
+      if (estimate.blocks > 1)
+        estimate.barriers = std::max<Index>(estimate.barriers, 1);  // there may be barriers between layers
       made.estimates.emplace(size, estimate);
     }
 
@@ -46,8 +47,7 @@ class FusedPasses {
  private:
   struct Made {
     Compiled compiled;
-    std::map<std::pair<Index, bool>, grid::LaunchEstimate>
-        estimates;  // by the size of the minibatch, and whether it is a stream
+    std::map<std::pair<Index, bool>, grid::LaunchEstimate> estimates;  // by batch size, and whether it is a stream
   };
   std::map<std::string_view, Made> made_;  // by What and the types of its arguments
 };

@@ -1,0 +1,154 @@
+// The memory of a network type's passes: the network's own, and one more for each thread that runs it.
+#pragma once
+
+#include <coldpress/typed/network.hpp>
+
+namespace coldpress {
+inline namespace COLDPRESS_KERNELS {
+
+/// The state of the layers after the steps of the sequences so far.
+template <class Net, Inputs in, class BatchSize, class BackendType>
+class Network<Net, in, BatchSize, BackendType>::State {
+ public:
+  State() requires std::is_empty_v<Transfer> : State(Transfer{}) {}
+  explicit State(Transfer const& transfer) : transfer_(transfer) {}
+  void reset() {
+    transfer_.clear(values_);
+    batch_ = 0;
+  }
+  /// Reserves memory for this many sequences, if none is under way.
+  void reserve(Index batch) {
+    if (batch_ == 0) values_.reserve(Inference::plan().state * batch);
+  }
+
+ private:
+  friend Network;
+  T* at(Index batch) {
+    if (batch_ != 0 && batch_ != batch) detail::refuse_other_batch(batch, batch_);
+    values_.reserve(Inference::plan().state * batch);
+    batch_ = batch;
+    return values_.data();
+  }
+  using Values = Memory<Inference::plan().state * BatchSize::capacity>;
+  [[no_unique_address]] Transfer transfer_;
+  Values values_ = transfer_.template memory<Values>();
+  Index batch_ = 0;
+};
+
+/// The memory for one pass of `Program` at a time.
+template <class Net, Inputs in, class BatchSize, class BackendType>
+template <class Program>
+class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
+ public:
+  BasicWorkspace() requires std::is_empty_v<Transfer> : BasicWorkspace(Transfer{}) {}
+  /// On a GPU, pass net.transfer().
+  explicit BasicWorkspace(Transfer const& transfer) : buffers_(transfer), values_(transfer.template memory<Values>()) {}
+  /// Whether it records the kernel calls of a pass and repeats them without working them out again. This is possible if
+  /// a pass over one small sample is nothing but kernel calls.
+  static constexpr bool repeats = kept_calls<Program> > 0;
+  void reserve(Index batch) { values_.reserve(Program::plan().workspace * batch + Program::scratch_size); }
+  T* values() { return values_.data() + Program::scratch_size; }
+  T const* values() const { return values_.data() + Program::scratch_size; }
+  T* scratch() { return values_.data(); }
+  /// Sets the executor of its passes; null means the calling thread alone. It is borrowed, and several workspaces may
+  /// share it. The scratch of its workers, if layers need any, is on the heap.
+  void run_on(Executor* executor) {
+    executor_ = executor;
+    if constexpr (repeats) calls_.forget();
+  }
+  Executor* executor() const { return executor_; }
+  void attach(Context& context) {
+    if constexpr (Program::memory.worker_scratch > 0) {
+      context.attach(executor_, others_, Program::memory.worker_scratch);
+    } else {
+      context.executor = executor_;
+    }
+  }
+  /// The program of its passes. A backend with linked kernels finds the kernels here.
+  Program const& program(Backend& backend, std::uint64_t seed) {
+    if constexpr (is_linked<Backend>) {
+      backend.template link<Program::trains>();
+      program_.prepare(backend, seed);
+      return program_;
+    } else {
+      static_cast<void>(backend), static_cast<void>(seed);
+      static constexpr Program constant{};
+      return constant;
+    }
+  }
+  /// Remembers where the outputs of a run are, and returns the first.
+  template <class Run>
+  Samples<T> remember(Run const& run) {
+    note(run);
+    // It is not read back from outputs_, which would wait until all of its parts are in memory.
+    return fetched(made(run, std::integral_constant<int, 0>{}), 0);
+  }
+  /// The same, but nothing is fetched from a device until it is read.
+  template <class Run>
+  void note(Run const& run) {
+    buffers_.forget();
+    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
+  }
+  /// Output k of the last run.
+  Samples<T> output(int k) const { return fetched(outputs_[static_cast<std::size_t>(k)], k); }
+
+ protected:
+  Samples<T> fetched(Samples<T> const& samples, int place) const {
+    return {buffers_.fetch(samples.values, static_cast<std::size_t>(place)), samples.batch};
+  }
+
+ private:
+  friend Network;
+  template <class Run, class K>
+  static Samples<T> made(Run const& run, K k) {
+    auto const y = run.value(run.program.output(k));
+    return {{y.data, static_cast<std::size_t>(y.rows * y.columns)}, y.rows};
+  }
+  using Values = typename Transfer::template Workspace<
+      T, Batch, Program::plan().workspace * BatchSize::capacity + Program::scratch_size, Program::starts_with_zeros>;
+  using Buffers = typename Transfer::template Buffers<T>;
+  std::array<Samples<T>, output_count> outputs_{};
+  [[no_unique_address]] Buffers buffers_;
+  Values values_;
+  [[no_unique_address]] Program program_{};
+  Executor* executor_ = nullptr;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
+  [[no_unique_address]] typename KeptCalls<Backend, in[0].size(), kept_calls<Program>>::type calls_;
+};
+
+template <class Net, Inputs in, class BatchSize, class BackendType>
+class Network<Net, in, BatchSize, BackendType>::Evaluation : public BasicWorkspace<Evaluating>,
+                                                             public MetricAccumulator<Graph, Transfer> {
+ public:
+  Evaluation() requires std::is_empty_v<Transfer> : Evaluation(Transfer{}) {}
+  explicit Evaluation(Transfer const& transfer)
+      : BasicWorkspace<Evaluating>(transfer), MetricAccumulator<Graph, Transfer>(transfer) {}
+};
+
+template <class Net, Inputs in, class BatchSize, class BackendType>
+class Network<Net, in, BatchSize, BackendType>::TrainingWorkspace : public BasicWorkspace<Training> {
+ public:
+  TrainingWorkspace() requires std::is_empty_v<Transfer> : TrainingWorkspace(Transfer{}) {}
+  explicit TrainingWorkspace(Transfer const& transfer)
+      : BasicWorkspace<Training>(transfer), gradients_(transfer.template memory<Memory<parameter_size>>()) {
+    gradients_.reserve(parameter_size);
+  }
+  /// The gradients of all parameters, in the layout of Network::parameters().
+  std::span<T const> gradients() const { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
+  std::span<T> gradients() { return {gradients_.data(), static_cast<std::size_t>(parameter_size)}; }
+  /// The gradient of input k; empty if none reaches it.
+  Samples<T> input_gradient(int k) const {
+    return this->fetched(input_gradients_[static_cast<std::size_t>(k)], output_count + k);
+  }
+
+ private:
+  friend Network;
+  Memory<parameter_size> gradients_;
+  std::array<Given, input_count> inputs_{};
+  std::array<Samples<T>, input_count> input_gradients_{};
+  std::uint64_t step_ = 0;
+};
+
+}  // namespace COLDPRESS_KERNELS
+}  // namespace coldpress

@@ -1,0 +1,146 @@
+// The loops of core/sums.hpp and core/multiply_matrices.hpp against plain ones, whoever does their ranges.
+#include "support/executors.hpp"
+#include "support/matrix.hpp"
+
+#include <coldpress/core/multiply_matrices.hpp>
+#include <coldpress/core/sums.hpp>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+/// Calls f(backend) with the reference, and with Cpu alone and with every executor.
+template <class F>
+void for_each_backend(F f) {
+  f(Reference<float>{});
+  f(Cpu{});
+  for (auto const& executor : executors()) {
+    Cpu backend{};
+    backend.executor = executor.get();
+    f(backend);
+  }
+}
+Floats random_floats(Index count) { return numbers.values<float>(count); }
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+TEST_CASE("sum_columns adds the rows of several matrices in their order") {
+  for (Index const columns : {1, 15, 16, 17, 70}) {
+    Index const rows = 9;
+    Floats const a = random_floats(rows * columns), b = random_floats(rows * columns);
+    Floats sum_a(at(columns)), sum_b(at(columns));
+    for (Index n = 0; n < rows; ++n) {
+      for (Index j = 0; j < columns; ++j)
+        sum_a[at(j)] += a[at(n * columns + j)], sum_b[at(j)] += b[at(n * columns + j)];
+    }
+    for_each_backend([&](auto const& backend) {
+      Floats to_a(at(columns), 7), to_b(at(columns), 7);
+      sum_columns(backend, columns, rows, std::array{to_a.data(), to_b.data()}, [&](Index n) {
+        return [&, n](Index j) { return std::array{a[at(n * columns + j)], b[at(n * columns + j)]}; };
+      });
+      CHECK((to_a == sum_a && to_b == sum_b));
+    });
+  }
+}
+
+TEST_CASE("sum_channels has the same bits for any threads, and each channel is finished once with its sum") {
+  for (auto const& [channels, positions] : {std::pair<Index, Index>{1, 1}, {17, 1}, {3, 5}, {5, 16}, {2, 41}}) {
+    INFO(channels << " channels of " << positions << " positions");
+    Index const rows = 7, size = channels * positions;
+    Floats const x = random_floats(rows * size);
+    std::optional<Floats> first;
+    for_each_backend([&](auto const& backend) {
+      Floats sums(at(channels), 7), finished(at(channels));
+      sum_channels(
+          backend, rows, channels, positions, sums.data(),
+          [&](Index) { return [&](Index i, Index j) { return x[at(i * size + j)]; }; },
+          [&](Index c) { finished[at(c)] += sums[at(c)]; });
+      CHECK(finished == sums);
+      if (!first) first = sums;
+      CHECK(sums == *first);
+    });
+    for (Index c = 0; c < channels; ++c) {
+      double exact = 0;
+      for (Index i = 0; i < rows; ++i) {
+        for (Index p = 0; p < positions; ++p) exact += static_cast<double>(x[at(i * size + c * positions + p)]);
+      }
+      CHECK(static_cast<double>((*first)[at(c)]) == Approx(exact).margin(1e-4));
+    }
+  }
+}
+
+TEST_CASE("each_channel_value gives every value once, with the numbers of its channel") {
+  for (auto const& [channels, positions] : {std::pair<Index, Index>{70, 1}, {65, 3}, {2, 9}}) {
+    Index const rows = 3, size = channels * positions;
+    for_each_backend([&](auto const& backend) {
+      Floats values(at(rows * size));
+      Rows<float> const x{values.data(), rows, size, size};
+      each_channel_value(
+          backend, x, channels, positions,
+          [](Index c) {
+            return std::array{static_cast<float>(c), 0.5f};
+          },
+          [&](Index i, Index j, float channel, float half) {
+            values[at(i * size + j)] += static_cast<float>(1000 * i) + channel + half;
+          });
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < size; ++j)
+          CHECK(values[at(i * size + j)] == static_cast<float>(1000 * i + j / positions) + 0.5f);
+      }
+    });
+  }
+}
+
+TEST_CASE("sum_numbered_rows adds rows by number, and ignores what is not the number of a row") {
+  constexpr Index table_rows = 4, width = 19, samples = 3, per_sample = 2;
+  Floats x{0, 3, 3, -1, 0.5f, 4};  // -1, 0.5 and 4 are not numbers of rows
+  Floats dy = random_floats(samples * per_sample * width), expected(table_rows * width);
+  for (Index n = 0; n < samples * per_sample; ++n) {
+    float const number = x[at(n)];
+    if (number != 0 && number != 3) continue;
+    for (Index f = 0; f < width; ++f) expected[at(static_cast<Index>(number) * width + f)] += dy[at(n * width + f)];
+  }
+  for_each_backend([&](auto const& backend) {
+    Floats table(table_rows * width, 7);
+    sum_numbered_rows(backend, Rows<float>{x.data(), samples, per_sample, per_sample},
+                      Rows<float>{dy.data(), samples, per_sample * width, per_sample * width}, table_rows, width,
+                      table.data());
+    CHECK(table == expected);
+  });
+}
+
+TEST_CASE("multiply_matrices takes each sum in the order of its terms, with factors transposed or not") {
+  constexpr Index samples = 3, count = 2, m = 4, k = 5, n = 3;
+  Floats a = random_floats(samples * count * m * k), b = random_floats(samples * count * k * n);
+  Rows<float> const in_a{a.data(), samples, count * m * k, count * m * k},
+      in_b{b.data(), samples, count * k * n, count * k * n};
+  for (bool const transposed : {false, true}) {
+    Floats expected(samples * count * m * n);
+    for (Index s = 0; s < samples * count; ++s) {
+      for (Index i = 0; i < m; ++i) {
+        for (Index j = 0; j < n; ++j) {
+          float& sum = expected[at((s * m + i) * n + j)];
+          for (Index p = 0; p < k; ++p) {
+            float const right = transposed ? b[at((s * n + j) * k + p)] : b[at((s * k + p) * n + j)];
+            sum = Math<float>::fma(1.0f, 0.5f * a[at((s * m + i) * k + p)] * right, sum);
+          }
+        }
+      }
+    }
+    for_each_backend([&](auto const& backend) {
+      Floats y(samples * count * m * n, 7);
+      Rows<float> const to{y.data(), samples, count * m * n, count * m * n};
+      auto const left = matrices<true>(in_a, m * k, k, 1);
+      if (transposed) {
+        multiply_matrices(backend, count, m, k, n, left, matrices<true>(in_b, n * k, 1, k), 0.5f, to);
+      } else {
+        multiply_matrices(backend, count, m, k, n, left, matrices<false>(in_b, k * n, n, 1), 0.5f, to);
+      }
+      CHECK(y == expected);
+    });
+  }
+}
