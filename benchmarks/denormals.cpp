@@ -21,6 +21,9 @@ constexpr int features = 4, per_block = 64, blocks = 16, repeats = 200;
 template <RnnType type>
 using Recurrent = Sequential<Rnn{.hidden_size = 32, .rnn_type = type, .output = RnnOutput::last_step}, Linear{1}>;
 
+template <auto activation>
+using Filtered = Sequential<Convolution{.num_output = 16, .filter_shape = 3, .dilation = 4}, activation>;
+
 /// One value for each step of a stream.
 using Signal = std::vector<float>;
 
@@ -100,8 +103,12 @@ void print_denormals() {
   compare_all<Recurrent<RnnType::tanh>>("tanh 32");
   compare_all<Recurrent<RnnType::relu>>("relu 32");
   compare_all<Sequential<Convolution{.num_output = 16, .filter_shape = 15, .dilation = 4}>>("convolution 16, 15 taps");
-  compare_all<Sequential<Convolution{.num_output = 16, .filter_shape = 3, .dilation = 4}, TanH{}>>(
-      "convolution 16, 3 taps, tanh");
+  compare_all<Filtered<TanH{}>>("convolution 16, 3 taps, tanh");
+  compare_all<Filtered<Sigmoid{}>>("convolution 16, 3 taps, sigmoid");
+  compare_all<Filtered<ELU{}>>("convolution 16, 3 taps, elu");
+  compare_all<Filtered<SiLU{}>>("convolution 16, 3 taps, silu");
+  compare_all<Filtered<GELU{}>>("convolution 16, 3 taps, gelu");
+  compare_all<Filtered<Softplus{}>>("convolution 16, 3 taps, softplus");
   compare_all<Sequential<Linear{64}, TanH{}, Linear{64}, ReLU{}, Linear{6}>>("dense 64, 64, 6");
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("a wrong graph is refused with a sentence") {
   CHECK(refusal([](auto& builder, int x) {
           int const y = add(builder, ReLU{}, x);
           builder.name(y, "one"), builder.name(y, "other");
-        }) == "name: the value has a name already");
+        }) == "name: the value already has a name");
   CHECK(refusal([](auto& builder, int x) {
           int const y = add(builder, ReLU{}, x);
           builder.add_output(y), builder.add_output(add(builder, Flatten{}, y));

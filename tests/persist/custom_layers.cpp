@@ -138,8 +138,8 @@ TEST_CASE("a field that means nothing is refused with its name and the layer's")
   refused("stride", Extents{}, "no number");
   refused("stride", Extents{1, 1, 1, 1}, "more than 3");
   refused("order", Extents{8}, "no axis 8");
-  refused("weight", std::string{"random"}, "none of own, constant");
-  refused("weight.regularizer", std::string{"l3"}, "none of own, l2, l1");
+  refused("weight", std::string{"random"}, "not one of own, constant");
+  refused("weight.regularizer", std::string{"l3"}, "not one of own, l2, l1");
   refused("weight.max_norm", false, "must be a number");
 }
 

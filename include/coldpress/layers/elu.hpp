@@ -11,7 +11,7 @@ struct ELUOp {
 
   template <class T>
   __attribute__((always_inline)) constexpr T value(T x, Position) const {
-    return x > T{} ? x : alpha * Math<T>::expm1(x);
+    return x > T{} ? x : Math<T>::multiply(T{} + alpha, Math<T>::expm1(x));
   }
   template <class T>
   __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {

@@ -11,7 +11,7 @@ struct LeakyReLUOp {
 
   template <class T>
   __attribute__((always_inline)) constexpr T value(T x, Position) const {
-    return x > T{} ? x : slope * x;
+    return x > T{} ? x : Math<T>::multiply(T{} + slope, x);
   }
   template <class T>
   __attribute__((always_inline)) constexpr T gradient(T, T y, Position) const {

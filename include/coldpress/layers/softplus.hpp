@@ -11,7 +11,7 @@ struct SoftplusOp {
 
   template <class T>
   __attribute__((always_inline)) constexpr T value(T x, Position) const {
-    T const scaled = beta * x;  // may be infinite where x is not
+    T const scaled = Math<T>::multiply(T{} + beta, x);  // may be infinite where x is not
     return (x < T{} ? T{} : x) + Math<T>::softplus(x < T{} ? scaled : -scaled) / beta;
   }
   /// sigmoid(beta x), computed from the output.
