@@ -7,11 +7,11 @@
 #   --accept   writes a new limits.txt
 # The same program gives the same numbers each time, on any machine with AVX2.
 set -euo pipefail
-cd "$(dirname "$0")"
 
 task=table
 case "${1-}" in --check | --accept) task=${1#--} && shift ;; esac
-program=$1 compiler=$2 calls=10
+program=$(realpath "$1") compiler=$2 calls=10
+cd "$(dirname "$0")"
 workloads='I2 I3h8 I3h16 I3h32 I5conv I5full T4'
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
