@@ -356,7 +356,7 @@ void laws_between(std::uint64_t seed, Violations& violations) {
 /// all laws on two of them, of rank 1 and 3 and longer than a tile is wide. Otherwise give the shapes, and all laws are
 /// tested on each of them; for a layer of several inputs, they are the shapes of its inputs.
 template <Layer auto layer, Shape... shapes>
-Violations violations() {
+[[nodiscard]] Violations violations() {
   Violations found;
   if constexpr (!OneInput<std::remove_cvref_t<decltype(layer)>>) {
     laws_between<layer, shapes...>(400, found);

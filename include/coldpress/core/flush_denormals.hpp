@@ -9,7 +9,7 @@ namespace coldpress {
 /// zeros and writes zeros instead of them: FTZ and DAZ of MXCSR on x86 with SSE, FZ of FPCR on 64-bit Arm. Afterwards
 /// these bits are as they were before; other bits of the registers are never changed. Each thread needs its own guard.
 /// On other processors it does nothing, and `works` is false.
-class FlushDenormals {
+class [[nodiscard]] FlushDenormals {
 #if defined __SSE__ && (defined __x86_64__ || defined __SSE2__)
   using Register = std::uint32_t;
   static constexpr Register bits = 1u << 15 | 1u << 6;  // FTZ and DAZ

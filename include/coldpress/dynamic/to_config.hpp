@@ -31,12 +31,12 @@ struct FunctionGraph : LayerGraph {
 /// Gives inputs a name that have none, and layers and shared weights theirs.
 void name_layers(LayerGraph& graph);
 /// The config of a finished graph.
-LayerConfig config_of(std::string name, LayerGraph graph);
+[[nodiscard]] LayerConfig config_of(std::string name, LayerGraph graph);
 
 /// The graph that the compiler recorded. Running the function again might give its layers another order, because C++
 /// leaves open which operand of a + b is evaluated first.
 template <class StaticGraph>
-LayerGraph graph_of() {
+[[nodiscard]] LayerGraph graph_of() {
   auto const& known = StaticGraph::recorded;
   LayerGraph graph;
   auto const copy = [](auto const& from, auto& to) { to.assign(from.items.begin(), from.items.end()); };
@@ -78,7 +78,7 @@ void nest(Sequential<layers...>, std::vector<LayerConfig>::iterator& next, int& 
 
 /// The config of a network type `Net` for samples of shapes `in`.
 template <class Net, Inputs in>
-LayerConfig to_config(std::string name = "network") {
+[[nodiscard]] LayerConfig to_config(std::string name = "network") {
   auto graph = detail::graph_of<StaticGraph<Net, in>>();
   if constexpr (detail::is_chain<Net>) {
     detail::name_layers(graph);
@@ -95,7 +95,7 @@ LayerConfig to_config(std::string name = "network") {
 /// The config of a network's function, which is run now, for inputs of these shapes. Throws ShapeError if the shapes do
 /// not fit, and ConfigError if the layers do not form a network.
 template <class Function, class List, class... More>
-LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
+[[nodiscard]] LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
   detail::FunctionGraph<List> graph;
   using Builder = coldpress::detail::GraphBuilder<detail::FunctionGraph<List>>;
   Builder builder{graph};
@@ -107,12 +107,12 @@ LayerConfig to_config(Expression<Function, List> const& expression, Shape in, Mo
 }
 
 template <class Network>
-LayerConfig to_config(Network const&) {
+[[nodiscard]] LayerConfig to_config(Network const&) {
   return to_config<typename Network::Type, Network::inputs>();
 }
 /// The config of a static solver: its network, objective and optimizer.
 template <class Solver>
-SolverConfig to_solver_config(Solver const& solver) {
+[[nodiscard]] SolverConfig to_solver_config(Solver const& solver) {
   auto optimizer = solver.optimizer();
   decltype(optimizer) const own;
   SolverConfig config{.network = to_config(solver.network())};
@@ -133,21 +133,21 @@ SolverConfig to_solver_config(Solver const& solver) {
 /// Whether two configs describe the same function: the same layers with the same fields, each with the same inputs. It
 /// ignores names, batch sizes, which layers work in place, initialisation, and the order of layers in a network with
 /// branches. A nested container counts as its layers.
-bool same_network(LayerConfig const& a, LayerConfig const& b);
+[[nodiscard]] bool same_network(LayerConfig const& a, LayerConfig const& b);
 /// The first difference, as a sentence; empty if there is none.
-std::string difference(LayerConfig const& a, LayerConfig const& b);
+[[nodiscard]] std::string difference(LayerConfig const& a, LayerConfig const& b);
 /// For each weight of b, in order, the number of the corresponding weight of a. Throws MismatchError if the networks
 /// differ.
 std::vector<std::size_t> matching_weights(LayerConfig const& a, LayerConfig const& b);
 
 /// declares_input: whether a config gives the shape of its input. declare_input: adds the shape if it is not yet given.
-bool declares_input(LayerConfig const& config);
+[[nodiscard]] bool declares_input(LayerConfig const& config);
 void declare_input(LayerConfig& config, Shape shape);
 
 /// The output shape of each layer, with the layer's name. Throws what Layer::from_config throws.
 std::vector<std::pair<std::string, Shape>> output_shapes(LayerConfig const& config, std::optional<Shape> input = {});
 
 /// The names and shapes of a config's weights, in order. Throws what Layer::from_config throws.
-std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
+[[nodiscard]] std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

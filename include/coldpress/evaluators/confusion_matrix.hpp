@@ -40,7 +40,7 @@ class ConfusionMatrix {
   void set_capacity(std::optional<Index> capacity) { window_.set_capacity(capacity); }
 
   /// The classes of a network's outputs {batch, num_classes}. Throws ShapeError if the outputs are not whole samples.
-  std::vector<Index> get_predictions(std::span<float const> outputs) const {
+  [[nodiscard]] std::vector<Index> get_predictions(std::span<float const> outputs) const {
     auto const width = static_cast<std::size_t>(classes_);
     if (outputs.size() % width != 0)
       refuse("confusion_matrix: got ", outputs.size(), " outputs, expected a multiple of ", classes_, ", the classes");
@@ -69,7 +69,7 @@ class ConfusionMatrix {
     return std::count_if(samples().begin(), samples().end(),
                          [&](Sample s) { return s.actual == actual && s.predicted == predicted; });
   }
-  Accuracy accuracy() const {
+  [[nodiscard]] Accuracy accuracy() const {
     auto const right = std::count_if(samples().begin(), samples().end(), [](Sample s) { return s.correct(); });
     return {right, static_cast<Index>(samples().size())};
   }

@@ -16,6 +16,6 @@ struct FileDefaults {
 };
 
 /// The defaults for the kind of layer of `kind`, whose fields are ignored.
-FileDefaults defaults_in_file(dynamic::LayerType const& kind);
+[[nodiscard]] FileDefaults defaults_in_file(dynamic::LayerType const& kind);
 
 }  // namespace coldpress::persist

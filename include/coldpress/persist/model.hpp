@@ -19,14 +19,14 @@ struct NamedTensor {
 };
 
 /// The spelling of a name in files: output_size becomes outputSize.
-std::string camel_case(std::string_view name);
+[[nodiscard]] std::string camel_case(std::string_view name);
 
 /// Whether a field is stored beside the kind of a loss, because Juice's schema has losses without fields.
 constexpr bool stands_beside(std::string_view field) { return field.starts_with("loss_"); }
 
 /// The text with everything spelt out that a terminal would not show as it is: \x1b for an ASCII control character or a
 /// byte that is not UTF-8, and \u{202e} for other control characters and for those that change the writing direction.
-std::string printable(std::string_view text);
+[[nodiscard]] std::string printable(std::string_view text);
 
 /// A configuration and its weights. Shapes in `config` are those of one sample; in the file, `batch` precedes each of
 /// them.
@@ -45,23 +45,23 @@ using coldpress::LoadOptions;
 /// tensor does not have the values that its shape promises; ChecksumError; ConfigError if a value of the configuration
 /// makes no sense or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer from a newer
 /// schema. The first extent of a shape is the batch, unless the weights contradict that.
-Model read_model(std::string const& path, LoadOptions options = {});
+[[nodiscard]] Model read_model(std::string const& path, LoadOptions options = {});
 
 /// Like read_model, for bytes in memory; `file` is the name in errors.
-Model parse_model(std::span<std::byte const> bytes, std::string const& file);
+[[nodiscard]] Model parse_model(std::span<std::byte const> bytes, std::string const& file);
 
 /// Rotates the filters of all convolutions over images by 180 degrees.
 void rotate_filters(Model& model);
 
 /// The same network in the form that Juice loads: Juice expects a bias with the shape of the output for every
 /// convolution, and ignores it. Throws ConfigError for a convolution or pooling that Juice cannot compute.
-Model for_juice(Model model);
+[[nodiscard]] Model for_juice(Model model);
 
 /// Writes the model packed, as Juice does, and atomically: afterwards `path` holds the whole model or is unchanged.
 /// Throws ConfigError or FormatError for what read_model would refuse, and FileError.
 void write_model(std::string const& path, Model const& model);
 
 /// The bytes that write_model writes.
-std::vector<std::byte> serialize(Model const& model);
+[[nodiscard]] std::vector<std::byte> serialize(Model const& model);
 
 }  // namespace coldpress::persist

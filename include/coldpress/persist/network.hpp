@@ -12,15 +12,15 @@ namespace persist {
 
 /// The weights of a model in the order of its config's layers, each in the form that the network expects. Throws
 /// FormatError if a weight is missing (a missing bias is zero), has another shape, or belongs to no layer.
-std::vector<std::vector<float>> weights_in_order(Model const& model);
+[[nodiscard]] std::vector<std::vector<float>> weights_in_order(Model const& model);
 
 /// The same, after checking that the model's config is `expected`. Throws MismatchError, which names the first
 /// difference.
-std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected);
+[[nodiscard]] std::vector<std::vector<float>> weights_of_type(Model const& model, dynamic::LayerConfig const& expected);
 
 /// The names, shapes and values of all weights of any network.
 template <class Net>
-std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
+[[nodiscard]] std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
   std::vector<NamedTensor> tensors;
   for (int i = 0; i < Net::weight_count; ++i) {
     Shape const shape = Net::weight_shape(i);
@@ -36,7 +36,7 @@ std::vector<NamedTensor> tensors_of(Net const& net, auto const& read) {
 /// `batch` is the first extent of the shapes in the file, which Juice needs; 0 means the network's own batch size, or
 /// 1.
 template <class Net>
-Model model_of(Net const& net, Index batch = 0) requires requires {
+[[nodiscard]] Model model_of(Net const& net, Index batch = 0) requires requires {
   typename Net::Graph;
 }
 {
@@ -47,11 +47,11 @@ Model model_of(Net const& net, Index batch = 0) requires requires {
                    : Net::Batch::capacity > 0 ? Net::Batch::capacity
                                               : 1};
 }
-Model model_of(dynamic::Layer const& layer, Index batch = 1);
+[[nodiscard]] Model model_of(dynamic::Layer const& layer, Index batch = 1);
 
 /// The values of a model for networks of this type. Throws as weights_of_type does.
 template <class Net>
-std::vector<std::vector<float>> weights_for(Model const& model) {
+[[nodiscard]] std::vector<std::vector<float>> weights_for(Model const& model) {
   return weights_of_type(model, dynamic::to_config<typename Net::Type, Net::inputs>());
 }
 template <class Net>
@@ -69,8 +69,8 @@ void load_model(Net& net, Model const& model) {
 }
 /// Builds the network that a model describes, if all of its weights are present. `input` is the shape of one sample,
 /// for models that do not say it.
-dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model, std::optional<Shape> input = {},
-                        std::uint64_t seed = 0);
+[[nodiscard]] dynamic::Layer layer_of(dynamic::Backend const& backend, Model const& model,
+                                      std::optional<Shape> input = {}, std::uint64_t seed = 0);
 
 /// The name in a checkpoint of a buffer that belongs to a weight: a state of the optimizer or, after the last state,
 /// the gradients that wait for their update.
@@ -91,7 +91,7 @@ auto buffer_of(Solver& solver, int b) {
 /// configuration. Throws DivergenceError if a weight is not finite, so that a ruined checkpoint never replaces a good
 /// one.
 template <class Solver>
-Checkpoint checkpoint_of(Solver& solver) requires requires {
+[[nodiscard]] Checkpoint checkpoint_of(Solver& solver) requires requires {
   Solver::objective;
 }
 {
@@ -114,7 +114,7 @@ Checkpoint checkpoint_of(Solver& solver) requires requires {
   }
   return checkpoint;
 }
-Checkpoint checkpoint_of(dynamic::Solver const& solver);
+[[nodiscard]] Checkpoint checkpoint_of(dynamic::Solver const& solver);
 
 /// Throws MismatchError if the states in a checkpoint are not those of the named optimizer, which has `states` of them
 /// per weight. The checkpoint's solver says which optimizer they belong to; checkpoint_of a static solver leaves that
@@ -124,8 +124,8 @@ void check_optimizer(Checkpoint const& checkpoint, std::string_view optimizer, i
 /// The optimizer states of a checkpoint, and the gradients if samples wait: [buffer][weight]. Throws FormatError if one
 /// is missing or has another shape, and MismatchError if samples wait but the solver updates after each minibatch
 /// (`accumulates` is false).
-std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
-                                                              bool accumulates);
+[[nodiscard]] std::vector<std::vector<std::vector<float>>> buffers_in_order(Checkpoint const& checkpoint, int states,
+                                                                            bool accumulates);
 
 /// Puts a solver where the checkpoint left off, so that its next step is the one that would have come next. Either
 /// everything is restored or nothing.
@@ -150,7 +150,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
 /// A solver in the state that the checkpoint recorded.
-dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
+[[nodiscard]] dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 
 }  // namespace persist
 
@@ -171,7 +171,7 @@ void save(Net const& net, std::string const& path, SaveOptions options = {}) {
 /// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError if
 /// the file's config is not that of the type.
 template <class Net>
-Net load(std::string const& path, persist::LoadOptions options = {}) {
+[[nodiscard]] Net load(std::string const& path, persist::LoadOptions options = {}) {
   auto const weights = with_file(path, [&] { return persist::weights_for<Net>(persist::read_model(path, options)); });
   Net net{0, {}, WeightsStart::zero};
   persist::write_weights(net, weights);
