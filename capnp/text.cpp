@@ -5,7 +5,7 @@
 #include "stack.hpp"
 #include "values.hpp"
 
-#include <coldpress/core/spelling.hpp>
+#include <coldpress/core/enumerator.hpp>
 
 #include <capnp/serialize-text.h>
 

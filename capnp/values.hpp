@@ -3,6 +3,7 @@
 
 #include "capnproto.hpp"
 
+#include <coldpress/core/enumerator.hpp>
 #include <coldpress/core/parameter.hpp>
 #include <coldpress/core/shape.hpp>
 #include <coldpress/persist/model.hpp>

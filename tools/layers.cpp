@@ -3,7 +3,7 @@
 #include "commands.hpp"
 #include "print.hpp"
 
-#include <coldpress/core/spelling.hpp>
+#include <coldpress/core/enumerator.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 #include <coldpress/persist/defaults.hpp>
 

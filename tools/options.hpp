@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/core/shape.hpp>
-#include <coldpress/core/spelling.hpp>
+#include <coldpress/core/enumerator.hpp>
 #include <coldpress/data/read_options.hpp>
 #include <coldpress/dynamic/backend.hpp>
 

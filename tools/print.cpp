@@ -1,5 +1,6 @@
 #include "print.hpp"
 
+#include <coldpress/core/enumerator.hpp>
 #include <coldpress/persist/defaults.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Custom layers as data: the name of a type, and fields that a file can hold.
 #pragma once
 
+#include <coldpress/core/enumerator.hpp>
 #include <coldpress/core/for_each_field.hpp>
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>

@@ -1,0 +1,28 @@
+// Texts as enumerators, for what reads configs and commands. Programs with typed networks do not need it.
+#pragma once
+
+#include <coldpress/core/spelling.hpp>
+
+#include <optional>
+
+namespace coldpress {
+
+/// The enumerator with this text, or nothing.
+template <Spelled Enum>
+constexpr std::optional<Enum> enumerator(std::string_view text) {
+  auto const texts = spellings(Enum{});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i] == text) return static_cast<Enum>(i);
+  }
+  return {};
+}
+
+/// Texts with commas in between: "a, b, c".
+template <class Texts>
+std::string joined(Texts const& texts) {
+  std::string all;
+  for (auto const& text : texts) all.append(all.empty() ? "" : ", ").append(text);
+  return all;
+}
+
+}  // namespace coldpress
