@@ -26,8 +26,9 @@ using Index = std::ptrdiff_t;
 /// argument can be asked for it, so that the compiler can print the sentence together with the layer's name.
 struct FirstRefusal {
   char const** sentence;
-  constexpr void operator()(bool holds, char const* why) const {
-    if (!holds && *sentence == nullptr) *sentence = why;
+  Index* needed;  // the number that a value should have, where the sentence is about one
+  constexpr void operator()(bool holds, char const* why, Index number = 0) const {
+    if (!holds && *sentence == nullptr) *sentence = why, *needed = number;
   }
 };
 
@@ -38,7 +39,7 @@ __attribute__((always_inline)) constexpr void require(bool holds, char const* se
 
 /// The same as an object, the default of that argument.
 struct Require {
-  __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence) const {
+  __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence, Index = 0) const {
     if (!holds) refuse(sentence);
   }
 };

@@ -6,7 +6,7 @@
 namespace coldpress::detail {
 
 template <class L>
-constexpr bool resembles_loss = !requires { &L::output_shape; } &&
+constexpr bool resembles_loss = !(OneInput<L> || ManyInputs<L> || Source<L>)&&
     (requires { &L::target_shape; } || requires { L::target; } || requires { &L::weight_for; } || requires(L const& loss) {
       loss.value(1.0, 1.0);
     } || requires(L const& loss) { loss.gradient(1.0, 1.0); });

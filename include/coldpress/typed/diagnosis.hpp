@@ -65,33 +65,36 @@ constexpr std::string_view kind_of() {
 
 struct Diagnosis {
   char const* sentence = nullptr;  // a literal, because clang prints nothing else; null: nothing is wrong
+  Index needed = 0;                // the number that the sentence is about; 0: it is about none
   int place = 0;                   // of the layer among the layers, from 1; 0: the sentence is about no layer
+  bool objective = false;          // the sentence is about the loss of a Solver
   std::string_view type = {};      // the layer's
-  Name name = {};                  // the layer's; empty: it was not given one
+  std::string_view name = {};      // the layer's; empty: it was not given one
   int number = 0;                  // among the unnamed layers of its type
   int inputs = 0;                  // the layer's inputs
   Shape shapes[max_inputs] = {};
-  Name from[max_inputs] = {};      // the names that these were given
+  std::string_view from[max_inputs] = {};  // the names that these were given
   int got = -1, takes = -1;        // numbers of inputs of the network
   bool by_layer = false;           // the layer's own code says why
 
   constexpr Sentence text() const {
     Sentence all{};
-    if (place > 0) {
-      all.add("layer ").add(Index{place}).add(" (");
-      if (name.length > 0) {
-        all.add(name);
+    if (place > 0 || objective) {
+      if (objective) {
+        all.add("the loss ").add(type);
       } else {
-        all.add(type).add(Index{number});
+        all.add("layer ").add(Index{place}).add(" (").add(name.empty() ? type : name);
+        if (name.empty()) all.add(Index{number});
+        all.add(")");
       }
-      all.add(")");
       for (int k = 0; k < inputs; ++k) {
         all.add(k == 0 ? " gets " : " and ").add(shapes[k]);
-        if (from[k].length > 0) all.add(" from ").add(from[k]);
+        if (!from[k].empty()) all.add(" from ").add(from[k]);
       }
       all.add(": ");
     }
     all.add(sentence);
+    if (needed > 0) all.add(" (").add(needed).add(")");
     if (got >= 0) {
       all.add(": Network gives ").add(Index{got});
       if (takes >= 0) all.add(", and it takes ").add(Index{takes});
@@ -100,33 +103,50 @@ struct Diagnosis {
   }
 };
 
-/// The sentence with which a layer, a loss or a statistic refuses inputs of these shapes, or null. It is not a constant
-/// expression where that could not be found out.
-template <class L>
-constexpr char const* refusal_of(L const& part, Shapes in) {
+struct Refusal {
   char const* sentence = nullptr;
-  FirstRefusal const require{&sentence};
+  Index needed = 0;
+};
+/// Why a loss refuses to compare values of this shape, as far as it says so itself.
+template <class L>
+constexpr Refusal refusal_of_loss(L const& loss, Shape const& in) {
+  Refusal refusal{};
+  FirstRefusal const require{&refusal.sentence, &refusal.needed};
+  if constexpr (requires { loss.target_shape(in, require); }) static_cast<void>(loss.target_shape(in, require));
+  return refusal;
+}
+/// Why a layer, a loss or a statistic refuses inputs of these shapes, as far as it says so itself.
+template <class L>
+constexpr Refusal refusal_of(L const& part, Shapes in) {
+  Refusal refusal{};
+  FirstRefusal const require{&refusal.sentence, &refusal.needed};
   if constexpr (Loss<L>) {
-    if (in.size() != 2) return "loss: it compares two values, the network's and the targets";
-    if constexpr (requires { part.target_shape(in[0], require); }) {
-      Shape const target = part.target_shape(in[0], require);
-      if (sentence != nullptr) return sentence;
-      if (target.size() != in[1].size()) return "loss: the targets have a different number of values";
-    } else {
-      if (part.target_shape(in[0]).size() != in[1].size()) return "loss: the targets have a different number of values";
-    }
+    if (in.size() != 2) return {"loss: it compares two values, the network's and the targets"};
+    refusal = refusal_of_loss(part, in[0]);
+    if (refusal.sentence == nullptr && part.target_shape(in[0]).size() != in[1].size())
+      refusal = {"loss: the targets have a different number of values", part.target_shape(in[0]).size()};
   } else if constexpr (Statistic<L>) {
     if constexpr (requires { part.check(in, require); }) part.check(in, require);
   } else if constexpr (OneInput<L>) {
-    if (in.size() != 1) return "it takes one input, neither none nor several";
+    if (in.size() != 1) return {"it takes one input, neither none nor several"};
     if constexpr (requires { part.output_shape(in[0], require); }) static_cast<void>(part.output_shape(in[0], require));
   } else if constexpr (ManyInputs<L>) {
-    if (in.size() > max_inputs) return "it takes at most 8 inputs; to join more, nest several";
+    if (in.size() > max_inputs) return {"it takes at most 8 inputs; to join more, nest several"};
     if constexpr (requires { part.output_shape(in, require); }) static_cast<void>(part.output_shape(in, require));
   } else {
-    if (in.size() > 0) return "it takes no input: it is a source";
+    if (in.size() > 0) return {"it takes no input: it is a source"};
   }
-  return sentence;
+  return refusal;
+}
+template <class L>
+constexpr bool says_itself(L const& part, Shapes in) {
+  return refusal_of(part, in).sentence != nullptr;
+}
+
+// A number, since clang tries an expression only if it leaves no object behind.
+template <class L>
+constexpr Index memory_there(L const& part, View<int const> from, Shapes in) {
+  return node_of(part, from, in).memory;
 }
 
 /// Runs a network's function and finds the first layer that refuses its inputs. After it, shapes mean nothing.
@@ -139,7 +159,7 @@ struct Diagnosing {
   Shape shapes[max_nodes] = {};
   Index input_sizes[max_nodes] = {};
   std::string_view types[max_nodes] = {};
-  Name names[max_nodes] = {};
+  std::string_view names[max_nodes] = {};
 
   constexpr Shape const& shape(int node) const { return shapes[node]; }
   constexpr Index input_size(int node) const { return input_sizes[node]; }
@@ -170,38 +190,37 @@ struct Diagnosing {
       if (found.sentence == nullptr) found.sentence = "name: a layer's name may have at most 47 characters";
       return;
     }
-    names[node] = Name{text};
+    names[node] = text;
   }
   /// What was found, with the names that only the whole function gives.
-  constexpr Diagnosis result() const {
-    Diagnosis all = found;
-    if (found_node < 0) return all;
-    all.name = names[found_node];
-    all.number = 1;
-    for (int i = 0; i < found_node; ++i) all.number += types[i] == all.type && names[i].length == 0;
+  constexpr Diagnosis result() const { return found_node < 0 ? found : about(found_node, found); }
+  /// Adds what is known of a node.
+  constexpr Diagnosis about(int node, Diagnosis all) const {
+    all.place = node - inputs + 1, all.type = types[node], all.name = names[node], all.number = 1;
+    for (int i = 0; i < node; ++i) all.number += types[i] == all.type && names[i].empty();
     return all;
   }
 
  private:
   template <class L>
   constexpr void look_at(L const& part, View<int const> from, Shapes in) {
-    char const* sentence = nullptr;
+    Refusal refusal{};
     bool by_layer = false;
     if constexpr (missing_in<L>() != nullptr) {
-      sentence = missing_in<L>();
+      refusal.sentence = missing_in<L>();
     } else if constexpr (index_of<L>(List{}) < 0) {
-      sentence = "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)";
+      refusal.sentence = "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)";
     } else {
-      if (__builtin_constant_p(refusal_of(part, in) == nullptr)) sentence = refusal_of(part, in);
-      if (sentence == nullptr) {
-        by_layer = !__builtin_constant_p(node_of(part, from, in).memory);
+      // Tentative, because a layer may compute nonsense after it has refused.
+      if (__builtin_constant_p(says_itself(part, in))) refusal = refusal_of(part, in);
+      if (refusal.sentence == nullptr) {
+        by_layer = !__builtin_constant_p(memory_there(part, from, in));
         if (!by_layer) shapes[count] = node_of(part, from, in).shape;
       }
     }
-    if (sentence == nullptr && !by_layer) return;
-    found = {.sentence = by_layer ? "the layer refuses this" : sentence,
-             .place = count - inputs + 1,
-             .type = kind_of<L>(),
+    if (refusal.sentence == nullptr && !by_layer) return;
+    found = {.sentence = by_layer ? "the layer refuses this" : refusal.sentence,
+             .needed = refusal.needed,
              .inputs = static_cast<int>(in.size() < max_inputs ? in.size() : max_inputs),
              .by_layer = by_layer};
     for (int k = 0; k < found.inputs; ++k)
@@ -222,13 +241,17 @@ constexpr bool takes_inputs = [] {
     return n == 1;
   }
 }();
+template <class Net, Inputs in>
+constexpr int node_count() {
+  return counted<Net, in>().nodes;
+}
 /// Whether all layers accept their inputs, ...
 template <class Net, Inputs in>
 constexpr bool shapes_fit = [] {
   if constexpr (!takes_inputs<Net, in.count>) {
     return false;
   } else {
-    return static_cast<bool>(__builtin_constant_p(counted<Net, in>().nodes));
+    return static_cast<bool>(__builtin_constant_p(node_count<Net, in>()));
   }
 }();
 /// ... and whether the graph is right as well.
@@ -251,6 +274,10 @@ constexpr Diagnosis examined() {
   record<Net, in.count>(all, in);
   return all.result();
 }
+template <class Net, Inputs in>
+constexpr int examined_place() {
+  return examined<Net, in>().place;
+}
 /// What is wrong with a network that does not compile.
 template <class Net, Inputs in>
 constexpr Diagnosis diagnosis_of() {
@@ -265,19 +292,50 @@ constexpr Diagnosis diagnosis_of() {
     }
   } else if constexpr (!shapes_fit<Net, in>) {
     Diagnosis all{};
-    if (__builtin_constant_p(examined<Net, in>().place)) all = examined<Net, in>();
+    if (__builtin_constant_p(examined_place<Net, in>())) all = examined<Net, in>();
     if (all.sentence == nullptr) all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
     return all;
   } else {
     auto const& graph = StaticGraph<Net, in>::recorded;
     Diagnosis all{.sentence = graph.problem};
     if (graph.problem_node >= in.count) {
-      all.place = graph.problem_node - in.count + 1;
-      all.name = graph.names[static_cast<std::size_t>(graph.problem_node)];
+      Diagnosing<typename ListOf<Net>::type> names{};
+      record<Net, in.count>(names, in);
+      all = names.about(graph.problem_node, all);
     }
     return all;
   }
 }
+
+#if defined __clang__
+// clang prints the arguments of a call that is not a constant expression, and literals among them as text.
+constexpr bool layer(int place, char const*, char const* because) { return place < 0 ? because : throw because; }
+constexpr bool layer(int place, char const*, Shape, char const* because) { return place < 0 ? because : throw because; }
+constexpr bool layer(int place, char const*, Shape, Shape, char const* because) {
+  return place < 0 ? because : throw because;
+}
+constexpr bool loss(char const*, Shape, char const* because, Index needed) {
+  return needed < 0 ? because : throw because;
+}
+constexpr bool network(char const* because) { return because == nullptr ? true : throw because; }
+constexpr bool network_inputs(int given, int taken, char const* because) {
+  return given == taken ? because : throw because;
+}
+template <int inputs>
+__attribute__((always_inline)) constexpr bool print(Diagnosis const& said) {
+  char const* const name = said.name.empty() ? said.type.data() : said.name.data();
+  if constexpr (inputs < 0) {
+    if (said.objective) return loss(said.type.data(), said.shapes[0], said.sentence, said.needed);
+    return said.got >= 0 ? network_inputs(said.got, said.takes, said.sentence) : network(said.sentence);
+  } else if constexpr (inputs == 0) {
+    return layer(said.place, name, said.sentence);
+  } else if constexpr (inputs == 1) {
+    return layer(said.place, name, said.shapes[0], said.sentence);
+  } else {
+    return layer(said.place, name, said.shapes[0], said.shapes[1], said.sentence);
+  }
+}
+#endif
 
 /// Stands in for a network that does not compile, so that the lines that use it give no further errors.
 struct Placeholder {

@@ -15,33 +15,6 @@
 
 namespace coldpress {
 
-namespace detail {
-#if defined __clang__
-// clang prints the arguments of a call that is not a constant expression, literals among them as text.
-constexpr bool refuse_layer(int place, char const*, char const* because) { return place < 0 ? because : throw because; }
-constexpr bool refuse_layer(int place, char const*, Shape, char const* because) {
-  return place < 0 ? because : throw because;
-}
-constexpr bool refuse_layer(int place, char const*, Shape, Shape, char const* because) {
-  return place < 0 ? because : throw because;
-}
-constexpr bool refuse_network(char const* because) { return because == nullptr ? true : throw because; }
-constexpr bool refuse_network(char const* because, int, int) { return because == nullptr ? true : throw because; }
-#endif
-}  // namespace detail
-
-// Stops compilation with the sentence of a Diagnosis, a constant. It stands in the class that the user names.
-#if defined __clang__
-#define COLDPRESS_PRINT(said)                                                                                   \
-  static_assert(said.place == 0   ? said.got >= 0 ? detail::refuse_network(said.sentence, said.got, said.takes) \
-                                                  : detail::refuse_network(said.sentence)                       \
-                : said.inputs > 1 ? detail::refuse_layer(said.place, said.type.data(), said.shapes[0], said.shapes[1], said.sentence) \
-                : said.inputs > 0 ? detail::refuse_layer(said.place, said.type.data(), said.shapes[0], said.sentence) \
-                                  : detail::refuse_layer(said.place, said.type.data(), said.sentence))
-#else
-#define COLDPRESS_PRINT(said) static_assert(sizeof(NetworkError<said.text()>) > 0)
-#endif
-
 inline namespace COLDPRESS_KERNELS {
 
 /// A network of type Net, which is a Sequential<...> or the Graph<...> of a function. `in` is the shape of one sample,
@@ -447,7 +420,11 @@ template <class Net, Inputs in, class BatchSize, class BackendType>
 requires(!detail::compiles<Net, in>) class Network<Net, in, BatchSize, BackendType>
     : public Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType> {
   static constexpr detail::Diagnosis said = detail::diagnosis_of<Net, in>();
-  COLDPRESS_PRINT(said);
+#if defined __clang__
+  static_assert(detail::print<said.place == 0 ? -1 : said.inputs>(said));
+#else
+  static_assert(sizeof(NetworkError<said.text()>) > 0);
+#endif
   using Base = Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType>;
   using Result = Samples<typename Base::T>;
 
