@@ -7,9 +7,14 @@
 namespace coldpress {
 
 /// The axis that a layer's field names: 0 is the first axis, -1 the last.
-constexpr int axis_of(Shape const& in, int axis) {
+template <class Needs = Require>
+constexpr int axis_of(Shape const& in, int axis, Needs require = {}) {
   int const rank = in.rank();
-  require(in.size() > 0 && axis >= -rank && axis < rank, "axis: the sample has no axis of this number");
+  bool const known = in.size() > 0 && axis >= -rank && axis < rank;
+  require(known, "axis: the sample has no axis of this number");
+  if constexpr (!std::is_same_v<Needs, Require>) {
+    if (!known) return 0;
+  }
   return axis < 0 ? axis + rank : axis;
 }
 

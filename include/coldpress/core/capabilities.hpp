@@ -64,9 +64,9 @@ constexpr bool is_declaration = true;
 template <class L, class T>
 constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true only for functions
 
-#define COLDPRESS_MOVED(name, advice) \
-  static_assert(                      \
-      !requires { requires is_declaration<decltype(&L::name)>; }, "layer: the member " #name " is now " advice)
+#define COLDPRESS_MOVED(name, advice)                               \
+  if constexpr (requires { requires is_declaration<decltype(&L::name)>; }) \
+  return "layer: the member " #name " is now " advice
 #define COLDPRESS_MOVED_TO_TYPE(name, now) \
   COLDPRESS_MOVED(name, "declared by static constexpr Capabilities capabilities{." now "} (core/capabilities.hpp)")
 #define COLDPRESS_MOVED_TO_INPUT(name, now)                                                                   \
@@ -74,9 +74,9 @@ constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true only
                   "declared by constexpr InputCapabilities capabilities_for(Shape const& in) const { return " \
                   "{." now "}; } (core/capabilities.hpp)")
 
-/// Refuses to compile a layer that declares a capability in the earlier form, and says what the new form is.
+/// What a layer that declares a capability in the earlier form has to declare now; null: no capability is.
 template <class L>
-constexpr bool declares_as_before() {
+constexpr char const* declares_as_before() {
   COLDPRESS_MOVED_TO_TYPE(is_view, "is_view = true");
   COLDPRESS_MOVED_TO_TYPE(backward_reads_input, "backward_reads_input = ...");
   COLDPRESS_MOVED_TO_TYPE(backward_reads_output, "backward_reads_output = ...");
@@ -90,7 +90,7 @@ constexpr bool declares_as_before() {
   COLDPRESS_MOVED_TO_INPUT(in_blocks, "image_blocks = ...");
   COLDPRESS_MOVED_TO_INPUT(maxima, "image_maxima = ...");
   COLDPRESS_MOVED_TO_INPUT(apart, "disjoint_windows = ...");
-  return false;
+  return nullptr;
 }
 #undef COLDPRESS_MOVED_TO_INPUT
 #undef COLDPRESS_MOVED_TO_TYPE
@@ -107,28 +107,41 @@ constexpr bool asks_for_its_inputs() {
     return requires(L const& layer, View<Shape const> in) { layer.capabilities_for(in); };
   }
 }
+
+/// What is wrong with the declarations of a layer, as a sentence; null: nothing is.
+template <class L>
+constexpr char const* wrong_declaration() {
+  if constexpr (declares_as_before<L>() != nullptr) {
+    return declares_as_before<L>();
+  } else if constexpr (!asks_for_its_inputs<L>()) {
+    return "layer: capabilities_for must be const and take the Shape of its input, or the Shapes of all inputs";
+  } else if constexpr (requires { L::capabilities; }) {
+    if constexpr (!std::is_same_v<decltype(L::capabilities), Capabilities const>) {
+      return "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}";
+    } else {
+      return nullptr;
+    }
+  } else if constexpr (has_backward_input<L>) {
+    return "layer: a layer with backward_input must declare what that reads: static constexpr Capabilities "
+           "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}";
+  } else {
+    return nullptr;
+  }
+}
 }  // namespace detail
+
+/// Whether the declarations of a layer are right. A part of the concept Layer.
+template <class L>
+constexpr bool declares_well = detail::wrong_declaration<L>() == nullptr;
 
 /// The capabilities that a layer type declares, or the defaults.
 template <class L>
 constexpr Capabilities capabilities_of = [] {
-  static_assert(!detail::declares_as_before<L>());
-  static_assert(detail::asks_for_its_inputs<L>(),
-                "layer: capabilities_for must be const and take the Shape of its input, or the Shapes of all inputs");
-  if constexpr (requires { L::capabilities; }) {
-    static_assert(std::is_same_v<decltype(L::capabilities), Capabilities const>,
-                  "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}");
+  if constexpr (declares_well<L> && requires { L::capabilities; }) {
     return L::capabilities;
   } else {
-    static_assert(!detail::has_backward_input<L>,
-                  "layer: a layer with backward_input must declare what that reads: static constexpr Capabilities "
-                  "capabilities{.backward_reads_input = ..., .backward_reads_output = ...}");
     return Capabilities{};
   }
 }();
-/// Always true, or an error that says what is wrong with the declarations. A part of the concept Layer, so that the
-/// error stands where the layer is used.
-template <class L>
-constexpr bool declares_well = capabilities_of<L>.is_view || true;
 
 }  // namespace coldpress

@@ -62,8 +62,9 @@ struct Axis {
 
 /// Makes an Axis and checks it. `before` and `after` are the numbers of zeros on both sides of the input. With
 /// Rounding::ceil the last window must still begin inside the input or the padding before it (Caffe's rule).
+template <class Needs = Require>
 constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Index after, Index dilation,
-                         Rounding rounding = Rounding::floor) {
+                         Rounding rounding = Rounding::floor, Needs require = {}) {
   constexpr Index most = Index{1} << 30;
   require(filter >= 1 && filter <= most, "window: filter_shape must be from 1 to 2^30 on every axis");
   require(stride >= 1 && stride <= most, "window: stride must be from 1 to 2^30");
@@ -71,6 +72,9 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   require(before >= 0 && after >= 0 && after <= most, "window: padding must be from 0 to 2^30");
   Index const room = in + before + after - ((filter - 1) * dilation + 1);
   require(room >= 0, "window: the filter must not be larger than the padded input");
+  if constexpr (!std::is_same_v<Needs, Require>) {
+    if (stride < 1 || room < 0) return {};
+  }
   Index out = (rounding == Rounding::ceil ? room + stride - 1 : room) / stride + 1;
   while (rounding == Rounding::ceil && (out - 1) * stride >= in + before) --out;
   return {in, out, filter, stride, before, dilation};

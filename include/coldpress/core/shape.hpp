@@ -22,10 +22,27 @@ using Index = std::ptrdiff_t;
 #endif
 }
 
+/// Remembers the first sentence whose condition does not hold. A layer whose output_shape takes its `require` as an
+/// argument can be asked for it, so that the compiler can print the sentence together with the layer's name.
+struct FirstRefusal {
+  char const** sentence;
+  Index* needed;  // the number that a value should have, where the sentence is about one
+  constexpr void operator()(bool holds, char const* why, Index number = 0) const {
+    if (!holds && *sentence == nullptr) *sentence = why, *needed = number;
+  }
+};
+
 /// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
 __attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
   if (!holds) refuse(sentence);
 }
+
+/// The same as an object, the default of that argument.
+struct Require {
+  __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence, Index = 0) const {
+    if (!holds) refuse(sentence);
+  }
+};
 
 struct Shape;
 inline std::string to_string(Shape const& shape);

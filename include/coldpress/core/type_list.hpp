@@ -7,7 +7,9 @@
 namespace coldpress {
 
 template <class... Types>
-struct TypeList {};
+struct TypeList {
+  using Plain = TypeList;  // of a list with a name of its own, which is derived from this
+};
 
 /// Calls f.template operator()<T>() for every type of the list.
 template <class... Types, class F>

@@ -84,7 +84,7 @@ struct VariantOf<TypeList<Types...>> {
 };
 }  // namespace detail
 
-using AnyLoss = detail::VariantOf<BuiltinLosses>::type;
+using AnyLoss = detail::VariantOf<BuiltinLosses::Plain>::type;
 using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 
 /// Everything that a LayerConfig can describe: the built-in layers, losses and statistics, a container, or a custom
@@ -92,7 +92,8 @@ using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 /// alternatives are compiled once, in coldpress::dynamic, because they would cost each program that includes this a
 /// second.
 class LayerType
-    : public detail::Alternatives<BuiltinLayers, BuiltinLosses, BuiltinStatistics, SequentialConfig, Custom>::type {
+    : public detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain,
+                                                    SequentialConfig, Custom>::type {
  public:
   template <class L>
   requires(detail::place_of<L>(static_cast<variant const*>(nullptr)) < std::variant_size_v<variant>) LayerType(L layer)

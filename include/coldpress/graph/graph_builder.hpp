@@ -75,15 +75,14 @@ struct FixedParts {
   FixedList<int, output_count> outputs{};
   int sums = 0;          // the number of sums of all losses and statistics
   int weight_count = 0;  // the number of parameters, counting shared ones once
-  int clash[2] = {};     // the first joined nodes of different shapes; two equal numbers: there are none
 
   /// Stores what else a graph keeps of a layer.
   template <class L>
   constexpr void keep(int, L const&, Sharing const&) {}
   /// This is not a constant expression, so it stops compilation, and the compiler prints the sentence.
   [[noreturn]] static void refuse(char const* sentence, int) { coldpress::refuse(sentence); }
-  constexpr void refuse_join(int first, int second) {
-    if (clash[0] == clash[1]) clash[0] = first, clash[1] = second;
+  [[noreturn]] static void refuse_join(int, int) {
+    coldpress::refuse("an element-wise operation: its two inputs have different shapes");
   }
 };
 
@@ -122,12 +121,7 @@ class GraphBuilder {
   template <class L>
   constexpr int add_node(L const& layer, View<int const> inputs, Shapes in) {
     if constexpr (JoinLayer<L>) {
-      if (in.size() == 2 && in[0] != in[1]) {
-        graph_.refuse_join(inputs[0], inputs[1]);
-        Node unfit{.kind = Node::Kind::join, .shape = in[0]};
-        connect(unfit, inputs);
-        return push(unfit, L::name);
-      }
+      if (in.size() == 2 && in[0] != in[1]) graph_.refuse_join(inputs[0], inputs[1]);
     }
     Node node = node_of(layer, inputs, in);
     if constexpr (!Layer<L>) node.sums = std::exchange(graph_.sums, graph_.sums + sums_of<L>());
@@ -147,14 +141,14 @@ class GraphBuilder {
   constexpr int first_under(std::string_view key, int number) { return keys_.find_or_add(key, number); }
 
   constexpr void name(int node, std::string_view text) {
-    check(std::string_view{at(graph_.names, node)}.empty(), "name: the value already has a name");
-    check(!text.empty(), "name: a name must have at least one character");
-    check(names_.find_or_add(text, node) == node, "two layers have this name");
+    check(std::string_view{at(graph_.names, node)}.empty(), "name: the value already has a name", node);
+    check(!text.empty(), "name: a name must have at least one character", node);
+    check(names_.find_or_add(text, node) == node, "two layers have this name", node);
     at(graph_.names, node) = NodeName{text};
   }
   constexpr void add_output(int node) {
     bool& taken = at(about_, source(node)).is_output;
-    check(!taken, "two outputs are the same value, or views of one");
+    check(!taken, "two outputs are the same value, or views of one", node);
     taken = true;
     at(about_, node).used = true;
     graph_.outputs.push_back(node);
@@ -200,16 +194,16 @@ class GraphBuilder {
     int k = 0;
     for (Parameter const& parameter : parameters) {
       check(parameter.lr_mult >= 0 && parameter.decay_mult >= 0,
-            "layer: a weight's lr_mult and decay_mult must be at least 0");
+            "layer: a weight's lr_mult and decay_mult must be at least 0", node);
       check(parameter.max_norm.norm >= 0 && parameter.max_norm.every > 0,
-            "layer: a weight's max_norm must be at least 0, and its interval at least 1");
+            "layer: a weight's max_norm must be at least 0, and its interval at least 1", node);
       bool const own = other == node || (sharing.parameters >= 0 && k >= sharing.parameters);
       int const same = own ? parameter_count() : at(graph_.first_parameter, other) + k;
-      check(own || (same < parameter_count() && at(graph_.parameter_node, same) == other &&
-                    at(graph_.parameters, same).suffix == parameter.suffix &&
-                    same_order(at(graph_.parameters, same), parameter)),
-            "Shared: layers with the same key need the same parameters, in shape and order");
-      add_parameter(parameter, same);
+      bool const equal = own || (same < parameter_count() && at(graph_.parameter_node, same) == other &&
+                                 at(graph_.parameters, same).suffix == parameter.suffix &&
+                                 same_order(at(graph_.parameters, same), parameter));
+      check(equal, "Shared: layers with the same key need the same parameters, in shape and order", node);
+      add_parameter(parameter, equal ? same : parameter_count());
       ++k;
     }
   }

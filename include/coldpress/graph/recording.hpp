@@ -4,6 +4,7 @@
 // The first run counts. In the second, GraphBuilder records nodes, names and parameters, and this file every layer.
 
 #include <coldpress/graph/graph_builder.hpp>
+#include <coldpress/graph/missing_members.hpp>
 
 namespace coldpress::detail {
 
@@ -21,21 +22,11 @@ constexpr int size_of(TypeList<Layers...>) {
   return sizeof...(Layers);
 }
 
-/// An operand of a join, for the compiler's error message.
-struct Operand {
-  char name[Name::capacity + 1] = {};
-  Shape shape = {};
-};
-/// Stops compilation, with a message that shows which values do not fit each other.
-template <Operand first, Operand second>
-struct Joined {
-  static_assert(first.shape == second.shape, "graph: an element-wise operation joins values of different shapes");
-};
-
 /// The first run, which computes shapes and numbers.
 template <class List>
 struct Counter {
   using Types = List;
+  static constexpr bool accepts_any_type = true;  // and refuses it in add
   Counts<size_of(List{})> counts = {};
   Shape shapes[max_nodes] = {};
   Index input_sizes[max_nodes] = {};
@@ -49,24 +40,26 @@ struct Counter {
   }
   template <class L>
   constexpr int add(L const& layer, View<int const> inputs, Sharing const& = {}) {
-    require(counts.nodes < max_nodes, "graph: there are more than 1024 layers");
-    Shape in[max_inputs] = {};
-    require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
-    for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
-    input_sizes[counts.nodes] = in[0].size();
-    if constexpr (!Layer<L>) {
-      shapes[counts.nodes] = {1};
-    } else if (JoinLayer<L> && inputs.size() == 2) {
-      shapes[counts.nodes] = in[0];  // the second run reports an operand that does not fit
+    if constexpr (missing_in<L>() != nullptr || index_of<L>(List{}) < 0) {
+      refuse("graph: this is not a layer that the network may use");
     } else {
-      shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
-      counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
+      require(counts.nodes < max_nodes, "graph: there are more than 1024 layers");
+      Shape in[max_inputs] = {};
+      require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
+      for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
+      input_sizes[counts.nodes] = in[0].size();
+      if constexpr (!Layer<L>) {
+        shapes[counts.nodes] = node_of(layer, inputs, {in, inputs.size()}).shape;
+      } else {
+        shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
+        counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
+      }
+      ++counts.layers[index_of<L>(List{})];
     }
-    ++counts.layers[index_of<L>(List{})];
     return counts.nodes++;
   }
   constexpr void add_output(int) { ++counts.outputs; }
-  constexpr void name(int, std::string_view) {}
+  constexpr void name(int, std::string_view text) { require(text.size() <= Name::most, "name: it is too long"); }
 };
 
 template <int kind, class L, int n>
@@ -87,7 +80,7 @@ constexpr Stored<kind, L, n> const& stored(Stored<kind, L, n> const& all) {
 /// The result of the second run.
 template <class List, auto counts>
 struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outputs>,
-                  Stores<std::make_integer_sequence<int, size_of(List{})>, List, counts> {
+                  Stores<std::make_integer_sequence<int, size_of(List{})>, typename List::Plain, counts> {
   using Types = List;
   std::array<int, counts.nodes> kind = {}, slot = {};  // per layer: its type, and its index among those of that type
   std::array<Sharing, counts.nodes> sharing = {};
@@ -100,15 +93,11 @@ struct Recorded : FixedParts<Name, counts.nodes, counts.parameters, counts.outpu
     kind[i] = k, slot[i] = store.count, sharing[i] = shared;
     store.list[store.count++] = layer;
   }
-  /// Operand k of the first join whose operands do not fit. If all fit, both operands are equal.
-  constexpr Operand operand(int k) const {
-    Operand operand{};
-    if (this->clash[0] == this->clash[1]) return operand;
-    auto const node = static_cast<std::size_t>(this->clash[k]);
-    Name const name = this->names[node].length > 0 ? this->names[node] : Name{"input"};
-    for (int i = 0; i < name.length; ++i) operand.name[i] = name.text[i];
-    operand.shape = this->nodes[node].shape;
-    return operand;
+  /// What is wrong with the graph, and with which node; null: nothing is. The first problem is kept.
+  char const* problem = nullptr;
+  int problem_node = -1;
+  constexpr void refuse(char const* sentence, int node) {
+    if (problem == nullptr) problem = sentence, problem_node = node;
   }
 };
 

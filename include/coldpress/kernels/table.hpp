@@ -118,8 +118,8 @@ struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : Common
                                                                           JoinGradientKernels<Layers>... {};
 
 /// Forward passes and losses.
-using Table = BasicTable<BuiltinLayers, BuiltinLosses>;
+using Table = BasicTable<BuiltinLayers::Plain, BuiltinLosses::Plain>;
 /// Backward passes and updates.
-using TrainingTable = BasicTrainingTable<BuiltinLayers, BuiltinOptimizers>;
+using TrainingTable = BasicTrainingTable<BuiltinLayers::Plain, BuiltinOptimizers>;
 
 }  // namespace coldpress::cpu

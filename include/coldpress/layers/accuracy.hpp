@@ -16,7 +16,8 @@ struct Accuracy {
 
   static constexpr int sums = 2;  // correct positions, and all positions
   constexpr Index classes(Shape const& in) const { return in[axis_of(in, axis)]; }
-  constexpr void check(Shapes in) const {
+  template <class Needs = Require>
+  constexpr void check(Shapes in, Needs require = {}) const {
     require(in.size() == 2, "accuracy: reads two values, scores and labels");
     require(in[1].size() == Along{in[0], axis}.lines(), "accuracy: there must be one label at each position");
   }

@@ -13,8 +13,9 @@ struct Argmax {
   static constexpr std::string_view name = "argmax";
   int axis = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
-    require(in[axis_of(in, axis)] <= Index{1} << 24, "argmax: a place beyond 2^24 is no float");
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    require(in[axis_of(in, axis, require)] <= Index{1} << 24, "argmax: a place beyond 2^24 is no float");
     return with_extent(in, axis, 1);
   }
 

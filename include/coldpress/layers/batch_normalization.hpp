@@ -22,7 +22,8 @@ struct BatchNormalization {
   float momentum = 0.1f;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.size() > 0, "batch_normalization: the input has no values");
     require(epsilon > 0, "batch_normalization: epsilon must be above 0");
     require(momentum > 0 && momentum < 1, "batch_normalization: momentum must be above 0 and below 1");

@@ -12,7 +12,8 @@ struct BinaryAccuracy {
   bool report_error = false;  // report 1 - accuracy
 
   static constexpr int sums = 2;  // correct values, and all values
-  constexpr void check(Shapes in) const {
+  template <class Needs = Require>
+  constexpr void check(Shapes in, Needs require = {}) const {
     require(in.size() == 2 && in[0].size() == in[1].size(),
             "binary_accuracy: reads two values of equal size, predictions and targets");
     require(is_finite(threshold), "binary_accuracy: the threshold must be a finite number");

@@ -19,16 +19,21 @@ struct ChannelPooling {
   PerAxis padding = 0;  // before and after the values: one number for both, or one for each
   int axis = 0;
 
-  constexpr Axis window(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Axis window(Shape const& in, Needs require = {}) const {
     require(mode == PoolingMode::max || mode == PoolingMode::average, "channel_pooling: mode is not one of its type");
     require(padding.count <= 2, "channel_pooling: padding is before and after, there is no third");
     require(filter_size <= Index{1} << 24, "channel_pooling: filter_size must be at most 2^24");
-    Axis const made = make_axis(in[axis_of(in, axis)], filter_size, stride, padding[0], padding[1], 1, Rounding::ceil);
+    Axis const made = make_axis(in[axis_of(in, axis, require)], filter_size, stride, padding[0], padding[1], 1, Rounding::ceil,
+                                require);
     require(padding[0] < filter_size && padding[1] < filter_size,
             "channel_pooling: padding must be less than filter_size, so that each window has a value");
     return made;
   }
-  constexpr Shape output_shape(Shape const& in) const { return with_extent(in, axis, window(in).out); }
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    return with_extent(in, axis, window(in, require).out);
+  }
   constexpr Index memory(Shape const& in) const {  // the tap of its window that each output came from
     return mode == PoolingMode::max ? output_shape(in).size() : 0;
   }

@@ -14,9 +14,10 @@ struct Concat {
   static constexpr std::string_view name = "concat";
   int axis = 0;
 
-  constexpr Shape output_shape(Shapes in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
     require(in.size() >= 2 && in.size() <= 8, "concat: takes two to eight inputs");
-    int const along = axis_of(in[0], axis);
+    int const along = axis_of(in[0], axis, require);
     Shape out = in[0];
     out.extents[along] = 0;
     for (Shape const& shape : in) {

@@ -26,20 +26,22 @@ struct Convolution {
   Weight weight = {}, bias = {};  // initially Glorot, and 0
 
   /// The geometry for a sample shape that output_shape has accepted; the checks, which take time, are there.
-  __attribute__((always_inline)) constexpr ConvolutionGeometry geometry(Shape const& in) const {
+  template <class Needs = Require>
+  __attribute__((always_inline)) constexpr ConvolutionGeometry geometry(Shape const& in, Needs require = {}) const {
     int const rank = in.rank();
     bool const sequence = rank < 3;
     ConvolutionGeometry g{sequence ? in[rank - 1] : in[0], num_output, groups, {}, {}, sequence};
     if (sequence) {
       Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], spacing = dilation[0];
-      g.height = make_axis(steps, filter, stride[0], (filter - 1) * spacing, 0, spacing);
+      g.height = make_axis(steps, filter, stride[0], (filter - 1) * spacing, 0, spacing, Rounding::floor, require);
     } else {
-      g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0]);
-      g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1]);
+      g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0], Rounding::floor, require);
+      g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1], Rounding::floor, require);
     }
     return g;
   }
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     int const rank = in.rank();
     require(in.size() > 0 && rank <= 3,
             "convolution: the input must be {channels, height, width}, or a sequence {steps, features}");
@@ -56,7 +58,7 @@ struct Convolution {
       require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
               "convolution: an image has two axes: no field may have three numbers");
     }
-    ConvolutionGeometry const g = geometry(in);
+    ConvolutionGeometry const g = geometry(in, require);
     Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
     require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return rank == 1   ? Shape{num_output}

@@ -18,7 +18,8 @@ struct Crop {
   bool random_crop = false, random_mirror = false;
   std::uint64_t seed = 42;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     int const rank = in.rank();
     require(in.size() > 0 && rank >= 2, "crop: the input must end in {height, width}");
     require(size.count <= 2, "crop: size is a height and a width, there is no third");

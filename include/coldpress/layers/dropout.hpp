@@ -35,7 +35,8 @@ struct Dropout {
   float probability = 0.75f;
   std::uint64_t seed = 42;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(probability >= 0 && probability < 1, "dropout: probability must be at least 0 and below 1");
     return in;
   }

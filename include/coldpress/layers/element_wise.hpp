@@ -67,7 +67,8 @@ struct DivideOp {
 };
 
 namespace detail {
-constexpr Shape joined_shape(Shapes in) {
+template <class Needs>
+constexpr Shape joined_shape(Shapes in, Needs require) {
   require(in.size() == 2, "an element-wise operation takes two inputs");
   require(in[0] == in[1], "an element-wise operation: its two inputs have different shapes");
   return in[0];
@@ -77,28 +78,40 @@ constexpr Shape joined_shape(Shapes in) {
 /// y = a + b, element by element (Mocha's ElementWise). In an expression, write a + b.
 struct Add {
   static constexpr std::string_view name = "add";
-  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
   constexpr AddOp join() const { return {}; }
   bool operator==(Add const&) const = default;
 };
 /// y = a - b, element by element.
 struct Subtract {
   static constexpr std::string_view name = "subtract";
-  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
   constexpr SubtractOp join() const { return {}; }
   bool operator==(Subtract const&) const = default;
 };
 /// y = a b, element by element.
 struct Multiply {
   static constexpr std::string_view name = "multiply";
-  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
   constexpr MultiplyOp join() const { return {}; }
   bool operator==(Multiply const&) const = default;
 };
 /// y = a / b, element by element.
 struct Divide {
   static constexpr std::string_view name = "divide";
-  constexpr Shape output_shape(Shapes in) const { return detail::joined_shape(in); }
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
   constexpr DivideOp join() const { return {}; }
   bool operator==(Divide const&) const = default;
 };

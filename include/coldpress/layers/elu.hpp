@@ -24,7 +24,8 @@ struct ELU {
   static constexpr std::string_view name = "elu";
   float alpha = 1;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(alpha >= 0 && is_finite(alpha), "elu: alpha must be a finite number of at least 0");
     return in;
   }

@@ -19,7 +19,8 @@ struct Embedding {
   Index vocabulary = 256, features = 16;
   Weight weight = {};
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(vocabulary >= 1 && vocabulary <= Index{1} << 24, "embedding: vocabulary must be from 1 to 2^24");
     require(features >= 1, "embedding: features must be at least 1");
     require(in.size() > 0, "embedding: the input has no values");

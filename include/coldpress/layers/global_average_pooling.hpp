@@ -12,7 +12,8 @@ namespace coldpress {
 struct GlobalAveragePooling {
   static constexpr std::string_view name = "global_average_pooling";
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.size() > 0, "global_average_pooling: the input has no values");
     return {in[0]};
   }

@@ -16,7 +16,8 @@ struct LayerNormalization {
   float epsilon = 1e-5f;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.size() > 0, "layer_normalization: the input has no values");
     require(epsilon > 0, "layer_normalization: epsilon must be above 0");
     return in;

@@ -24,7 +24,8 @@ struct LeakyReLU {
   static constexpr std::string_view name = "leaky_relu";
   float slope = 0.01f;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(slope >= 0 && is_finite(slope), "leaky_relu: slope must be a finite number of at least 0");
     return in;
   }

@@ -25,7 +25,8 @@ struct LRN {
   float scale = 1, shift = 1, power = 0.75f;
   LRNMode mode = LRNMode::across;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.size() > 0, "lrn: the input has no values");
     require(size >= 1 && size <= Index{1} << 20, "lrn: size must be from 1 to 2^20");
     require(mode == LRNMode::across || mode == LRNMode::within, "lrn: mode is not one of its type");

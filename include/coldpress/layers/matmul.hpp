@@ -13,8 +13,9 @@ struct MatMul {
   bool transpose = false;  // whether b is transposed
   float scale = 1;
 
-  constexpr Shape output_shape(Shapes in) const {
-    Extents const e = extents(in);
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    Extents const e = extents(in, require);
     require(scale >= -3.4028234e38f && scale <= 3.4028234e38f, "product: scale must be a finite number");
     Shape out = in[0];
     out.extents[out.rank() - 1] = e.n;
@@ -62,7 +63,8 @@ struct MatMul {
     Index matrices, m, k, n;
     constexpr Index products() const { return matrices * m * k * n; }
   };
-  constexpr Extents extents(Shapes in) const {
+  template <class Needs = Require>
+  constexpr Extents extents(Shapes in, Needs require = {}) const {
     require(in.size() == 2, "product: takes two inputs");
     int const rank = in[0].rank();
     require(rank >= 2 && in[1].rank() == rank, "product: the inputs must be matrices, and of one rank");

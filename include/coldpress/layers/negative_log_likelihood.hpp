@@ -14,9 +14,11 @@ struct NegativeLogLikelihood {
   Index num_classes = 10;
   float loss_weight = 1;  // a factor of the value and the gradient
 
-  constexpr Shape target_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape target_shape(Shape const& in, Needs require = {}) const {
     check_loss_weight(loss_weight);
-    require(in.size() == num_classes, "negative_log_likelihood: the network's output must have num_classes values");
+    require(in.size() == num_classes, "negative_log_likelihood: the network's output must have num_classes values",
+            num_classes);
     return {1};
   }
   static constexpr Target target = Target::label;

@@ -17,9 +17,10 @@ struct Onehot {
   Index num_classes = 10;
   int axis = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(num_classes >= 1 && num_classes <= Index{1} << 24, "onehot: num_classes must be from 1 to 2^24");
-    require(in[axis_of(in, axis)] == 1, "onehot: the axis must have one value, the number of a class");
+    require(in[axis_of(in, axis, require)] == 1, "onehot: the axis must have one value, the number of a class");
     return with_extent(in, axis, num_classes);
   }
 

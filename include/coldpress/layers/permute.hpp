@@ -43,7 +43,8 @@ struct Permute {
   static constexpr std::string_view name = "permute";
   Axes axes = {};
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(axes.count == 0 || axes.count == in.rank(), "permute: names another number of axes than the input has");
     Shape out{};
     bool seen[Axes::max] = {};

@@ -19,7 +19,8 @@ struct Pooling {
   Rounding rounding = Rounding::floor;  // of the output's extents; floor as in Juice, Mocha and Caffe round up
   bool count_padding = false;
 
-  constexpr PoolingGeometry geometry(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr PoolingGeometry geometry(Shape const& in, Needs require = {}) const {
     int const axes = in.rank() - 1;
     require((mode == PoolingMode::max || mode == PoolingMode::average) &&
                 (rounding == Rounding::floor || rounding == Rounding::ceil),
@@ -32,7 +33,7 @@ struct Pooling {
     Index taps = 1;
     auto const window = [&](int axis) {
       Index const filter = filter_shape[axis], zeros = padding[axis];
-      Axis const made = make_axis(in[1 + axis], filter, stride[axis], zeros, zeros, 1, rounding);
+      Axis const made = make_axis(in[1 + axis], filter, stride[axis], zeros, zeros, 1, rounding, require);
       require(zeros < filter, "pooling: padding must be less than the filter, so that each window has a value");
       require(filter <= (Index{1} << 30) / taps, "pooling: a window has more than 2^30 values");
       taps *= filter;
@@ -43,8 +44,9 @@ struct Pooling {
     g.width = window(axes - 1);
     return g;
   }
-  constexpr Shape output_shape(Shape const& in) const {
-    PoolingGeometry const g = geometry(in);
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    PoolingGeometry const g = geometry(in, require);
     return in.rank() == 3 ? Shape{g.planes, g.height.out, g.width.out}
                           : Shape{g.planes, g.depth.out, g.height.out, g.width.out};
   }

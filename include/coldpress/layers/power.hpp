@@ -42,7 +42,8 @@ struct Power {
   static constexpr std::string_view name = "power";
   float power = 1, scale = 1, shift = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(is_finite(power) && is_finite(scale) && is_finite(shift),
             "power: power, scale and shift must be finite numbers");
     return in;

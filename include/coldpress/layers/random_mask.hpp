@@ -12,7 +12,8 @@ struct RandomMask {
   float probability = 0.5f;
   std::uint64_t seed = 42;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(probability >= 0 && probability < 1, "random_mask: probability must be at least 0 and below 1");
     return in;
   }

@@ -18,9 +18,11 @@ struct Reduce {
   ReduceOperation operation = ReduceOperation::sum;
   int axis = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(operation == ReduceOperation::sum || operation == ReduceOperation::mean,
             "reduce: operation is not one of its type");
+    axis_of(in, axis, require);
     return without_axis(in, axis);
   }
 

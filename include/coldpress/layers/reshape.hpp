@@ -11,8 +11,9 @@ struct Reshape {
   static constexpr Capabilities capabilities{.is_view = true};
   Shape shape;
 
-  constexpr Shape output_shape(Shape const& in) const {
-    require(shape.size() == in.size(), "reshape: the shapes must have equally many values");
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    require(shape.size() == in.size(), "reshape: the shapes must have equally many values", shape.size());
     return shape;
   }
   bool operator==(Reshape const&) const = default;

@@ -29,8 +29,9 @@ struct Rnn {
   std::uint64_t truncation = 0;            // steps that a gradient flows back, counted from the last step; 0: all
   Weight weight = {};                      // initially Glorot; a filler applies to the matrices, biases start at zero
 
-  constexpr Shape output_shape(Shape const& in) const {
-    check(in);
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    check(in, require);
     if (output == RnnOutput::sequence) return {steps(in), units()};
     return output == RnnOutput::last_step ? Shape{units()} : Shape{units(), num_layers};
   }
@@ -142,7 +143,8 @@ struct Rnn {
     return {gates_of(rnn_type), features(in), hidden_size,
             num_layers,         directions(), input_mode == InputMode::skip_input};
   }
-  constexpr void check(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr void check(Shape const& in, Needs require = {}) const {
     require(in.rank() > 0, "rnn: the input has no values");
     for (int axis = 1; in.rank() > 2 && axis < in.rank(); ++axis)
       require(in[axis] == 1, "rnn: a sample is {steps, features}, or {features, 1, ...} with one step");

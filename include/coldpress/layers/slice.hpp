@@ -14,8 +14,9 @@ struct Slice {
   static constexpr std::string_view name = "slice";
   int axis = 0, begin = 0, end = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
-    Index const extent = in[axis_of(in, axis)], from = first(extent), to = end > 0 ? end : extent + end;
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    Index const extent = in[axis_of(in, axis, require)], from = first(extent), to = end > 0 ? end : extent + end;
     require(from >= 0 && from < to && to <= extent, "slice: begin and end must enclose a part of the axis");
     return with_extent(in, axis, to - from);
   }

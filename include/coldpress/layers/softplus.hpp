@@ -26,7 +26,8 @@ struct Softplus {
   static constexpr std::string_view name = "softplus";
   float beta = 1;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(beta > 0 && is_finite(beta), "softplus: beta must be a finite number above 0");
     return in;
   }

@@ -24,7 +24,8 @@ struct Threshold {
   static constexpr std::string_view name = "threshold";
   float epsilon = 0;
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(is_finite(epsilon), "threshold: epsilon must be a finite number");
     return in;
   }

@@ -15,7 +15,8 @@ struct TiedLinear {
   Index output_size = 10;
   Weight weight = {}, bias = {};
 
-  constexpr Shape output_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.rank() > 0, "tied_linear: the input has no values");
     require(output_size > 0, "tied_linear: output_size must be at least 1");
     return {output_size};

@@ -21,7 +21,8 @@ struct Wasserstein {
   float power = 1;
   float loss_weight = 1;  // a factor of the value and the gradients
 
-  constexpr Shape target_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape target_shape(Shape const& in, Needs require = {}) const {
     check_loss_weight(loss_weight);
     require(lambda > 0 && lambda <= 100, "wasserstein: lambda must be above 0 and at most 100");
     require(power > 0 && is_finite(power), "wasserstein: power must be a finite number above 0");

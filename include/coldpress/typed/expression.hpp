@@ -20,8 +20,9 @@ namespace detail {
 template <class Recorder, class L, std::size_t n>
 constexpr Value<Recorder> add(L const& layer, std::array<Value<Recorder>, n> const& inputs, Recorder* recorder,
                               Sharing sharing = {}) {
-  static_assert(index_of<L>(typename Recorder::Types{}) >= 0,
-                "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)");
+  if constexpr (!requires { Recorder::accepts_any_type; })
+    static_assert(index_of<L>(typename Recorder::Types{}) >= 0,
+                  "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)");
   int nodes[n > 0 ? n : 1] = {};
   for (std::size_t k = 0; k < n; ++k) nodes[k] = inputs[k].node;
   return {recorder, recorder->add(layer, View<int const>{nodes, n}, sharing)};
@@ -41,11 +42,21 @@ constexpr Value<Recorder> source(L const& layer, Value<Recorder> x) {
   return detail::add(layer, std::array<Value<Recorder>, 0>{}, x.recorder);
 }
 
+namespace detail {
+template <class L>
+concept PlainLayer = OneInput<L> && !requires { L::is_container; } && !requires { L::inner; };
+}
+
 /// Applies a layer: x | layer.
+template <class Recorder, detail::PlainLayer L>
+constexpr Value<Recorder> operator|(Value<Recorder> x, L const& layer) {
+  return detail::add(layer, std::array{x}, x.recorder);
+}
+
+/// What is not a layer with one input is refused where layers are counted (typed/diagnosis.hpp), because a compiler
+/// would answer a missing operator with a list of all operators.
 template <class Recorder, class L>
-requires(
-    OneInput<L> && !requires { L::is_container; } && !requires { L::inner; }) constexpr Value<Recorder>
-operator|(Value<Recorder> x, L const& layer) {
+requires(!detail::PlainLayer<L> && requires { Recorder::accepts_any_type; }) constexpr Value<Recorder> operator|(Value<Recorder> x, L const& layer) {
   return detail::add(layer, std::array{x}, x.recorder);
 }
 
@@ -101,6 +112,7 @@ template <class Function, class List>
 struct Expression {
   using Layers = List;
   template <class... Recorders>
+  requires std::is_invocable_v<Function, Value<Recorders>...>
   constexpr auto operator()(Value<Recorders>... inputs) const {
     return Function{}(inputs...);
   }

@@ -10,21 +10,10 @@
 #include <coldpress/run/passes.hpp>
 #include <coldpress/run/samples.hpp>
 #include <coldpress/typed/default_backend.hpp>
+#include <coldpress/typed/diagnosis.hpp>
 #include <coldpress/typed/linked_program.hpp>
 
 namespace coldpress {
-
-namespace detail {
-/// Checks the shapes of all layers of a Sequential. Those of a function are checked when it runs.
-template <class Net>
-constexpr bool makes_something(Shape const& in) {
-  if constexpr (requires { Net::function; }) {
-    return true;
-  } else {
-    return Net{}.output_shape(in).size() > 0;
-  }
-}
-}  // namespace detail
 
 inline namespace COLDPRESS_KERNELS {
 
@@ -33,9 +22,6 @@ inline namespace COLDPRESS_KERNELS {
 /// time. Functions throw ShapeError if an input is not a whole number of samples.
 template <class Net, Inputs in, class BatchSize = DynamicBatch, class BackendType = DefaultBackend>
 class Network {
-  static_assert(detail::makes_something<Net>(in[0]));           // first, for a short error message: checks the shapes,
-  static_assert(StaticGraph<Net, in>::parameters.owners >= 0);  // and this the names and parameters
-
  public:
   using Backend = typename ComputingOf<BackendType>::type;
   using Transfer = HostTransfer<BackendType>;
@@ -427,6 +413,39 @@ class Network {
   State state_{transfer_};
   [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_{transfer_};
   std::uint64_t seed_;
+};
+
+/// A network that does not compile. It says why, and accepts whatever else the program does with it.
+template <class Net, Inputs in, class BatchSize, class BackendType>
+requires(!detail::compiles<Net, in>) class Network<Net, in, BatchSize, BackendType>
+    : public Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType> {
+  static constexpr detail::Diagnosis said = detail::diagnosis_of<Net, in>();
+#if defined __clang__
+  static_assert(detail::print<said.place == 0 ? -1 : said.inputs>(said));
+#else
+  static_assert(sizeof(NetworkError<said.text()>) > 0);
+#endif
+  using Base = Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType>;
+  using Result = Samples<typename Base::T>;
+
+ public:
+  static constexpr bool is_wrong = true;
+  template <class... Any>
+  explicit Network(Any const&...);
+  template <class... Any>
+  Result forward(Any const&...) const;
+  template <class... Any>
+  Result evaluate(Any const&...) const;
+  template <class... Any>
+  Result step(Any const&...) const;
+  template <class... Any>
+  Result forward_training(Any const&...) const;
+  template <class... Any>
+  Result backward(Any const&...) const;
+  template <FixedString name, class... Any>
+  Result output(Any const&...) const;
+  template <FixedString name>
+  double statistic() const;
 };
 
 }  // namespace COLDPRESS_KERNELS

@@ -6,13 +6,17 @@
 
 namespace coldpress {
 
+/// All layers that a function may use. It is a type with a name of its own, for short messages of the compiler.
+template <class... More>
+struct LayersOfGraph : detail::Union<typename BuiltinLayers::Plain, typename BuiltinLosses::Plain,
+                                     typename BuiltinStatistics::Plain, TypeList<More...>>::type {};
+
 /// Makes a network from an ordinary function of its inputs, which the compiler runs: constexpr auto net = graph([](auto
 /// image) { return image | Linear{10}; }), and then Network<Graph<net>, Shape{784}>. `More` are the layers that are not
 /// built in.
 template <class... More, class Function>
 constexpr auto graph(Function) {
-  using All = typename detail::Union<BuiltinLayers, BuiltinLosses, BuiltinStatistics, TypeList<More...>>::type;
-  return Expression<Function, All>{};
+  return Expression<Function, LayersOfGraph<More...>>{};
 }
 
 // Element-wise operations on two values of the same shape.

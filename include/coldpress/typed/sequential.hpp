@@ -5,7 +5,7 @@
 
 namespace coldpress {
 
-template <Layer auto... layers>
+template <auto... layers>
 struct Sequential {
   static constexpr bool is_container = true;
   static constexpr std::string_view name = "sequential";
@@ -99,6 +99,13 @@ requires requires { L::inner; }
 struct LayersOf<L> : LayersOf<std::remove_cvref_t<decltype(L::inner)>> {};
 template <auto expression>
 struct LayersOf<Graph<expression>> {
+  using type = typename decltype(Graph<expression>::function)::Layers::Plain;
+};
+/// The list of a network's layers: for a function the type with a short name.
+template <class Net>
+struct ListOf : LayersOf<Net> {};
+template <auto expression>
+struct ListOf<Graph<expression>> {
   using type = typename decltype(Graph<expression>::function)::Layers;
 };
 template <auto... layers>

@@ -15,13 +15,59 @@ namespace detail {
 template <class Net, auto loss>
 constexpr Shape target_shape() {
   if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
-    Shape const target = loss.target_shape(Net::output_shape);
-    require(target.size() > 0, "Solver: the loss has no target");
-    return target;
+    return loss.target_shape(Net::output_shape);
   } else {
     return {};
   }
 }
+
+/// Whether a loss gives targets for values of a shape.
+template <class L>
+constexpr bool has_targets(L const& loss, Shape const& in) {
+  return loss.target_shape(in).size() > 0;
+}
+/// What is wrong with a solver. The network itself is right.
+template <class Net, auto loss, SolverOptions options>
+constexpr Diagnosis solver_diagnosis() {
+  using L = std::remove_cvref_t<decltype(loss)>;
+  if constexpr (std::is_same_v<L, OwnLosses>) {
+    if (!Net::Graph::has_losses) return {.sentence = "Solver: the network has no losses of its own"};
+  } else if constexpr (!Loss<L>) {
+    char const* why = "Solver: needs a loss, or OwnLosses{}";
+    if constexpr (resembles_loss<L>) why = missing_in_loss<L>();
+    return {.sentence = why, .objective = true, .type = kind_of<L>(), .inputs = 1, .shapes = {Net::output_shape}};
+  } else {
+    Diagnosis all{.objective = true, .type = kind_of<L>(), .inputs = 1, .shapes = {Net::output_shape}};
+    if (__builtin_constant_p(refusal_of_loss(loss, Net::output_shape).needed)) {
+      Refusal const refusal = refusal_of_loss(loss, Net::output_shape);
+      all.sentence = refusal.sentence, all.needed = refusal.needed;
+    }
+    if (all.sentence != nullptr) return all;
+    all.sentence = "Solver: the loss refuses this";
+    if (!__builtin_constant_p(has_targets(loss, Net::output_shape))) return all;
+    all.sentence = "Solver: the loss has no target";
+    if (!has_targets(loss, Net::output_shape)) return all;
+  }
+  if (!Net::trains) return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
+  if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
+  if (!options.sane())
+    return {.sentence = "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one"};
+  return {};
+}
+template <class Net>
+constexpr bool is_wrong = requires { Net::is_wrong; };
+template <class Net, auto loss, SolverOptions options>
+constexpr bool solves = [] {
+#if defined __CUDACC__
+  return true;
+#else
+  if constexpr (is_wrong<Net>) {
+    return false;
+  } else {
+    return solver_diagnosis<Net, loss, options>().sentence == nullptr;
+  }
+#endif
+}();
 }  // namespace detail
 
 /// Trains `Net`, a Network. The solver borrows the network, which must neither move nor end before the solver does.
@@ -30,10 +76,6 @@ constexpr Shape target_shape() {
 template <class Net, auto loss, auto optimizer_value = Sgd{}, SolverOptions solver_options = SolverOptions{}>
 class Solver {
   static constexpr bool has_target = Loss<std::remove_cvref_t<decltype(loss)>>;
-  static_assert(has_target || std::is_same_v<std::remove_cvref_t<decltype(loss)>, OwnLosses>,
-                "Solver: needs a loss, or OwnLosses{}");
-  static_assert(detail::target_shape<Net, loss>().rank() >= 0);  // checked first, for a short error
-  static_assert(has_target || Net::Graph::has_losses, "Solver: the network has no losses of its own");
 
  public:
   using T = typename Net::T;
@@ -46,9 +88,6 @@ class Solver {
   /// Whether gradients go straight into the parameters.
   static constexpr bool fused =
       fuses_update(options) && !Net::Graph::shares && fuses_update_of<typename Net::Backend, Optimizer>;
-  static_assert(Net::trains, "Solver: this network's backend stores rounded weights, which are only for inference");
-  static_assert(Net::weight_count > 0, "Solver: the network has no parameters; there is nothing to train");
-  static_assert(options.sane(), "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one");
 
   explicit Solver(Net& net)
       : net_(net),
@@ -237,6 +276,59 @@ class Solver {
   Progress progress_;
   T loss_{};  // of the last step, if the host knows it
   std::array<bool, Net::Graph::parameter_count> frozen_{};
+};
+
+namespace detail {
+/// Prints nothing if the network was wrong, which has then been said.
+template <class Net, auto loss, SolverOptions options>
+constexpr Diagnosis solver_says() {
+  if constexpr (is_wrong<Net>) {
+    return {};
+  } else {
+    return solver_diagnosis<Net, loss, options>();
+  }
+}
+}  // namespace detail
+
+/// A solver that does not compile. It says why, and accepts whatever else the program does with it.
+template <class Net, auto loss, auto optimizer_value, SolverOptions solver_options>
+requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, optimizer_value, solver_options> {
+  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
+#if defined __clang__
+  static_assert(said.sentence == nullptr || detail::print<-1>(said));
+#else
+  static_assert(said.sentence == nullptr || sizeof(NetworkError<said.text()>) > 0);
+#endif
+
+ public:
+  using T = typename Net::T;
+  using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
+  static constexpr bool is_wrong = true;
+  template <class... Any>
+  explicit Solver(Any&...);
+  template <class... Any>
+  T train_minibatch(Any const&...);
+  template <FixedString... name>
+  Samples<T> output() const;
+  template <FixedString name>
+  T loss_value() const;
+  template <FixedString name>
+  double statistic() const;
+  void reset_statistics();
+  std::span<T> gradients();
+  std::span<T> state(int s);
+  void reserve(Index batch);
+  void check_finite() const;
+  Optimizer& optimizer();
+  Net& network() const;
+  void freeze(std::string_view name);
+  void unfreeze(std::string_view name);
+  void freeze_all();
+  void unfreeze_all();
+  std::uint64_t step() const;
+  Progress progress() const;
+  void set_progress(Progress progress);
+  Index minibatch_size = 0;
 };
 
 }  // namespace coldpress

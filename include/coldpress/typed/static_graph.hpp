@@ -5,15 +5,21 @@
 
 namespace coldpress {
 
+namespace detail {
+/// The numbers of a network's parts, from the first run.
+template <class Net, Inputs in>
+constexpr auto counted() {
+  Counter<typename ListOf<Net>::type> counter{};
+  record<Net, in.count>(counter, in);
+  return counter.counts;
+}
+}  // namespace detail
+
 /// The nodes of Net for samples of shapes `in`. The inputs come first; after them, node i is layer<i>.
 template <class Net, Inputs in>
 struct StaticGraph {
-  using Types = typename detail::LayersOf<Net>::type;
-  static constexpr auto counts = [] {
-    detail::Counter<Types> counter{};
-    detail::record<Net, in.count>(counter, in);
-    return counter.counts;
-  }();
+  using Types = typename detail::ListOf<Net>::type;
+  static constexpr auto counts = detail::counted<Net, in>();
   static constexpr auto recorded = [] {
     detail::Recorded<Types, counts> all{};
     detail::GraphBuilder<detail::Recorded<Types, counts>> builder{all};
@@ -21,7 +27,6 @@ struct StaticGraph {
     builder.finish();
     return all;
   }();
-  static_assert(sizeof(detail::Joined<recorded.operand(0), recorded.operand(1)>) > 0);
 
   static constexpr int sums = recorded.sums;  // the number of sums of all losses and statistics
   static constexpr int size = counts.nodes, inputs = in.count, parameter_count = counts.parameters;

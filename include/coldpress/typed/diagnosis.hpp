@@ -1,0 +1,349 @@
+// What is wrong with a network, as one sentence that the compiler prints.
+#pragma once
+
+// The error itself is in typed/network.hpp and typed/solver.hpp, which programs include directly: each header in between
+// would be another line of the message. Nothing here is instantiated for a network that is right, except compiles<>.
+
+#include <coldpress/typed/static_graph.hpp>
+
+namespace coldpress {
+
+/// A text that the compiler composes and prints as part of a type's name.
+struct Sentence {
+  static constexpr int most = 480;
+  char text[most];
+
+  constexpr int length() const {
+    int n = 0;
+    while (n < most && text[n] != 0) ++n;
+    return n;
+  }
+  constexpr Sentence& add(std::string_view more) {
+    int n = length();
+    for (char const c : more) {
+      if (n < most - 1) text[n++] = c;
+    }
+    return *this;
+  }
+  constexpr Sentence& add(Index number) {
+    if (number < 0) add("-"), number = -number;
+    char digits[20] = {};
+    int first = 20;
+    do digits[--first] = static_cast<char>('0' + number % 10), number /= 10;
+    while (number > 0);
+    return add({digits + first, static_cast<std::size_t>(20 - first)});
+  }
+  constexpr Sentence& add(Shape const& shape) {
+    add("{");
+    for (int axis = 0; axis < shape.rank(); ++axis) add(axis ? ", " : "").add(shape[axis]);
+    return add("}");
+  }
+};
+
+/// g++ prints this name, and with it the sentence, in its error. It has no definition, which is the error.
+template <Sentence sentence>
+struct NetworkError;
+
+namespace detail {
+
+/// The name of a type as the compiler writes it.
+template <class L>
+constexpr std::string_view type_text() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("L = ") + 4);
+  return text.substr(0, text.find_first_of(";]"));
+}
+/// The name of a layer's type in messages: its `name`, or that of the C++ type.
+template <class L>
+constexpr std::string_view kind_of() {
+  if constexpr (requires { { L::name } -> std::convertible_to<std::string_view>; }) {
+    return L::name;
+  } else {
+    return type_text<L>();
+  }
+}
+
+struct Diagnosis {
+  char const* sentence = nullptr;  // a literal, because clang prints nothing else; null: nothing is wrong
+  Index needed = 0;                // the number that the sentence is about; 0: it is about none
+  int place = 0;                   // of the layer among the layers, from 1; 0: the sentence is about no layer
+  bool objective = false;          // the sentence is about the loss of a Solver
+  std::string_view type = {};      // the layer's
+  std::string_view name = {};      // the layer's; empty: it was not given one
+  int number = 0;                  // among the unnamed layers of its type
+  int inputs = 0;                  // the layer's inputs
+  Shape shapes[max_inputs] = {};
+  std::string_view from[max_inputs] = {};  // the names that these were given
+  int got = -1, takes = -1;        // numbers of inputs of the network
+  bool by_layer = false;           // the layer's own code says why
+
+  constexpr Sentence text() const {
+    Sentence all{};
+    if (place > 0 || objective) {
+      if (objective) {
+        all.add("the loss ").add(type);
+      } else {
+        all.add("layer ").add(Index{place}).add(" (").add(name.empty() ? type : name);
+        if (name.empty()) all.add(Index{number});
+        all.add(")");
+      }
+      for (int k = 0; k < inputs; ++k) {
+        all.add(k == 0 ? " gets " : " and ").add(shapes[k]);
+        if (!from[k].empty()) all.add(" from ").add(from[k]);
+      }
+      all.add(": ");
+    }
+    all.add(sentence);
+    if (needed > 0) all.add(" (").add(needed).add(")");
+    if (got >= 0) {
+      all.add(": Network gives ").add(Index{got});
+      if (takes >= 0) all.add(", and it takes ").add(Index{takes});
+    }
+    return all;
+  }
+};
+
+struct Refusal {
+  char const* sentence = nullptr;
+  Index needed = 0;
+};
+/// Why a loss refuses to compare values of this shape, as far as it says so itself.
+template <class L>
+constexpr Refusal refusal_of_loss(L const& loss, Shape const& in) {
+  Refusal refusal{};
+  FirstRefusal const require{&refusal.sentence, &refusal.needed};
+  if constexpr (requires { loss.target_shape(in, require); }) static_cast<void>(loss.target_shape(in, require));
+  return refusal;
+}
+/// Why a layer, a loss or a statistic refuses inputs of these shapes, as far as it says so itself.
+template <class L>
+constexpr Refusal refusal_of(L const& part, Shapes in) {
+  Refusal refusal{};
+  FirstRefusal const require{&refusal.sentence, &refusal.needed};
+  if constexpr (Loss<L>) {
+    if (in.size() != 2) return {"loss: it compares two values, the network's and the targets"};
+    refusal = refusal_of_loss(part, in[0]);
+    if (refusal.sentence == nullptr && part.target_shape(in[0]).size() != in[1].size())
+      refusal = {"loss: the targets have a different number of values", part.target_shape(in[0]).size()};
+  } else if constexpr (Statistic<L>) {
+    if constexpr (requires { part.check(in, require); }) part.check(in, require);
+  } else if constexpr (OneInput<L>) {
+    if (in.size() != 1) return {"it takes one input, neither none nor several"};
+    if constexpr (requires { part.output_shape(in[0], require); }) static_cast<void>(part.output_shape(in[0], require));
+  } else if constexpr (ManyInputs<L>) {
+    if (in.size() > max_inputs) return {"it takes at most 8 inputs; to join more, nest several"};
+    if constexpr (requires { part.output_shape(in, require); }) static_cast<void>(part.output_shape(in, require));
+  } else {
+    if (in.size() > 0) return {"it takes no input: it is a source"};
+  }
+  return refusal;
+}
+template <class L>
+constexpr bool says_itself(L const& part, Shapes in) {
+  return refusal_of(part, in).sentence != nullptr;
+}
+
+// A number, since clang tries an expression only if it leaves no object behind.
+template <class L>
+constexpr Index memory_there(L const& part, View<int const> from, Shapes in) {
+  return node_of(part, from, in).memory;
+}
+
+/// Runs a network's function and finds the first layer that refuses its inputs. After it, shapes mean nothing.
+template <class List>
+struct Diagnosing {
+  using Types = List;
+  static constexpr bool accepts_any_type = true;
+  Diagnosis found = {};
+  int count = 0, inputs = 0, found_node = -1;
+  Shape shapes[max_nodes] = {};
+  Index input_sizes[max_nodes] = {};
+  std::string_view types[max_nodes] = {};
+  std::string_view names[max_nodes] = {};
+
+  constexpr Shape const& shape(int node) const { return shapes[node]; }
+  constexpr Index input_size(int node) const { return input_sizes[node]; }
+  constexpr int add_input(Shape in) {
+    bool right = in.rank() > 0;
+    for (int axis = 0; axis < in.rank(); ++axis) right = right && in[axis] > 0;
+    if (!right) found.sentence = "shape: an extent must be at least 1, and an input has at least one";
+    shapes[count] = in, ++inputs;
+    return count++;
+  }
+  template <class L>
+  constexpr int add(L const& part, View<int const> from, Sharing const& = {}) {
+    if (count == max_nodes) {
+      if (found.sentence == nullptr) found.sentence = "graph: there are more than 1024 layers";
+      return count - 1;
+    }
+    Shape in[max_inputs] = {};
+    std::size_t const n = from.size() < max_inputs ? from.size() : max_inputs;
+    for (std::size_t k = 0; k < n; ++k) in[k] = shapes[from[k]];
+    types[count] = kind_of<L>(), shapes[count] = in[0];
+    if (n > 0 && in[0].rank() > 0) input_sizes[count] = in[0].size();
+    if (found.sentence == nullptr) look_at(part, from, {in, from.size()});
+    return count++;
+  }
+  constexpr void add_output(int) {}
+  constexpr void name(int node, std::string_view text) {
+    if (text.size() > Name::most) {
+      if (found.sentence == nullptr) found.sentence = "name: a layer's name may have at most 47 characters";
+      return;
+    }
+    names[node] = text;
+  }
+  /// What was found, with the names that only the whole function gives.
+  constexpr Diagnosis result() const { return found_node < 0 ? found : about(found_node, found); }
+  /// Adds what is known of a node.
+  constexpr Diagnosis about(int node, Diagnosis all) const {
+    all.place = node - inputs + 1, all.type = types[node], all.name = names[node], all.number = 1;
+    for (int i = 0; i < node; ++i) all.number += types[i] == all.type && names[i].empty();
+    return all;
+  }
+
+ private:
+  template <class L>
+  constexpr void look_at(L const& part, View<int const> from, Shapes in) {
+    Refusal refusal{};
+    bool by_layer = false;
+    if constexpr (missing_in<L>() != nullptr) {
+      refusal.sentence = missing_in<L>();
+    } else if constexpr (index_of<L>(List{}) < 0) {
+      refusal.sentence = "graph: the function uses a layer that is not built in: name it, as in graph<Snake>(...)";
+    } else {
+      // Tentative, because a layer may compute nonsense after it has refused.
+      if (__builtin_constant_p(says_itself(part, in))) refusal = refusal_of(part, in);
+      if (refusal.sentence == nullptr) {
+        by_layer = !__builtin_constant_p(memory_there(part, from, in));
+        if (!by_layer) shapes[count] = node_of(part, from, in).shape;
+      }
+    }
+    if (refusal.sentence == nullptr && !by_layer) return;
+    found = {.sentence = by_layer ? "the layer refuses this" : refusal.sentence,
+             .needed = refusal.needed,
+             .inputs = static_cast<int>(in.size() < max_inputs ? in.size() : max_inputs),
+             .by_layer = by_layer};
+    for (int k = 0; k < found.inputs; ++k)
+      found.shapes[k] = in[static_cast<std::size_t>(k)], found.from[k] = names[from[static_cast<std::size_t>(k)]];
+    found_node = count;
+  }
+};
+
+/// Whether Net can be applied to n inputs.
+template <class Net, int n>
+constexpr bool takes_inputs = [] {
+  if constexpr (requires { Net::function; }) {
+    using One = Value<Counter<typename ListOf<Net>::type>>;
+    return []<std::size_t... k>(std::index_sequence<k...>) {
+      return requires(One const* all) { Net::function(all[k]...); };
+    }(std::make_index_sequence<n>{});
+  } else {
+    return n == 1;
+  }
+}();
+template <class Net, Inputs in>
+constexpr int node_count() {
+  return counted<Net, in>().nodes;
+}
+/// Whether all layers accept their inputs, ...
+template <class Net, Inputs in>
+constexpr bool shapes_fit = [] {
+  if constexpr (!takes_inputs<Net, in.count>) {
+    return false;
+  } else {
+    return static_cast<bool>(__builtin_constant_p(node_count<Net, in>()));
+  }
+}();
+/// ... and whether the graph is right as well.
+template <class Net, Inputs in>
+constexpr bool compiles = [] {
+#if defined __CUDACC__  // nvcc does not evaluate tentatively; its errors are longer
+  return true;
+#else
+  if constexpr (!shapes_fit<Net, in>) {
+    return false;
+  } else {
+    return StaticGraph<Net, in>::recorded.problem == nullptr;
+  }
+#endif
+}();
+
+template <class Net, Inputs in>
+constexpr Diagnosis examined() {
+  Diagnosing<typename ListOf<Net>::type> all{};
+  record<Net, in.count>(all, in);
+  return all.result();
+}
+template <class Net, Inputs in>
+constexpr int examined_place() {
+  return examined<Net, in>().place;
+}
+/// What is wrong with a network that does not compile.
+template <class Net, Inputs in>
+constexpr Diagnosis diagnosis_of() {
+  if constexpr (!takes_inputs<Net, in.count>) {
+    if constexpr (requires { Net::function; }) {
+      Diagnosis all{.sentence = "network: the function takes another number of inputs", .got = in.count};
+      [&]<int... n>(std::integer_sequence<int, n...>) { ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...); }
+      (std::make_integer_sequence<int, max_network_inputs>{});
+      return all;
+    } else {
+      return {.sentence = "network: a Sequential has one input; use a Graph for several", .got = in.count};
+    }
+  } else if constexpr (!shapes_fit<Net, in>) {
+    Diagnosis all{};
+    if (__builtin_constant_p(examined_place<Net, in>())) all = examined<Net, in>();
+    if (all.sentence == nullptr) all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
+    return all;
+  } else {
+    auto const& graph = StaticGraph<Net, in>::recorded;
+    Diagnosis all{.sentence = graph.problem};
+    if (graph.problem_node >= in.count) {
+      Diagnosing<typename ListOf<Net>::type> names{};
+      record<Net, in.count>(names, in);
+      all = names.about(graph.problem_node, all);
+    }
+    return all;
+  }
+}
+
+#if defined __clang__
+// clang prints the arguments of a call that is not a constant expression, and literals among them as text.
+constexpr bool layer(int place, char const*, char const* because) { return place < 0 ? because : throw because; }
+constexpr bool layer(int place, char const*, Shape, char const* because) { return place < 0 ? because : throw because; }
+constexpr bool layer(int place, char const*, Shape, Shape, char const* because) {
+  return place < 0 ? because : throw because;
+}
+constexpr bool loss(char const*, Shape, char const* because, Index needed) {
+  return needed < 0 ? because : throw because;
+}
+constexpr bool network(char const* because) { return because == nullptr ? true : throw because; }
+constexpr bool network_inputs(int given, int taken, char const* because) {
+  return given == taken ? because : throw because;
+}
+template <int inputs>
+__attribute__((always_inline)) constexpr bool print(Diagnosis const& said) {
+  char const* const name = said.name.empty() ? said.type.data() : said.name.data();
+  if constexpr (inputs < 0) {
+    if (said.objective) return loss(said.type.data(), said.shapes[0], said.sentence, said.needed);
+    return said.got >= 0 ? network_inputs(said.got, said.takes, said.sentence) : network(said.sentence);
+  } else if constexpr (inputs == 0) {
+    return layer(said.place, name, said.sentence);
+  } else if constexpr (inputs == 1) {
+    return layer(said.place, name, said.shapes[0], said.sentence);
+  } else {
+    return layer(said.place, name, said.shapes[0], said.shapes[1], said.sentence);
+  }
+}
+#endif
+
+/// Stands in for a network that does not compile, so that the lines that use it give no further errors.
+struct Placeholder {
+  static constexpr std::string_view name = "placeholder";
+  static constexpr Capabilities capabilities{.is_view = true};
+  constexpr Shape output_shape(Shape const& in) const { return in; }
+  bool operator==(Placeholder const&) const = default;
+};
+
+}  // namespace detail
+}  // namespace coldpress
