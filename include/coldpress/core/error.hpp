@@ -5,9 +5,45 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace coldpress {
+
+#if defined __cpp_exceptions
+using ErrorText = std::string;
+#else
+/// The sentence of an error in a program without exceptions, which need not have a heap: at most 255 characters.
+class ErrorText {
+ public:
+  ErrorText() = default;
+  ErrorText(std::string_view words) { *this += words; }
+  ErrorText(char const* words) { *this += words; }
+  ErrorText& operator+=(std::string_view words) {
+    for (char const c : words) {
+      if (length_ < most) text_[length_++] = c;
+    }
+    return *this;
+  }
+  char const* c_str() const { return text_; }
+  bool empty() const { return length_ == 0; }
+
+ private:
+  static constexpr int most = 255;
+  int length_ = 0;
+  char text_[most + 1] = {};
+};
+
+/// What a program that is compiled without exceptions does with an error: it calls this function with the sentence, if
+/// there is one, and then stops (__builtin_trap). A function that does not return, but restarts a device for example, is
+/// its own way out.
+using ErrorHandler = void (*)(char const* sentence);
+inline ErrorHandler error_handler = nullptr;
+[[noreturn]] __attribute__((noinline, cold)) inline void report_error(char const* sentence) {
+  if (error_handler != nullptr) error_handler(sentence);
+  __builtin_trap();
+}
+#endif
 
 /// The base of all coldpress exceptions. what() reads "file: layer 'name': field: sentence", without the parts that are
 /// not known.
@@ -91,13 +127,25 @@ struct DataError : Error {
 /// Training has diverged: the loss of a step, or a weight after it, is infinite or NaN. The sentence says whether the
 /// weights can still be used.
 struct DivergenceError : Error {
-  DivergenceError(std::string sentence, std::uint64_t in_step, double its_loss, std::string bad_weight)
-      : Error(std::move(sentence)), step(in_step), loss(its_loss), weight(std::move(bad_weight)) {}
+  DivergenceError(std::string sentence, std::uint64_t in_step, double its_loss, std::string_view bad_weight)
+      : Error(std::move(sentence)), step(in_step), loss(its_loss), weight(bad_weight) {}
   std::uint64_t step;  // counted from 1
   double loss;
   std::string weight;  // the first weight with a value that is not finite, by its name in a file (linear1-0); or empty
 };
 
+/// Throws E with this sentence, and what else it has. In a program without exceptions it calls the error handler.
+template <class E, class... More>
+[[noreturn]] __attribute__((always_inline)) inline void raise(ErrorText const& sentence, More const&... more) {
+#if defined __cpp_exceptions
+  throw E{sentence, more...};
+#else
+  (static_cast<void>(more), ...);
+  report_error(sentence.c_str());
+#endif
+}
+
+#if defined __cpp_exceptions
 /// Runs `action`. If it throws an Error, `annotate(error)` adds where it happened.
 template <class Action, class Annotate>
 decltype(auto) with_context(Action&& action, Annotate&& annotate) {
@@ -121,5 +169,6 @@ decltype(auto) with_file(std::string const& path, Action&& action) {
       },
       [&](Error& error) { error.in_file(path); });
 }
+#endif
 
 }  // namespace coldpress

@@ -43,6 +43,13 @@ constexpr auto product_of(N... factors) {
   }
 }
 
+/// Whether the C++ library has threads. Without them, as on microcontrollers, passes run on the calling thread alone.
+#if defined __GLIBCXX__ && !defined _GLIBCXX_HAS_GTHREADS
+inline constexpr bool has_threads = false;
+#else
+inline constexpr bool has_threads = true;
+#endif
+
 /// The threads and the scratch that a primitive may use.
 struct Context {
   float* scratch = nullptr;      // for the caller, which is worker 0: as many floats as scratch_of(layer) says

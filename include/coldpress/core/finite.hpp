@@ -29,16 +29,16 @@ __attribute__((noinline)) Index first_not_finite(std::span<T const> values) {
 
 namespace detail {
 /// For example 7, 0.5 or nan.
-__attribute__((noinline, cold)) inline std::string number_text(double value) {
+__attribute__((noinline, cold)) inline ErrorText number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(std::string const& what, Index sample,
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(ErrorText const& what, Index sample,
                                                                       Index place, double found) {
-  throw DataError{sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ",
+  raise<DataError>(sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ",
                               number_text(found),
-                              "; training takes finite numbers, and counts samples and values from 0")};
+                              "; training takes finite numbers, and counts samples and values from 0"));
 }
 }  // namespace detail
 
@@ -55,15 +55,15 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
 /// Throws the DivergenceError of a step with this loss. `taken` says whether the step has changed the weights; `weight`
 /// names the first one that is not finite, or is empty.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_divergence(std::uint64_t step, double loss, bool taken,
-                                                                           std::string const& weight) {
-  std::string const state =
+                                                                           std::string_view weight) {
+  ErrorText const state =
       !weight.empty()
           ? sentence_of("weight '", weight, "' has values that are infinite or NaN: the network can no longer be used")
       : taken ? "all weights are finite"
               : "the step was not taken: all weights are finite, and as they were before it";
-  throw DivergenceError{sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
+  raise<DivergenceError>(sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
                                     ". A smaller learning rate or clipped gradients may help"),
-                        step, loss, weight};
+                        step, loss, weight);
 }
 
 }  // namespace coldpress

@@ -5,18 +5,23 @@
 #include <coldpress/core/fields.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <string_view>
 #include <type_traits>
 
 namespace coldpress {
 
-using Index = std::ptrdiff_t;
+/// Counts values, also on processors of 32 bits, where a product of extents may need more.
+using Index = std::int64_t;
 
-/// Throws ShapeError. It is not inlined, since a check rarely fails. It is for host code; a GPU runs only what the host
-/// has checked, and there it stops the kernel.
+/// Throws ShapeError, or reports it in a program without exceptions. It is not inlined, since a check rarely fails. It is
+/// for host code; a GPU runs only what the host has checked, and there it stops the kernel.
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) {
 #if defined __CUDACC_RTC__
   for (static_cast<void>(sentence);;) __trap();
+#elif !defined __cpp_exceptions
+  report_error(sentence);
 #else
   throw ShapeError{sentence};
 #endif
@@ -44,52 +49,6 @@ struct Require {
   }
 };
 
-struct Shape;
-inline std::string to_string(Shape const& shape);
-
-#if !defined __CUDACC_RTC__
-/// A part of a sentence: a text, a shape or a whole number. It is one type for all three, so that a program compiles
-/// only one function that joins them.
-struct SentencePart {
-  char const* text = nullptr;
-  Shape const* shape = nullptr;
-  long long number = 0;
-
-  constexpr SentencePart(char const* words) : text(words) {}
-  SentencePart(std::string const& words) : text(words.c_str()) {}
-  constexpr SentencePart(Shape const& of) : shape(&of) {}
-  template <class Number>
-  requires std::is_integral_v<Number>
-  constexpr SentencePart(Number of) : number(static_cast<long long>(of)) {}
-};
-
-__attribute__((noinline, cold)) inline std::string joined(std::initializer_list<SentencePart> parts) {
-  std::string sentence;
-  for (SentencePart const& part : parts) {
-    if (part.text != nullptr) {
-      sentence += part.text;
-    } else {
-      sentence += part.shape != nullptr ? to_string(*part.shape) : std::to_string(part.number);
-    }
-  }
-  return sentence;
-}
-/// Joins the parts into a sentence.
-template <class... Parts>
-__attribute__((always_inline)) inline std::string sentence_of(Parts const&... parts) {
-  return joined({parts...});
-}
-#endif
-/// Throws ShapeError with a sentence joined from its parts, which says what was found and what was expected. It is for
-/// values that are known only at run time.
-template <class... Parts>
-[[noreturn]] __attribute__((noinline, cold)) void refuse(char const* what, Parts const&... parts) {
-#if defined __CUDACC_RTC__
-  refuse(what);
-#else
-  throw ShapeError{joined({what, parts...})};
-#endif
-}
 
 /// The extents of one sample in row-major order, ended by a zero: Shape{3, 32, 32}. It is an aggregate, so that it can
 /// be a template argument.
@@ -116,10 +75,75 @@ struct Shape {
   bool operator==(Shape const&) const = default;
 };
 
+#if !defined __CUDACC_RTC__
+/// Appends a number or a shape to a text: 7, {1, 28, 28}.
+template <class Text>
+void append(Text& text, long long number) {
+  char digits[24] = {};
+  int first = 23;
+  unsigned long long rest = number < 0 ? 0ull - static_cast<unsigned long long>(number) : static_cast<unsigned long long>(number);
+  do digits[--first] = static_cast<char>('0' + rest % 10), rest /= 10;
+  while (rest > 0);
+  if (number < 0) digits[--first] = '-';
+  text += digits + first;
+}
+template <class Text>
+void append(Text& text, Shape const& shape) {
+  text += "{";
+  for (int axis = 0; axis < shape.rank(); ++axis) text += axis ? ", " : "", append(text, shape[axis]);
+  text += "}";
+}
 inline std::string to_string(Shape const& shape) {
-  std::string text = "{";
-  for (int axis = 0; axis < shape.rank(); ++axis) text.append(axis ? ", " : "").append(std::to_string(shape[axis]));
-  return text + "}";
+  std::string text;
+  append(text, shape);
+  return text;
+}
+
+/// A part of a sentence: a text, a shape or a whole number. It is one type for all three, so that a program compiles
+/// only one function that joins them.
+struct SentencePart {
+  std::string_view text = {};
+  Shape const* shape = nullptr;
+  bool is_number = false;
+  long long number = 0;
+
+  constexpr SentencePart(char const* words) : text(words) {}
+  constexpr SentencePart(std::string_view words) : text(words) {}
+  SentencePart(ErrorText const& words) : text(words.c_str()) {}
+  constexpr SentencePart(Shape const& of) : shape(&of) {}
+  template <class Number>
+  requires std::is_integral_v<Number>
+  constexpr SentencePart(Number of) : is_number(true), number(static_cast<long long>(of)) {}
+};
+
+__attribute__((noinline, cold)) inline ErrorText joined(std::initializer_list<SentencePart> parts) {
+  ErrorText sentence;
+  for (SentencePart const& part : parts) {
+    if (part.shape != nullptr) {
+      append(sentence, *part.shape);
+    } else if (part.is_number) {
+      append(sentence, part.number);
+    } else {
+      sentence += part.text;
+    }
+  }
+  return sentence;
+}
+/// Joins the parts into a sentence.
+template <class... Parts>
+__attribute__((always_inline)) inline ErrorText sentence_of(Parts const&... parts) {
+  return joined({parts...});
+}
+#endif
+/// Throws ShapeError with a sentence joined from its parts, which says what was found and what was expected. It is for
+/// values that are known only at run time.
+template <class... Parts>
+[[noreturn]] __attribute__((noinline, cold)) void refuse(char const* what, Parts const&... parts) {
+#if defined __CUDACC_RTC__
+  refuse(what);
+#else
+  raise<ShapeError>(joined({what, parts...}));
+#endif
 }
 
 /// An extent that is a compile-time constant. A plain Index is a run-time value; kernels take both.

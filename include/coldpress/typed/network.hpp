@@ -9,6 +9,7 @@
 #include <coldpress/run/metric_accumulator.hpp>
 #include <coldpress/run/passes.hpp>
 #include <coldpress/run/samples.hpp>
+#include <coldpress/typed/constant_weights.hpp>
 #include <coldpress/typed/default_backend.hpp>
 #include <coldpress/typed/diagnosis.hpp>
 #include <coldpress/typed/linked_program.hpp>
@@ -70,7 +71,7 @@ class Network {
   /// Initialises the parameters by the layers' fillers and the seed. `transfer` says where the network is; for a GPU,
   /// on which device.
   explicit Network(std::uint64_t seed = 0, Transfer const& transfer = {}, WeightsStart start = WeightsStart::filled)
-      : transfer_(transfer), seed_(seed) {
+  requires(!has_constant_weights<BackendType>) : transfer_(transfer), seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
       Stream const stream{seed, 0, std::string_view{weight_name(i)}};
@@ -81,6 +82,23 @@ class Network {
             });
       });
     }
+  }
+
+  /// The weights that a network with ConstantWeights borrows.
+  using Weights = WeightsOf<T, Inference::parameter_size>;
+  /// Computes with these weights, which are neither copied nor changed. `seed` is that of random layers.
+  constexpr explicit Network(Weights const& weights, std::uint64_t seed = 0) requires has_constant_weights<BackendType>
+      : parameters_(weights.values), seed_(seed) {}
+  Network(Weights&&, std::uint64_t = 0) = delete;  // a temporary would not last
+  /// Puts weights into the layout of the backend. Each argument is an array with the values of one weight, in the order
+  /// and the layout of a file: weight_name(i), weight_shape(i).
+  template <std::size_t... sizes>
+  static constexpr Weights arranged(T const (&... values)[sizes]) {
+    static_assert(sizeof...(sizes) == weight_count, "arranged: give an array for each weight of the network");
+    Weights all{};
+    int i = 0;
+    (arrange(all, i++, values, static_cast<Index>(sizes)), ...);
+    return all;
   }
 
   /// Returns the first output for a minibatch, {batch, output_shape}, in this network's own workspace. Each input is an
@@ -148,7 +166,9 @@ class Network {
   void reset() { state_.reset(); }
   /// Whether the backend stores weights in a form that gradients can change.
   static constexpr bool trains = [] {
-    if constexpr (requires { Backend::trains; }) {
+    if constexpr (has_constant_weights<BackendType>) {
+      return false;
+    } else if constexpr (requires { Backend::trains; }) {
       return Backend::trains;
     } else {
       return true;
@@ -229,10 +249,12 @@ class Network {
     for (int i = 0; i < weight_count; ++i) {
       if (weight_name(i).view() == name) return i;
     }
-    throw ConfigError{std::string{"the network has no weight '"}.append(name).append("'")};
+    raise<ConfigError>(sentence_of("the network has no weight '", name, "'"));
   }
   void read_weight(int i, std::span<T> values) const { read(parameters_.data(), i, values); }
-  void write_weight(int i, std::span<T const> values) { write(parameters_.data(), i, values); }
+  void write_weight(int i, std::span<T const> values) requires(!has_constant_weights<BackendType>) {
+    write(parameters_.data(), i, values);
+  }
 
   /// The same for any buffer with the layout of the parameters, such as gradients or the state of an optimizer.
   void read(T const* buffer, int i, std::span<T> values) const {
@@ -252,7 +274,7 @@ class Network {
 
   /// All parameters as one flat buffer in the backend's layout, including its padding, for optimizers.
   static constexpr Index parameter_size = Inference::parameter_size;
-  std::span<T> parameters() {
+  std::span<T> parameters() requires(!has_constant_weights<BackendType>) {
     check_not_moved();
     return {parameters_.data(), static_cast<std::size_t>(parameter_size)};
   }
@@ -391,6 +413,10 @@ class Network {
     return all;
   }();
   static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
+  static constexpr void arrange(Weights& all, int i, T const* values, Index size) {
+    require(size == weight_shape(i).size(), "arranged: an array has a different number of values than its weight");
+    for (Index e = 0; e < size; ++e) Backend::put(weight(i), all.values + offset(i), e, values[e]);
+  }
   static constexpr Index stored_size(int i) { return Inference::memory.slots[Graph::weights[i]].size; }
   void check_not_moved() const {
     require(parameter_size == 0 || parameters_.data() != nullptr, "network: has been moved from");
@@ -399,7 +425,7 @@ class Network {
     check_not_moved();
     if (i < 0 || i >= weight_count) refuse("network: no weight has number ", i, "; there are ", weight_count);
     if (static_cast<Index>(size) != weight_shape(i).size())
-      refuse("network: weight '", std::string{weight_name(i).view()}, "' of shape ", weight_shape(i), " has ",
+      refuse("network: weight '", weight_name(i).view(), "' of shape ", weight_shape(i), " has ",
              weight_shape(i).size(), " values, got ", size);
   }
   template <Index size>
@@ -408,7 +434,9 @@ class Network {
     explicit Nothing(Transfer const&) {}
   };
   [[no_unique_address]] Transfer transfer_;
-  Memory<parameter_size> parameters_ = transfer_.template memory<Memory<parameter_size>>();
+  using Parameters =
+      std::conditional_t<has_constant_weights<BackendType>, BorrowedMemory<T>, Memory<parameter_size>>;
+  Parameters parameters_ = transfer_.template memory<Parameters>();
   Workspace workspace_{transfer_};
   State state_{transfer_};
   [[no_unique_address]] std::conditional_t<(Graph::sums > 0), Evaluation, Nothing> evaluation_{transfer_};

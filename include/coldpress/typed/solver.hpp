@@ -235,14 +235,14 @@ class Solver {
     return mean;
   }
   [[noreturn]] __attribute__((noinline, cold)) void diverged(std::uint64_t at, double loss_there, bool taken) const {
-    std::string bad;
+    Name bad{};
     for (int i = Net::weight_count; i-- > 0;) {
       auto const size = static_cast<std::size_t>(Net::weight_shape(i).size());
       HeapMemory<T> values{Net::weight_shape(i).size()};
       net_.read_weight(i, {values.data(), size});
-      if (first_not_finite<T>({values.data(), size}) >= 0) bad = Net::weight_name(i).view();
+      if (first_not_finite<T>({values.data(), size}) >= 0) bad = Net::weight_name(i);
     }
-    refuse_divergence(at, loss_there, taken, bad);
+    refuse_divergence(at, loss_there, taken, bad.view());
   }
   void set_frozen(std::string_view name, bool frozen) {
     using Graph = typename Net::Graph;
@@ -253,7 +253,7 @@ class Solver {
                  itself = name.starts_with(layer) && name.substr(layer.size()) == Graph::parameters.list[i].suffix;
       if (of_layer || itself) frozen_[Graph::parameters.owner[i]] = frozen, known = true;
     }
-    if (!known) throw ConfigError{std::string{"no layer with weights, and no weight, is named '"}.append(name) + "'"};
+    if (!known) raise<ConfigError>(sentence_of("no layer with weights, and no weight, is named '", name, "'"));
   }
   auto kept_gradients() {
     if constexpr (fused) {

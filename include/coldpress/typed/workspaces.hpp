@@ -58,9 +58,9 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   }
   Executor* executor() const { return executor_; }
   void attach(Context& context) {
-    if constexpr (Program::memory.worker_scratch > 0) {
+    if constexpr (lends_scratch) {
       context.attach(executor_, others_, Program::memory.worker_scratch);
-    } else {
+    } else if constexpr (has_threads) {
       context.executor = executor_;
     }
   }
@@ -113,7 +113,8 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   [[no_unique_address]] Program program_{};
   Executor* executor_ = nullptr;
   struct Nothing {};
-  [[no_unique_address]] std::conditional_t<(Program::memory.worker_scratch > 0), HeapMemory<T>, Nothing> others_;
+  static constexpr bool lends_scratch = has_threads && Program::memory.worker_scratch > 0;
+  [[no_unique_address]] std::conditional_t<lends_scratch, HeapMemory<T>, Nothing> others_;
   [[no_unique_address]] typename KeptCalls<Backend, in[0].size(), kept_calls<Program>>::type calls_;
 };
 
