@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the packages that are needed to build and test coldpress, on Debian and Ubuntu, as root or through sudo.
-# Usage: scripts/install-deps.sh [--with-clang] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
+# Usage: scripts/install-deps.sh [--with-clang] [--with-arm] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
 #   --with-clang   also clang 14 and 16 if the distribution has them: the compile-fail tests run on each compiler found,
 #                  and the preset fuzz needs clang 14
+#   --with-arm     also the compiler for Cortex-M and qemu's boards, for the test embedded.board
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user to run its programs, for the preset arm64
 #   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, as Python packages in build/cuobjdump: without them,
 #                  and if the CUDA toolkit has none, scripts/check-kernels.sh does not check machine code
@@ -18,10 +19,11 @@ cuobjdump=0
 for argument in "$@"; do
   case "$argument" in
     --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
+    --with-arm) optional+=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm) ;;
     --with-arm64) optional+=(g++-aarch64-linux-gnu qemu-user) ;;
     --with-cuobjdump) cuobjdump=1 ;;
     --with-clean-root) optional+=(debootstrap) ;;
-    *) sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2 ;;
+    *) sed -n 's/^# \{0,1\}//; 2,10p' "$0" >&2; exit 2 ;;
   esac
 done
 

@@ -92,12 +92,12 @@ class Network {
   Network(Weights&&, std::uint64_t = 0) = delete;  // a temporary would not last
   /// Puts weights into the layout of the backend. Each argument is an array with the values of one weight, in the order
   /// and the layout of a file: weight_name(i), weight_shape(i).
-  template <std::size_t... sizes>
-  static constexpr Weights arranged(T const (&... values)[sizes]) {
-    static_assert(sizeof...(sizes) == weight_count, "arranged: give an array for each weight of the network");
+  template <class... Values>
+  static constexpr Weights arranged(Values const&... values) {
+    static_assert(sizeof...(values) == weight_count, "arranged: give an array for each weight of the network");
     Weights all{};
     int i = 0;
-    (arrange(all, i++, values, static_cast<Index>(sizes)), ...);
+    (arrange(all, i++, std::data(values), static_cast<Index>(std::size(values))), ...);
     return all;
   }
 
