@@ -1,9 +1,12 @@
 #include <coldpress/data/dataset.hpp>
 
-#include <coldpress/data/batches.hpp>
+#include "held_out.hpp"
+
 #include <coldpress/data/csv.hpp>
 #include <coldpress/data/idx.hpp>
 #include <coldpress/data/npy.hpp>
+#include <coldpress/data/sample_stream.hpp>
+#include <coldpress/data/source.hpp>
 
 #include <algorithm>
 #include <array>
@@ -162,6 +165,8 @@ Dataset open(std::string const& spec, ReadOptions options) {
   return format.open(format.files(paths), options);
 }
 
+std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options) { return own(open(spec, options)); }
+
 std::vector<std::string> files_of(std::string const& spec) {
   auto const [format, paths] = parse(spec);
   return format.files(paths);
@@ -185,15 +190,12 @@ std::string from_folder(std::string const& folder, std::string const& spec) {
 Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
   check(dataset);
   auto const size = static_cast<std::size_t>(dataset.size());
-  double const wanted = std::round(fraction * static_cast<double>(size));
-  if (!(wanted >= 1 && wanted < static_cast<double>(size)))
-    throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + counted(size, "sample") +
-                      " leaves one of the parts empty"};
+  auto const held_out = static_cast<std::size_t>(held_out_count(dataset.size(), fraction));
   std::vector<Index> order(size);
   // An epoch number that no training reaches.
   shuffle(order, seed, ~std::uint64_t{0});
   auto const gather = [&](std::span<Index const> rows) {
-    Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}};
+    Dataset part{dataset.sample_shape, dataset.target_shape, {}, {}, dataset.classes};
     part.samples.reserve(rows.size() * static_cast<std::size_t>(dataset.sample_shape.size()));
     part.targets.reserve(rows.size() * static_cast<std::size_t>(dataset.target_shape.size()));
     for (Index const row : rows) {
@@ -203,7 +205,6 @@ Split split(Dataset const& dataset, double fraction, std::uint64_t seed) {
     }
     return part;
   };
-  auto const held_out = static_cast<std::size_t>(wanted);
   return {gather(std::span{order}.subspan(held_out)), gather(std::span{order}.first(held_out))};
 }
 

@@ -14,6 +14,7 @@ namespace coldpress::data {
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};
+  std::vector<std::string> classes{};  // if the targets are labels with names: the names, by label
 
   Index size() const { return samples.empty() ? 0 : static_cast<Index>(samples.size()) / sample_shape.size(); }
   std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
