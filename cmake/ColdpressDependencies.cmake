@@ -59,6 +59,15 @@ endif()
 
 find_package(Threads REQUIRED)
 
+# HDF5 is optional everywhere: without it, data in HDF5 files cannot be read.
+find_package(HDF5 QUIET COMPONENTS C)
+set(COLDPRESS_HAS_HDF5 FALSE)
+if(TARGET hdf5::hdf5 AND NOT CMAKE_CROSSCOMPILING)
+  set(COLDPRESS_HAS_HDF5 TRUE)
+else()
+  message(STATUS "coldpress: HDF5 was not found; coldpress::hdf5 is left out (Debian and Ubuntu: libhdf5-dev)")
+endif()
+
 set(COLDPRESS_HAS_REFERENCE FALSE)
 if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS)
   set(COLDPRESS_HAS_REFERENCE TRUE)

@@ -52,7 +52,7 @@ void add_eval(CLI::App& app) {
       "eval", "Measures a network on data: its loss, its accuracy if the targets are labels, and its speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
-  command->add_option("--data", options->data, data_help)->type_name(spec)->required();
+  command->add_option("--data", options->data, data_help())->type_name(spec)->required();
   auto const losses = names(BuiltinLosses{});
   command
       ->add_option("--loss", options->loss,

@@ -189,8 +189,7 @@ void add_train(CLI::App& app) {
   auto* const resume =
       command->add_option("--resume", options->resume, "Checkpoint to continue from, as if nothing had happened")
           ->type_name(file);
-  command
-      ->add_option("--data", options->data, std::string{data_help} + "; default: the config's, relative to its folder")
+  command->add_option("--data", options->data, data_help() + "; default: the config's, relative to its folder")
       ->type_name(spec);
   command
       ->add_flag("--trust-paths", options->trust_paths,

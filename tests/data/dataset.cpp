@@ -137,7 +137,8 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
     CHECK(message<ConfigError>([&] { open(bad); }) ==
-          "the data '" + std::string{bad} + "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y");
+          "the data '" + std::string{bad} +
+              "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y, hdf5:FILE,...");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {
