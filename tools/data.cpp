@@ -70,7 +70,7 @@ class Labels {
   }
 
  private:
-  static constexpr std::size_t most = 1000;
+  static constexpr std::size_t most = 100;
   bool are_labels_ = true;
   std::map<Index, Index> counts_;
 };

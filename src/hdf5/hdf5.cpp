@@ -84,14 +84,13 @@ struct Array {
   Id dataset, space;
   std::vector<hsize_t> extents;
 
-  Array(hid_t file, std::string const& path, std::string name_) : name(std::move(name_)) {
-    dataset = {H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose};
+  Array(hid_t file, std::string name_) : name(std::move(name_)) {
+    // Links to other files are not followed.
+    Id const access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
+    H5Pset_elink_cb(
+        access.get(), [](auto...) -> herr_t { return -1; }, nullptr);
+    dataset = {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
     if (!dataset) malformed("cannot open the dataset '" + name + "'" + Library::reason());
-    auto const length = H5Fget_name(dataset.get(), nullptr, 0);
-    std::string owner(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
-    H5Fget_name(dataset.get(), owner.data(), owner.size() + 1);
-    if (owner != path) malformed("'" + name + "' is in another file: " + owner);
-
     Id const plist{H5Dget_create_plist(dataset.get()), H5Pclose};
     if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0)
       malformed("the values of '" + name + "' are in other files");
@@ -151,7 +150,7 @@ struct File {
   Array samples, targets;
 
   File(std::string const& path, Hdf5Data const& data)
-      : file(open(path)), samples(file.get(), path, data.samples), targets(file.get(), path, data.targets) {
+      : file(open(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
     if (samples.rows() != targets.rows())
       malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets.name +
                 "' has " + std::to_string(targets.rows()) + " targets");

@@ -128,7 +128,7 @@ TEST_CASE("what cannot be used is refused with the file and what is wrong") {
   CHECK(contains(refused("too-few-targets.h5"), "'data' has 20 samples, but 'label' has 19 targets"));
   CHECK(contains(refused("text.h5"), "'label' holds values that are not numbers"));
   CHECK(contains(refused("empty.h5"), "'data' contains no values"));
-  CHECK(contains(refused("linked.h5"), "'data' is in another file"));
+  CHECK(contains(refused("linked.h5"), "cannot open the dataset 'data': "));
   CHECK(contains(refused("virtual.h5"), "the values of 'data' are in other files"));
   CHECK(contains(refused("external.h5"), "the values of 'data' are in other files"));
   CHECK(contains(message<FormatError>([&] { open_source("hdf5:" + files.path("a.h5") + "," + files.path("wide.h5")); }),
@@ -158,24 +158,17 @@ TEST_CASE("a file that is cut short or replaced between two epochs is a typed er
   CHECK(contains(message<FormatError>([&] { cut.next(); }), files.path("chunked.h5") + ": "));
 }
 
-TEST_CASE("no change of a file makes reading end with anything but a typed error") {
+TEST_CASE("a file that is cut anywhere is a typed error that names it") {
   Hdf5Files const files;
   if (!files.made) return;
   std::string const bytes = content(files.path("a.h5"));
-  int fine = 0, refused = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += bytes.size() / 400 + 1) {
-    for (std::size_t const cut : {std::size_t{0}, at}) {
-      std::string spoilt = cut ? bytes.substr(0, cut) : bytes;
-      if (!cut) spoilt[at] = static_cast<char>(spoilt[at] ^ 0x55);
-      try {
-        load(*open_hdf5({.files = {files.folder.put("spoilt.h5", spoilt)}}));
-        ++fine;
-      } catch (Error const& error) {
-        CHECK(error.file() == files.path("spoilt.h5"));
-        ++refused;
-      }
+  for (std::size_t size = 0; size < bytes.size(); size += bytes.size() / 200 + 1) {
+    INFO("cut to " << size << " bytes");
+    try {
+      load(*open_hdf5({.files = {files.folder.put("cut.h5", bytes.substr(0, size))}}));
+      FAIL_CHECK("was read");
+    } catch (FormatError const& error) {
+      CHECK(error.file() == files.path("cut.h5"));
     }
   }
-  CHECK(fine > 0);
-  CHECK(refused > 100);
 }
