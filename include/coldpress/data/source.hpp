@@ -58,8 +58,8 @@ std::unique_ptr<Source> borrow(Dataset const&&) = delete;
 /// The same, but the source owns the data set.
 std::unique_ptr<Source> own(Dataset dataset);
 
-/// The data that `spec` names, as open(spec) describes it. Formats that are kept in memory are read at once. Throws what
-/// open(spec) throws.
+/// The data that `spec` names, as open(spec) describes it. Formats that are kept in memory are read at once. Throws
+/// what open(spec) throws.
 std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options = {});
 
 /// Reads all samples into memory.
