@@ -59,6 +59,19 @@ endif()
 
 find_package(Threads REQUIRED)
 
+# HDF5 is optional everywhere: without it, data in HDF5 files cannot be read. Debian's archive of it needs many others.
+set(COLDPRESS_HAS_HDF5 FALSE)
+if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
+  message(STATUS "coldpress: coldpress::hdf5 is left out, because it needs HDF5 as a shared library of this machine")
+else()
+  find_package(HDF5 QUIET COMPONENTS C)
+  if(TARGET hdf5::hdf5)
+    set(COLDPRESS_HAS_HDF5 TRUE)
+  else()
+    message(STATUS "coldpress: HDF5 was not found; coldpress::hdf5 is left out (Debian and Ubuntu: libhdf5-dev)")
+  endif()
+endif()
+
 set(COLDPRESS_HAS_REFERENCE FALSE)
 if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS)
   set(COLDPRESS_HAS_REFERENCE TRUE)

@@ -15,5 +15,6 @@ void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_layers(CLI::App& app);
+void add_data(CLI::App& app);
 
 }  // namespace coldpress::command

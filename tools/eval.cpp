@@ -23,20 +23,20 @@ struct Options {
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  data::Dataset const dataset = data::open(options.data, options.reading);
-  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, dataset.sample_shape); },
+  auto const source = data::open_source(options.data, options.reading);
+  dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
                                         [&](Error& error) { error.in_file(options.model); });
-  Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, dataset.target_shape); },
+  Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, source->target_shape()); },
                                                              [&](Error& error) { error.in_file(options.data); })
                                               : loss_called(options.loss, network.output_shape());
-  check_fits(network, loss, dataset, options.data);
+  check_fits(network, loss, *source, options.data);
 
   auto const start = std::chrono::steady_clock::now();
-  Score const score = evaluate(network, loss, dataset, options.batch);
+  Score const score = evaluate(network, loss, *source, options.batch);
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
   if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
-  std::printf("%td samples, %.0f samples/s\n", dataset.size(), static_cast<double>(dataset.size()) / time.count());
+  std::printf("%td samples, %.0f samples/s\n", source->size(), static_cast<double>(source->size()) / time.count());
 }
 
 template <class... Losses>
@@ -52,7 +52,7 @@ void add_eval(CLI::App& app) {
       "eval", "Measures a network on data: its loss, its accuracy if the targets are labels, and its speed");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
-  command->add_option("--data", options->data, data_help)->type_name(spec)->required();
+  command->add_option("--data", options->data, data_help())->type_name(spec)->required();
   auto const losses = names(BuiltinLosses{});
   command
       ->add_option("--loss", options->loss,

@@ -1,9 +1,9 @@
 // Options that several subcommands have in common.
 #pragma once
 
-#include <coldpress/core/shape.hpp>
 #include <coldpress/core/enumerator.hpp>
-#include <coldpress/data/read_options.hpp>
+#include <coldpress/core/shape.hpp>
+#include <coldpress/data/dataset.hpp>
 #include <coldpress/dynamic/backend.hpp>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,12 @@ inline CLI::Validator not_negative() {
 }
 inline CLI::Validator one_of(std::vector<std::string> const& names) { return CLI::IsMember(names).description(""); }
 
-constexpr char const* data_help = "mnist:DIR, mnist-test:DIR, csv:FILE (the first column is the target) or npy:X,Y";
+/// The formats of data; the command data explains them.
+inline std::string data_help() {
+  std::string formats;
+  for (data::SpecHelp const& format : data::spec_help()) formats += format.spec + " ";
+  return formats + "(see coldpress data --help)";
+}
 constexpr char const* cuda_filters_help = "The file was trained by Juice on CUDA: flip the filters of its convolutions";
 constexpr char const* threads_help = "Number of threads, which does not change results; 0: one per core";
 constexpr char const* bfloat16_help =

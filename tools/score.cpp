@@ -1,5 +1,6 @@
 #include "score.hpp"
 
+#include <coldpress/data/batches.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/typed/solver.hpp>
 
@@ -32,35 +33,37 @@ dynamic::SharedTensor tensor(std::span<float const> values, Index samples) {
   return result;
 }
 
-void check(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset) {
-  data::check(dataset);
+void check(dynamic::Layer const& network, Objective const& loss, data::Source const& source) {
   Shape const input = network.input_shape(), output = network.output_shape();
   auto const inputs = network.input_shapes();
   if (inputs.size() > 2 || (inputs.size() == 2 && loss))
     throw UnsupportedError{"the network takes " + std::to_string(inputs.size()) +
                            " inputs, but data have only samples, and targets for a loss inside the network"};
-  if (inputs.size() == 2 && inputs[1].size() != dataset.target_shape.size()) {
-    throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) +
+  if (inputs.size() == 2 && inputs[1].size() != source.target_shape().size()) {
+    throw ShapeError{"the targets have shape " + to_string(source.target_shape()) +
                      ", but the network's second input has shape " + to_string(inputs[1])};
   }
-  if (dataset.sample_shape.size() != input.size()) {
-    throw ShapeError{"the samples have shape " + to_string(dataset.sample_shape) + ", but the network expects " +
+  if (source.sample_shape().size() != input.size()) {
+    throw ShapeError{"the samples have shape " + to_string(source.sample_shape()) + ", but the network expects " +
                      to_string(input)};
   }
   auto const check_loss = [&](auto const& type) {
     if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
       Shape const wanted = type.target_shape(output);
-      if (dataset.target_shape.size() != wanted.size()) {
-        throw ShapeError{"the targets have shape " + to_string(dataset.target_shape) + ", but " +
+      if (source.target_shape().size() != wanted.size()) {
+        throw ShapeError{"the targets have shape " + to_string(source.target_shape()) + ", but " +
                          std::string{type.name} + " expects " + to_string(wanted)};
       }
-      check_targets(type, output, std::span{dataset.targets});
+      if constexpr (Labelled<std::remove_cvref_t<decltype(type)>>) {
+        std::vector<float> const labels = data::targets_of(source);
+        check_targets(type, output, std::span{labels});
+      }
     } else {
       throw ConfigError{"'" + loss->name + "' is a " + dynamic::type_name(loss->layer_type) + ", which is not a loss"};
     }
   };
   if (loss) std::visit(check_loss, loss->layer_type);
-  if (!loss && has_labels(loss, output, dataset.target_shape)) check_loss(NegativeLogLikelihood{output.size()});
+  if (!loss && has_labels(loss, output, source.target_shape())) check_loss(NegativeLogLikelihood{output.size()});
 }
 
 }  // namespace
@@ -97,9 +100,9 @@ bool has_labels(Objective const& loss, Shape output, Shape targets) {
   return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss->layer_type);
 }
 
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec) {
-  with_context([&] { check(network, loss, dataset); }, [&](Error& error) { error.in_file(spec); });
+  with_context([&] { check(network, loss, source); }, [&](Error& error) { error.in_file(spec); });
 }
 
 Index correct(std::span<float const> outputs, std::span<float const> labels) {
@@ -111,19 +114,14 @@ Index correct(std::span<float const> outputs, std::span<float const> labels) {
   return count;
 }
 
-Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset const& dataset, Index batch) {
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch) {
   network.set_mode(dynamic::Mode::inference);
   std::optional<dynamic::Layer> objective;
   if (loss) objective = dynamic::Layer::from_config(dynamic::Backend{}, *loss);
-  bool const labels = has_labels(loss, network.output_shape(), dataset.target_shape);
-  Index const sample = dataset.sample_shape.size(), target = dataset.target_shape.size();
+  bool const labels = has_labels(loss, network.output_shape(), source.target_shape());
   Mean mean_loss, accuracy;
-  for (Index done = 0, size; done < dataset.size(); done += size) {
-    size = std::min(batch, dataset.size() - done);
-    auto const x = std::span{dataset.samples}.subspan(static_cast<std::size_t>(done * sample),
-                                                      static_cast<std::size_t>(size * sample));
-    auto const t = std::span{dataset.targets}.subspan(static_cast<std::size_t>(done * target),
-                                                      static_cast<std::size_t>(size * target));
+  data::Batches batches{data::in_order(source), batch};
+  for (auto const& [size, x, t, position, ends_epoch] : batches.epoch()) {
     dynamic::Values const both[] = {x, t};
     auto const y =
         network.executable().forward(std::span{both}.first(network.input_shapes().size()), dynamic::Mode::inference)[0];

@@ -1,7 +1,7 @@
 // Measures how good a network is on a dataset.
 #pragma once
 
-#include <coldpress/data/dataset.hpp>
+#include <coldpress/data/source.hpp>
 #include <coldpress/dynamic/layer.hpp>
 
 namespace coldpress::command {
@@ -38,13 +38,13 @@ bool has_labels(Objective const& loss, Shape output, Shape targets);
 
 /// Throws ShapeError if data, network and loss do not fit together, ConfigError for a layer that is not a loss, and
 /// DataError for a label that is not a class. `spec`, the source of the data, becomes part of the error.
-void check_fits(dynamic::Layer const& network, Objective const& loss, data::Dataset const& dataset,
+void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec);
 
 /// The number of samples whose label is the class with the largest output.
 Index correct(std::span<float const> outputs, std::span<float const> labels);
 
 /// Sets the network to inference mode and leaves it in that mode. The data must have passed check_fits.
-Score evaluate(dynamic::Layer& network, Objective const& loss, data::Dataset const& dataset, Index batch);
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch);
 
 }  // namespace coldpress::command

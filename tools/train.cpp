@@ -20,6 +20,7 @@ struct Options {
   std::optional<Index> epochs, batch;
   std::optional<std::uint64_t> seed;
   std::uint64_t steps = 0;
+  Index prefetch = 4;
   Computing computing;
   data::ReadOptions reading;
   Outputs outputs;
@@ -160,19 +161,21 @@ void train(Options const& options) {
   if (!options.outputs.report.empty()) files.writes("--report", options.outputs.report);
   files.check_writable();
   Checkpoint run = read_run(options, files);
-  data::Dataset const training = data::open(run.data, options.reading);
-  dynamic::Solver solver = make_solver(options, run, training.sample_shape);
+  auto const training = data::open_source(run.data, options.reading);
+  dynamic::Solver solver = make_solver(options, run, training->sample_shape());
   run.model = {}, run.optimizer_state = {};  // the solver has them now
-  check_fits(solver.network(), run.loss, training, run.data);
-  std::optional<data::Dataset> test;
-  if (!options.test.empty())
-    check_fits(solver.network(), run.loss, test.emplace(data::open(options.test, options.reading)), options.test);
+  check_fits(solver.network(), run.loss, *training, run.data);
+  std::unique_ptr<data::Source> test;
+  if (!options.test.empty()) {
+    test = data::open_source(options.test, options.reading);
+    check_fits(solver.network(), run.loss, *test, options.test);
+  }
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training.size(),
-              to_string(training.sample_shape).c_str(), parameters, run.batch, options.computing.backend.c_str());
-  Trainer{solver, run, training, test ? &*test : nullptr, options.outputs}.train(options.steps);
+  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training->size(),
+              to_string(training->sample_shape()).c_str(), parameters, run.batch, options.computing.backend.c_str());
+  Trainer{solver, run, *training, test.get(), options.outputs, options.prefetch}.train(options.steps);
 }
 
 }  // namespace
@@ -186,8 +189,7 @@ void add_train(CLI::App& app) {
   auto* const resume =
       command->add_option("--resume", options->resume, "Checkpoint to continue from, as if nothing had happened")
           ->type_name(file);
-  command
-      ->add_option("--data", options->data, std::string{data_help} + "; default: the config's, relative to its folder")
+  command->add_option("--data", options->data, data_help() + "; default: the config's, relative to its folder")
       ->type_name(spec);
   command
       ->add_flag("--trust-paths", options->trust_paths,
@@ -223,6 +225,12 @@ void add_train(CLI::App& app) {
       ->type_name(number)
       ->check(at_least_1())
       ->needs(checkpoint);
+  command
+      ->add_option("--prefetch", options->prefetch,
+                   "Minibatches that a thread of its own reads ahead, which does not change results; 0: no thread")
+      ->type_name(number)
+      ->check(CLI::Range(Index{0}, Index{1} << 20).description(""))
+      ->capture_default_str();
   command->add_option("--report", options->outputs.report, "SVG file for the curves of loss and accuracy")
       ->type_name(file);
   add_reading(*command, options->reading);

@@ -2,6 +2,7 @@
 
 #include "interruption.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -18,28 +19,28 @@ Index product(Index a, Index b) {
   return a <= greatest / b ? a * b : greatest;
 }
 
-Index samples_done(persist::Checkpoint const& run, data::Dataset const& training) {
+Index samples_done(persist::Checkpoint const& run, data::Source const& training) {
   if (run.epoch >= static_cast<std::uint64_t>(run.epochs)) return product(run.epochs, training.size());
   return product(static_cast<Index>(run.epoch), training.size()) + static_cast<Index>(run.position);
 }
 
-data::Batches batches_from(persist::Checkpoint const& run, data::Dataset const& training) {
-  data::Batches batches{training, run.batch, run.seed};
+data::Batches batches_from(persist::Checkpoint const& run, data::Source const& training) {
+  data::Batches batches{data::shuffled(training, run.seed), run.batch};
   batches.seek({run.epoch, static_cast<Index>(run.position)});
   return batches;
 }
 
 }  // namespace
 
-Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
-                 data::Dataset const* test, Outputs outputs)
+Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Source const& training,
+                 data::Source const* test, Outputs outputs, Index prefetch)
     : solver_(solver),
       run_(run),
       training_(training),
       test_(test),
       outputs_(std::move(outputs)),
-      batches_(batches_from(run, training)),
-      labels_(has_labels(run.loss, solver.network().output_shape(), training.target_shape)),
+      batches_(batches_from(run, training), prefetch),
+      labels_(has_labels(run.loss, solver.network().output_shape(), training.target_shape())),
       done_(samples_done(run, training)),
       progress_(stdout, product(run.epochs, training.size()), done_) {
   Index const steps = (training.size() + run.batch - 1) / run.batch;
@@ -68,16 +69,19 @@ void Trainer::train(std::uint64_t steps) {
   }
   solver_.check_finite();  // before anything is written
   finish(true);
-  std::printf("Saved the network after %s steps to %s\n", std::to_string(solver_.iteration()).c_str(),
-              outputs_.save.c_str());
+  std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
+              std::to_string(solver_.iteration()).c_str(), outputs_.save.c_str(),
+              seconds_ > 0 ? 100 * batches_.seconds_waited() / seconds_ : 0);
 }
 
 void Trainer::step() {
+  auto const start = std::chrono::steady_clock::now();
   auto const batch = batches_.next();
   dynamic::Values const both[] = {batch.samples, batch.targets};
   std::size_t const inputs = solver_.network().input_shapes().size();
   double const loss = static_cast<double>(run_.loss ? solver_.train_minibatch(batch.samples, batch.targets)
                                                     : solver_.train_minibatch(std::span{both}.first(inputs)));
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   loss_.add(loss, batch.size);
   recent_loss_.add(loss, batch.size);
   if (labels_) {

@@ -3,8 +3,8 @@
 
 #include "score.hpp"
 
-#include <coldpress/data/batches.hpp>
 #include <coldpress/data/chart.hpp>
+#include <coldpress/data/prefetcher.hpp>
 #include <coldpress/data/progress.hpp>
 #include <coldpress/persist/network.hpp>
 
@@ -19,10 +19,11 @@ struct Outputs {
 class Trainer {
  public:
   /// `run` has the loss, data, epochs, batch and seed, and where in the data to begin. Solver, data and test data are
-  /// borrowed. Throws ConfigError if that position is not in the data. Also throws what saving would throw at the end,
-  /// because network and checkpoint are encoded once before the first step.
-  Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Dataset const& training,
-          data::Dataset const* test, Outputs outputs);
+  /// borrowed. A thread reads `prefetch` minibatches ahead. Throws ConfigError if that position is not in the data.
+  /// Also throws what saving would throw at the end, because network and checkpoint are encoded once before the first
+  /// step.
+  Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::Source const& training,
+          data::Source const* test, Outputs outputs, Index prefetch);
 
   /// Trains until all epochs are done, or until `steps` steps if that is not 0, and writes the network. Throws
   /// DivergenceError if the loss or a weight is no longer finite, which is then not written to any file. Throws Error
@@ -44,11 +45,12 @@ class Trainer {
 
   dynamic::Solver& solver_;
   persist::Checkpoint run_;
-  data::Dataset const &training_, *test_;
+  data::Source const &training_, *test_;
   Outputs outputs_;
-  data::Batches batches_;
+  data::Prefetcher batches_;
   bool labels_;
-  Index done_ = 0;  // number of samples, including those of earlier runs
+  double seconds_ = 0;  // of all steps, with what they waited for data
+  Index done_ = 0;      // number of samples, including those of earlier runs
   data::Progress progress_;
   std::optional<std::uint64_t> checkpointed_;  // the step of the last checkpoint
   Mean loss_, accuracy_;                       // of the current epoch

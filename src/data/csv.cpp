@@ -1,6 +1,6 @@
 #include <coldpress/data/csv.hpp>
 
-#include "source.hpp"
+#include "input_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ constexpr std::size_t most_text = std::size_t{1} << 33;
 
 class Lines {
  public:
-  explicit Lines(Source& source) : source_(source) {}
+  explicit Lines(InputFile& source) : source_(source) {}
 
   /// The next line without its line ending, or nothing at the end of the file.
   std::optional<std::string_view> next() {
@@ -52,7 +52,7 @@ class Lines {
     return line;
   }
 
-  Source& source_;
+  InputFile& source_;
   std::array<char, 1 << 16> piece_;
   std::string_view left_;
   std::string line_;
@@ -86,7 +86,8 @@ Number parse(std::string_view field) {
 /// Splits a line into its fields.
 class Fields {
  public:
-  Fields(Source const& source, std::size_t line, std::string_view text) : source_(source), line_(line), text_(text) {}
+  Fields(InputFile const& source, std::size_t line, std::string_view text)
+      : source_(source), line_(line), text_(text) {}
 
   std::optional<std::string_view> next() {
     if (ended_) return {};
@@ -111,14 +112,14 @@ class Fields {
   }
 
  private:
-  Source const& source_;
+  InputFile const& source_;
   std::size_t line_;
   std::string_view text_;
   std::size_t column_ = 0;
   bool ended_ = false;
 };
 
-bool is_header(Source const& source, std::string_view line) {
+bool is_header(InputFile const& source, std::string_view line) {
   Fields fields{source, 1, line};
   while (auto const field = fields.next())
     if (parse(*field).kind != Number::none) return false;
@@ -128,7 +129,7 @@ bool is_header(Source const& source, std::string_view line) {
 }  // namespace
 
 CsvTable read_csv(std::string const& path, ReadOptions options) {
-  Source source{path, options};
+  InputFile source{path, options};
   Lines lines{source};
   CsvTable table;
   std::size_t blank_line = 0;

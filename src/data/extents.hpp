@@ -1,7 +1,7 @@
 // Checks the extents that a file promises before anything is allocated.
 #pragma once
 
-#include "source.hpp"
+#include "input_file.hpp"
 
 #include <coldpress/core/shape.hpp>
 
@@ -31,7 +31,7 @@ inline std::string list(std::span<Index const> extents) {
 }
 
 /// The number of values of `width` bytes that a header promises. Throws FormatError if the file cannot hold that many.
-inline std::size_t promised_values(Source const& source, std::span<Index const> extents, std::uint64_t width) {
+inline std::size_t promised_values(InputFile const& source, std::span<Index const> extents, std::uint64_t width) {
   auto const values = count(extents, source.most_left() / width);
   if (!values)
     source.malformed("the header promises {" + list(extents) + "} values, more than the file can hold" +
@@ -42,14 +42,14 @@ inline std::size_t promised_values(Source const& source, std::span<Index const> 
 /// Makes room for `more` values after the first `done`: for all that the header promises if the file is not compressed,
 /// since its length was checked, and otherwise as the values arrive.
 template <class Value>
-void make_room(std::vector<Value>& values, Source const& source, std::size_t promised, std::size_t done,
+void make_room(std::vector<Value>& values, InputFile const& source, std::size_t promised, std::size_t done,
                std::size_t more) {
   if (values.size() < done + more)
     values.resize(source.compressed() ? std::min(promised, std::max(done + more, 2 * done)) : promised);
 }
 
 /// Throws FormatError if the file continues.
-inline void expect_end(Source& source) {
+inline void expect_end(InputFile& source) {
   std::byte extra[1];
   if (source.read(extra) != 0) source.malformed("continues after the values that the header promises");
 }

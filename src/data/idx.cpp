@@ -5,7 +5,7 @@
 namespace coldpress::data {
 
 IdxArray read_idx(std::string const& path, int rank, ReadOptions options) {
-  Source source{path, options};
+  InputFile source{path, options};
   unsigned char magic[4];
   if (source.read(std::as_writable_bytes(std::span{magic})) < 4 || magic[0] != 0 || magic[1] != 0)
     source.malformed("is not an IDX file: it must begin with two zero bytes, a type and a rank");

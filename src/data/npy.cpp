@@ -27,7 +27,7 @@ constexpr std::size_t most_extents = 32;
 /// The header: a Python dictionary literal with the keys descr, fortran_order and shape, in any order.
 class Header {
  public:
-  Header(Source const& source, std::string_view text) : source_(source), text_(text) {
+  Header(InputFile const& source, std::string_view text) : source_(source), text_(text) {
     expect('{');
     while (!accept('}')) {
       std::string_view const key = quoted();
@@ -104,7 +104,7 @@ class Header {
     return extents;
   }
 
-  Source const& source_;
+  InputFile const& source_;
   std::string_view text_;
   std::optional<std::string_view> type_;
   std::optional<bool> fortran_;
@@ -113,7 +113,7 @@ class Header {
 
 /// The rest of the file as floats, read in pieces so that no second copy of the whole is needed.
 template <class Value>
-std::vector<float> read_values(Source& source, std::vector<Index> const& extents) {
+std::vector<float> read_values(InputFile& source, std::vector<Index> const& extents) {
   std::size_t const promised = promised_values(source, extents, sizeof(Value));
   std::vector<float> values;
   std::array<Value, 4096> piece;
@@ -138,7 +138,7 @@ std::vector<float> read_values(Source& source, std::vector<Index> const& extents
 }  // namespace
 
 NpyArray read_npy(std::string const& path, ReadOptions options) {
-  Source source{path, options};
+  InputFile source{path, options};
   std::array<char, 8> start;
   if (source.read(std::as_writable_bytes(std::span{start})) < start.size() ||
       std::string_view{start.data(), magic.size()} != magic)

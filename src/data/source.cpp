@@ -1,153 +1,229 @@
-#include "source.hpp"
+#include <coldpress/data/source.hpp>
 
-#include "system.hpp"
+#include "held_out.hpp"
+
+#include <coldpress/data/sample_stream.hpp>
 
 #include <algorithm>
-#include <array>
-
-#include <zlib.h>
+#include <cmath>
+#include <map>
+#include <utility>
 
 namespace coldpress::data {
 namespace {
 
-// Deflate packs at most 258 bytes into two bits.
-constexpr std::uint64_t largest_ratio = 1032;
-// A small file may unpack to this many bytes whatever the limit is.
-constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
-// Pipes do not announce how much will come.
-constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
+float* at(float* values, Shape const& shape, Index i) { return values ? values + i * shape.size() : nullptr; }
+
+Source::Description describe(Dataset const& dataset) {
+  check(dataset);
+  return {dataset.sample_shape, dataset.target_shape, dataset.size(), dataset.classes, {}, 0};
+}
+
+class MemoryReader final : public Source::Reader {
+ public:
+  explicit MemoryReader(Dataset const& dataset)
+      : dataset_(dataset), sample_(dataset.sample_shape.size()), target_(dataset.target_shape.size()) {}
+  void read(Index first, Index count, float* samples, float* targets) override {
+    if (samples) std::copy_n(dataset_.samples.data() + first * sample_, count * sample_, samples);
+    std::copy_n(dataset_.targets.data() + first * target_, count * target_, targets);
+  }
+
+ private:
+  Dataset const& dataset_;
+  Index sample_, target_;
+};
+
+class BorrowedSource final : public Source {
+ public:
+  explicit BorrowedSource(Dataset const& dataset) : Source(describe(dataset)), dataset_(dataset) {}
+  std::unique_ptr<Reader> reader() const override { return std::make_unique<MemoryReader>(dataset_); }
+
+ private:
+  Dataset const& dataset_;
+};
+
+class OwningSource final : public Source {
+ public:
+  explicit OwningSource(Dataset dataset) : Source(describe(dataset)), dataset_(std::move(dataset)) {}
+  std::unique_ptr<Reader> reader() const override { return std::make_unique<MemoryReader>(dataset_); }
+
+ private:
+  Dataset dataset_;
+};
+
+/// The blocks of a subset: what is left of each block of the whole, without those of which nothing is left.
+std::vector<Index> blocks_of(std::vector<Index> const& whole, std::vector<Index> const& rows) {
+  std::vector<Index> blocks;
+  for (Index const begin : whole) {
+    Index const first = std::ranges::lower_bound(rows, begin) - rows.begin();
+    if (blocks.empty() || blocks.back() != first) blocks.push_back(first);
+  }
+  return blocks;
+}
+
+Source::Description describe(Source const& source, std::vector<Index> const& rows) {
+  Source::Description description = source.description();
+  bool const ascending = std::ranges::adjacent_find(rows, std::ranges::greater_equal{}) == rows.end();
+  if (rows.empty() || !ascending || rows.front() < 0 || rows.back() >= description.size)
+    throw ConfigError{"a subset of " + std::to_string(description.size) + " samples is given by " +
+                      std::to_string(rows.size()) + " numbers, expected at least one, in ascending order"};
+  description.size = static_cast<Index>(rows.size());
+  description.blocks = blocks_of(description.blocks, rows);
+  return description;
+}
+
+class Subset final : public Source {
+ public:
+  Subset(Source const& source, std::vector<Index> rows)
+      : Source(describe(source, rows)), source_(source), rows_(std::move(rows)) {}
+
+  std::unique_ptr<Source::Reader> reader() const override { return std::make_unique<Picking>(source_, rows_); }
+
+ private:
+  class Picking final : public Source::Reader {
+   public:
+    Picking(Source const& source, std::vector<Index> const& rows)
+        : source_(source), rows_(rows), reader_(source.reader()) {}
+
+    void read(Index first, Index count, float* samples, float* targets) override {
+      Shape const &sample = source_.sample_shape(), &target = source_.target_shape();
+      auto const& blocks = source_.description().blocks;
+      if (blocks.empty()) {
+        for (Index i = 0; i < count; ++i)
+          reader_->read(row(first + i), 1, at(samples, sample, i), at(targets, target, i));
+        return;
+      }
+      for (Index done = 0; done < count;) {
+        auto const end = std::ranges::upper_bound(blocks, row(first + done));
+        Index const begin = end[-1], size = *end - begin;
+        if (samples) samples_.resize(std::max(samples_.size(), static_cast<std::size_t>(size * sample.size())));
+        targets_.resize(std::max(targets_.size(), static_cast<std::size_t>(size * target.size())));
+        reader_->read(begin, size, samples ? samples_.data() : nullptr, targets_.data());
+        for (; done < count && row(first + done) < *end; ++done) {
+          Index const from = row(first + done) - begin;
+          if (samples) std::copy_n(at(samples_.data(), sample, from), sample.size(), at(samples, sample, done));
+          std::copy_n(at(targets_.data(), target, from), target.size(), at(targets, target, done));
+        }
+      }
+    }
+
+   private:
+    Index row(Index i) const { return rows_[static_cast<std::size_t>(i)]; }
+
+    Source const& source_;
+    std::vector<Index> const& rows_;
+    std::unique_ptr<Reader> reader_;
+    std::vector<float> samples_, targets_;  // a block of the whole
+  };
+
+  Source const& source_;
+  std::vector<Index> rows_;
+};
+
+/// Calls `visit(first, count)` for parts of the source that its readers take.
+template <class Visit>
+void for_each_part(Source const& source, Visit visit) {
+  auto const& blocks = source.description().blocks;
+  constexpr Index at_once = 1024;
+  if (blocks.empty())
+    for (Index first = 0; first < source.size(); first += at_once)
+      visit(first, std::min(at_once, source.size() - first));
+  for (std::size_t i = 1; i < blocks.size(); ++i) visit(blocks[i - 1], blocks[i] - blocks[i - 1]);
+}
+
+/// The label of each sample.
+std::vector<Index> labels_of(Source const& source) {
+  if (source.target_shape().size() != 1)
+    throw DataError{"the targets have shape " + to_string(source.target_shape()) + ", expected labels"};
+  std::vector<float> const values = targets_of(source);
+  std::vector<Index> labels;
+  labels.reserve(values.size());
+  for (float const value : values) {
+    if (!(value >= 0 && value < 0x1p24f && std::floor(value) == value))
+      throw DataError{"the target of sample " + std::to_string(labels.size()) + " is " + std::to_string(value) +
+                      ", expected a label: a whole number from 0 on"};
+    labels.push_back(static_cast<Index>(value));
+  }
+  return labels;
+}
+
+/// How many samples of each label are held out, so that they are `wanted` in all: the exact shares rounded down, and
+/// one more for those whose remainders are largest.
+std::map<Index, Index> quotas(std::vector<Index> const& labels, Index wanted) {
+  std::map<Index, Index> quota;
+  for (Index const label : labels) ++quota[label];
+  auto const all = static_cast<Index>(labels.size());
+  std::vector<std::pair<double, Index>> remainders;  // negative, and the label
+  Index given = 0;
+  for (auto& [label, count] : quota) {
+    double const exact = static_cast<double>(count) * static_cast<double>(wanted) / static_cast<double>(all);
+    count = std::min(count, static_cast<Index>(exact));
+    remainders.push_back({static_cast<double>(count) - exact, label});
+    given += count;
+  }
+  std::ranges::sort(remainders);
+  for (std::size_t i = 0; given < wanted; ++i, ++given) ++quota[remainders[i].second];
+  return quota;
+}
 
 }  // namespace
 
-struct Source::State {
-  std::string path;
-  Descriptor file;
-  std::uint64_t max_expansion;
-  std::uint64_t file_left = 0;                              // bytes of the file that are not yet read
-  std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file (0 for a pipe), read, and unpacked
-  bool compressed = false, file_ended = false, between_members = false;
-  std::array<Bytef, 1 << 16> buffer;
-  z_stream stream{};  // next_in and avail_in also serve plain files
-
-  State(std::string const& path_, ReadOptions options)
-      : path(path_), file(-1), max_expansion(static_cast<std::uint64_t>(options.max_expansion)) {
-    Readable opened = open_to_read(path);
-    if (opened.has_size()) file_size = static_cast<std::uint64_t>(opened.status.st_size);
-    file_left = opened.has_size() ? file_size : most_from_pipe;
-    file = std::move(opened.file);
-  }
-  ~State() {
-    if (compressed) ::inflateEnd(&stream);
-  }
-
-  std::size_t read_file(std::byte* to, std::size_t size) {
-    auto const got = uninterrupted([&] { return ::read(file.number(), to, std::min(size, std::size_t{1} << 30)); });
-    if (got < 0) refuse(path, "cannot read", errno);
-    file_ended = got == 0;
-    taken_in += static_cast<std::uint64_t>(got);
-    file_left -= std::min(file_left, static_cast<std::uint64_t>(got));
-    return static_cast<std::size_t>(got);
-  }
-
-  /// The number of bytes that may be unpacked; for a pipe, from what is known so far.
-  std::uint64_t allowed() const {
-    std::uint64_t const known = std::max(file_size, taken_in), most = ~std::uint64_t{0} / 2;
-    return max_expansion > most / std::max<std::uint64_t>(known, 1) ? most : known * max_expansion + always_allowed;
-  }
-
-  void refill() {
-    if (stream.avail_in > 0 || file_ended) return;
-    stream.next_in = buffer.data();
-    stream.avail_in = static_cast<uInt>(read_file(reinterpret_cast<std::byte*>(buffer.data()), buffer.size()));
-  }
-};
-
-Source::Source(std::string const& path, ReadOptions options) : state_(std::make_unique<State>(path, options)) {
-  State& s = *state_;
-  // A pipe may deliver its first bytes one at a time.
-  s.stream.next_in = s.buffer.data();
-  while (s.stream.avail_in < 2 && !s.file_ended)
-    s.stream.avail_in += static_cast<uInt>(s.read_file(
-        reinterpret_cast<std::byte*>(s.buffer.data()) + s.stream.avail_in, s.buffer.size() - s.stream.avail_in));
-  if (s.stream.avail_in >= 2 && s.buffer[0] == 0x1f && s.buffer[1] == 0x8b) {
-    if (::inflateInit2(&s.stream, 15 + 16) != Z_OK) throw std::bad_alloc{};
-    s.compressed = true;
-  }
+Source::Source(Description description) : description_(std::move(description)) {
+  if (description_.size < 1) throw ShapeError{"the data set has no samples"};
+  auto const& blocks = description_.blocks;
+  if (!blocks.empty() && (blocks.front() != 0 || blocks.back() != description_.size ||
+                          std::ranges::adjacent_find(blocks, std::ranges::greater_equal{}) != blocks.end()))
+    throw ConfigError{"the blocks of a source do not cover its " + std::to_string(description_.size) + " samples"};
 }
 
-Source::~Source() = default;
+std::unique_ptr<Source> borrow(Dataset const& dataset) { return std::make_unique<BorrowedSource>(dataset); }
+std::unique_ptr<Source> own(Dataset dataset) { return std::make_unique<OwningSource>(std::move(dataset)); }
 
-std::size_t Source::read(std::span<std::byte> bytes) {
-  State& s = *state_;
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    s.refill();
-    if (s.stream.avail_in == 0) {
-      if (s.compressed && !s.between_members) malformed("the compressed data ends early");
-      break;
+Dataset load(Source const& source) {
+  Dataset dataset{source.sample_shape(), source.target_shape(), {}, {}, source.description().classes};
+  dataset.samples.resize(static_cast<std::size_t>(source.size() * source.sample_shape().size()));
+  dataset.targets.resize(static_cast<std::size_t>(source.size() * source.target_shape().size()));
+  auto const reader = source.reader();
+  for_each_part(source, [&](Index first, Index count) {
+    reader->read(first, count, at(dataset.samples.data(), source.sample_shape(), first),
+                 at(dataset.targets.data(), source.target_shape(), first));
+  });
+  return dataset;
+}
+
+std::vector<float> targets_of(Source const& source) {
+  std::vector<float> targets(static_cast<std::size_t>(source.size() * source.target_shape().size()));
+  auto const reader = source.reader();
+  for_each_part(source, [&](Index first, Index count) {
+    reader->read(first, count, nullptr, at(targets.data(), source.target_shape(), first));
+  });
+  return targets;
+}
+
+std::unique_ptr<Source> subset(Source const& source, std::vector<Index> rows) {
+  return std::make_unique<Subset>(source, std::move(rows));
+}
+
+SourceSplit split(Source const& source, double fraction, std::uint64_t seed, bool stratified) {
+  Index const size = source.size(), wanted = held_out_count(size, fraction);
+  std::vector<Index> order(static_cast<std::size_t>(size));
+  shuffle(order, seed, ~std::uint64_t{0});  // an epoch number that no training reaches
+  std::vector<Index> held_out, training;
+  if (stratified) {
+    std::vector<Index> const labels = labels_of(source);
+    auto quota = quotas(labels, wanted);
+    for (Index const row : order) {
+      Index& left = quota[labels[static_cast<std::size_t>(row)]];
+      (left > 0 ? held_out : training).push_back(row);
+      left -= left > 0;
     }
-    auto room = static_cast<uInt>(std::min(bytes.size() - done, std::size_t{1} << 30));
-    if (!s.compressed) {
-      auto const part = std::min(room, s.stream.avail_in);
-      std::copy_n(reinterpret_cast<std::byte const*>(s.stream.next_in), part, bytes.data() + done);
-      s.stream.next_in += part;
-      s.stream.avail_in -= part;
-      done += part;
-      continue;
-    }
-    // A gzip file may consist of several members.
-    if (s.between_members) ::inflateReset(&s.stream);
-    s.between_members = false;
-    room = static_cast<uInt>(std::min<std::uint64_t>(room, s.allowed() - s.unpacked + 1));  // including one byte too
-                                                                                            // many
-    s.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + done);
-    s.stream.avail_out = room;
-    int const result = ::inflate(&s.stream, Z_NO_FLUSH);
-    done += room - s.stream.avail_out;
-    s.unpacked += room - s.stream.avail_out;
-    if (s.unpacked > s.allowed()) malformed("unpacks to more than its limit" + limit());
-    if (result == Z_STREAM_END)
-      s.between_members = true;
-    else if (result == Z_MEM_ERROR)
-      throw std::bad_alloc{};
-    else if (result != Z_OK && result != Z_BUF_ERROR)
-      malformed(std::string{"the compressed data is damaged"} + (s.stream.msg ? std::string{": "} + s.stream.msg : ""));
+  } else {
+    held_out.assign(order.begin(), order.begin() + wanted);
+    training.assign(order.begin() + wanted, order.end());
   }
-  return done;
-}
-
-std::uint64_t Source::most_left() const {
-  State const& s = *state_;
-  std::uint64_t const left = s.file_left + s.stream.avail_in;
-  // One byte more, for what the inflater has taken in but not yet returned.
-  if (!s.compressed) return left;
-  std::uint64_t const gzip = (left + 1) * largest_ratio;
-  return s.file_size > 0 ? std::min(gzip, s.allowed() - s.unpacked) : gzip;
-}
-
-bool Source::compressed() const { return state_->compressed; }
-
-std::string Source::limit() const {
-  State const& s = *state_;
-  if (!s.compressed) return {};
-  return ": " + std::to_string(s.allowed()) + " bytes, " + std::to_string(s.max_expansion) + " times its " +
-         std::to_string(std::max(s.file_size, s.taken_in)) +
-         " bytes plus 1 MiB; raise --max-expansion (ReadOptions::max_expansion) if that is intended";
-}
-
-std::string const& Source::path() const { return state_->path; }
-
-void Source::malformed(std::string const& sentence) const {
-  FormatError error{sentence};
-  error.in_file(state_->path);
-  throw error;
-}
-
-std::string printable(std::string_view piece) {
-  std::string text{piece.substr(0, 40)};
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c == 127; }, '?');
-  return "'" + text + (piece.size() > 40 ? "...'" : "'");
+  std::ranges::sort(held_out);
+  std::ranges::sort(training);
+  return {subset(source, std::move(training)), subset(source, std::move(held_out))};
 }
 
 }  // namespace coldpress::data

@@ -134,10 +134,41 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK_THROWS_AS(from_folder("f", "npy:x"), ConfigError);
 }
 
+TEST_CASE("a spec may end with options, which begin at its last question mark") {
+  using Names = std::vector<std::string>;
+  CHECK(files_of("hdf5:a.h5,b.h5?x=u&y=v") == Names{"a.h5", "b.h5"});
+  CHECK(files_of("hdf5:odd?.h5?") == Names{"odd?.h5"});
+  CHECK(files_of("csv:odd?.csv?") == Names{"odd?.csv"});
+  CHECK(from_folder("f", "hdf5:a.h5,b.h5?x=u&shuffle=5") == "hdf5:f/a.h5,f/b.h5?x=u&shuffle=5");
+  CHECK(contains(message<ConfigError>([] { files_of("csv:a?x=1"); }), "csv: has no option 'x', and no others"));
+  CHECK(
+      contains(message<ConfigError>([] { files_of("hdf5:a?z=1"); }), "has no option 'z'; it has x, y, block, shuffle"));
+  CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x"); }), "the option 'x' has no value"));
+  CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x="); }), "the option 'x' has no value"));
+  CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x=1&x=2"); }), "the option 'x' is given twice"));
+  for (char const* bad : {"hdf5:?x=1", "hdf5:a,,b", "hdf5:a,", "csv:?"})
+    CHECK(contains(message<ConfigError>([&] { files_of(bad); }), "has no name of a file"));
+
+  TemporaryFolder const folder;
+  CHECK(open("csv:" + folder.put("odd?.csv", "1,2\n") + "?").size() == 1);
+  std::string const list = folder.put("list.txt", "a.h5\r\n\nsub/b.h5");
+  CHECK(files_of("hdf5:" + list + ",c.h5") == Names{list, "c.h5", folder / "a.h5", folder / "sub/b.h5"});
+  CHECK(files_of("hdf5:missing.txt") == Names{"missing.txt"});
+
+  // This program is not linked with coldpress::hdf5.
+  CHECK(message<UnsupportedError>([] { open("hdf5:a.h5"); }) ==
+        "this program reads no HDF5 files: it was built without coldpress::hdf5");
+  auto const help = spec_help();
+  REQUIRE(help.size() == 5);
+  CHECK(help[4].spec == "hdf5:FILE,...");
+  CHECK(help[4].options[0].name == "x");
+}
+
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
     CHECK(message<ConfigError>([&] { open(bad); }) ==
-          "the data '" + std::string{bad} + "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y");
+          "the data '" + std::string{bad} +
+              "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y, hdf5:FILE,...");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {

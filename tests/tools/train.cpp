@@ -108,7 +108,8 @@ TEST_CASE("what goes into a pipe are whole lines") {
                              [](char c) { return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 127); }));
   CHECK(std::ranges::count(text, '\n') == 7);  // what is trained, four epochs, the whole, and where it is
   for (char const* part : {"100 samples of {2}, 82 parameters, batch 8, cpu\n", "epoch 1/4  loss ", "  test loss ",
-                           "epoch 4/4  100%  loss ", " samples/s  in 0:00\n", "Saved the network after 52 steps to "}) {
+                           "epoch 4/4  100%  loss ", " samples/s  in 0:00\n", "Saved the network after 52 steps to ",
+                           "; waited for data ", " % of the time\n"}) {
     INFO(part);
     CHECK(contains(text, part));
   }
@@ -142,6 +143,7 @@ TEST_CASE("options go before the config, and the same seed gives the same networ
   std::string const same = trained({});
   CHECK(trained({}) == same);
   CHECK(trained({"--seed", "3", "--epochs", "4", "--batch", "8"}) == same);
+  for (char const* const batches : {"0", "1", "100"}) CHECK(trained({"--prefetch", batches}) == same);
   CHECK(trained({"--seed", "4"}) != same);
   CHECK(trained({"--epochs", "3"}) != same);
   CHECK(trained({"--batch", "7"}) != same);

@@ -1,62 +1,24 @@
-// Shuffled minibatches whose position in the data is two numbers, so that a checkpoint can resume them.
+// Minibatches whose position in the data is two numbers, so that a checkpoint can resume them.
 #pragma once
 
-#include <coldpress/data/dataset.hpp>
+#include <coldpress/data/sample_stream.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace coldpress::data {
 
-/// Fills `order` with 0, 1, ... in a random order that depends on its size, `seed` and `epoch` alone.
-void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch);
-
-/// Iterates over a dataset again and again, in a different order each epoch. The last batch of an epoch may be smaller.
-/// All memory is allocated by the constructor.
-class Batches {
- public:
-  /// `offset` is the number of samples of the epoch that were already returned.
-  struct Position {
-    std::uint64_t epoch = 0;
-    Index offset = 0;
-    bool operator==(Position const&) const = default;
-  };
-  struct Batch {
-    Index size;                               // in samples
-    std::span<float const> samples, targets;  // row-major, valid until the next call
-    Position position;                        // of the batch's first sample
-    bool ends_epoch;
-  };
-
-  /// `dataset` must outlive this. Throws ConfigError for a `batch` below 1, and what check(dataset) throws.
-  Batches(Dataset const& dataset, Index batch, std::uint64_t seed);
-  Batches(Dataset const&&, Index, std::uint64_t) = delete;
-
-  Batch next();
-  /// The minibatches from here to the end of the epoch: for (auto const& batch : batches.epoch()) ...
-  class Epoch;
-  Epoch epoch();
-  /// The position of the next batch.
-  Position position() const { return position_; }
-  /// Throws ConfigError if the offset is outside the dataset.
-  void seek(Position position);
-
- private:
-  Dataset const* dataset_;
-  Index batch_;
-  std::uint64_t seed_, shuffled_epoch_ = 0;
-  Position position_;
-  std::vector<Index> order_;
-  std::vector<float> samples_, targets_;
-};
-
-class Batches::Epoch {
+/// The minibatches up to the end of an epoch: for (auto const& batch : batches.epoch()) ...
+template <class AnyBatches>
+class Epoch {
  public:
   class Iterator {
    public:
-    explicit Iterator(Batches* batches) : batches_(batches), batch_(batches->next()) {}
-    Batch const& operator*() const { return batch_; }
+    explicit Iterator(AnyBatches* batches) : batches_(batches), batch_(batches->next()) {}
+    auto const& operator*() const { return batch_; }
     Iterator& operator++() {
       if (batch_.ends_epoch) {
         batches_ = nullptr;
@@ -68,16 +30,57 @@ class Batches::Epoch {
     bool operator==(std::nullptr_t) const { return !batches_; }
 
    private:
-    Batches* batches_;
-    Batch batch_;
+    AnyBatches* batches_;
+    typename AnyBatches::Batch batch_;
   };
-  explicit Epoch(Batches& batches) : batches_(&batches) {}
+  explicit Epoch(AnyBatches& batches) : batches_(&batches) {}
   Iterator begin() const { return Iterator{batches_}; }
   std::nullptr_t end() const { return nullptr; }
 
  private:
-  Batches* batches_;
+  AnyBatches* batches_;
 };
-inline Batches::Epoch Batches::epoch() { return Epoch{*this}; }
+
+/// Iterates over a data set again and again. The last batch of an epoch may be smaller. All memory is allocated by the
+/// constructor.
+class Batches {
+ public:
+  using Position = SampleStream::Position;
+  struct Batch {
+    Index size;                               // in samples
+    std::span<float const> samples, targets;  // row-major, valid until the next call
+    Position position;                        // of the batch's first sample
+    bool ends_epoch;
+  };
+
+  /// Shuffled minibatches of a data set in memory, which must outlive this. Throws ConfigError for a `batch` below 1,
+  /// and what check(dataset) throws.
+  Batches(Dataset const& dataset, Index batch, std::uint64_t seed);
+  Batches(Dataset const&&, Index, std::uint64_t) = delete;
+  /// Minibatches of any samples, in the order of the stream: Batches{shuffled(source, seed), 64}. Throws ConfigError
+  /// for a `batch` below 1.
+  Batches(std::unique_ptr<SampleStream> stream, Index batch);
+
+  /// Throws what the stream throws; the next call then tries the same batch again.
+  Batch next();
+  /// The same in memory of the caller, which must have room for batch_size() samples and their targets.
+  Batch next(float* samples, float* targets);
+  Epoch<Batches> epoch() { return Epoch<Batches>{*this}; }
+  /// The position of the next batch.
+  Position position() const { return position_; }
+  /// Throws ConfigError if the offset is outside the data set.
+  void seek(Position position);
+
+  Index batch_size() const { return batch_; }
+  SampleStream const& stream() const { return *stream_; }
+
+ private:
+  std::unique_ptr<Source> source_;  // the stream's, if this made it
+  std::unique_ptr<SampleStream> stream_;
+  Index batch_;
+  Position position_;
+  bool in_place_ = false;  // whether the stream is at the position
+  std::vector<float> samples_, targets_;
+};
 
 }  // namespace coldpress::data

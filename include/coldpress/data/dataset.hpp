@@ -14,6 +14,7 @@ namespace coldpress::data {
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};
+  std::vector<std::string> classes{};  // if the targets are labels with names: the names, by label
 
   Index size() const { return samples.empty() ? 0 : static_cast<Index>(samples.size()) / sample_shape.size(); }
   std::span<float const> sample(Index i) const { return row(samples, sample_shape, i); }
@@ -37,8 +38,20 @@ void check(Dataset const& dataset);
 ///   mnist-test:DIR  the test set beside it
 ///   csv:FILE        the first column is the target, the others are the sample
 ///   npy:X,Y         two arrays, {N, ...} samples and {N} or {N, ...} targets
-/// Throws ConfigError for any other spec, FileError, FormatError, and DataError if a value is not finite.
+///   hdf5:FILE,...   datasets of HDF5 files, if coldpress::hdf5 is linked
+/// A spec may end with options, as in hdf5:train.h5?x=data&y=label. They begin at the last question mark; spec_help
+/// lists them. Throws ConfigError for any other spec, FileError, FormatError, and DataError if a value is not finite.
 Dataset open(std::string const& spec, ReadOptions options = {});
+
+/// A format of specs with its options, for a user.
+struct SpecHelp {
+  struct Option {
+    std::string name, meaning;
+  };
+  std::string spec, meaning;  // for example "csv:FILE"
+  std::vector<Option> options;
+};
+std::vector<SpecHelp> spec_help();
 
 /// The files that open(spec) may read. For MNIST these are both names of each file, plain and .gz. Throws ConfigError
 /// as open does.

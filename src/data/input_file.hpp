@@ -13,11 +13,11 @@
 
 namespace coldpress::data {
 
-class Source {
+class InputFile {
  public:
   /// Opens `path`; its first bytes tell whether it is compressed. Throws FileError.
-  Source(std::string const& path, ReadOptions options);
-  ~Source();
+  InputFile(std::string const& path, ReadOptions options);
+  ~InputFile();
 
   /// Fills `bytes` as far as the file goes and returns how many were read. Throws FormatError if compressed data is
   /// damaged, ends early or unpacks to more than is allowed, and FileError if the system cannot read.

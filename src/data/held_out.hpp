@@ -1,0 +1,21 @@
+// How many samples a fraction of a data set is.
+#pragma once
+
+#include <coldpress/core/error.hpp>
+#include <coldpress/core/shape.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace coldpress::data {
+
+/// `fraction` of `size` samples. Throws ConfigError unless there is at least one in it, and one is left.
+inline Index held_out_count(Index size, double fraction) {
+  double const wanted = std::round(fraction * static_cast<double>(size));
+  if (!(wanted >= 1 && wanted < static_cast<double>(size)))
+    throw ConfigError{"holding out the fraction " + std::to_string(fraction) + " of " + std::to_string(size) +
+                      (size == 1 ? " sample" : " samples") + " leaves one of the parts empty"};
+  return static_cast<Index>(wanted);
+}
+
+}  // namespace coldpress::data

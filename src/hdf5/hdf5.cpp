@@ -1,0 +1,264 @@
+#include <coldpress/data/hdf5.hpp>
+
+#include "data/hdf5_opener.hpp"
+#include "data/system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include <hdf5.h>
+
+namespace coldpress::data {
+namespace {
+
+constexpr Index usual_block_bytes = Index{1} << 20, largest_chunk_bytes = Index{64} << 20;
+constexpr std::size_t most_open = 8;
+
+/// Only one thread at a time is in the library, which may be built without locks of its own. The library prints nothing
+/// meanwhile.
+class Library {
+ public:
+  Library() : lock_(mutex()) {
+    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  Library(Library const&) = delete;
+  ~Library() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+
+  /// What the library says about its last failure, at the place where it began.
+  static std::string reason() {
+    std::string text;
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_UPWARD,
+        [](unsigned, H5E_error2_t const* error, void* to) -> herr_t {
+          auto& found = *static_cast<std::string*>(to);
+          if (found.empty() && error->desc) found = error->desc;
+          return 0;
+        },
+        &text);
+    return text.empty() ? text : ": " + text;
+  }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex only;
+    return only;
+  }
+  std::lock_guard<std::recursive_mutex> lock_;
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// An id of the library that is closed in the end.
+class Id {
+ public:
+  Id() = default;
+  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Id& operator=(Id&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Id() {
+    if (id_ < 0) return;
+    Library const library;
+    close_(id_);
+  }
+  hid_t get() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+
+ private:
+  hid_t id_ = -1;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+[[noreturn]] void malformed(std::string const& sentence) { throw FormatError{sentence}; }
+
+/// A dataset of a file.
+struct Array {
+  std::string name;
+  Id dataset, space;
+  std::vector<hsize_t> extents;
+
+  Array(hid_t file, std::string name_) : name(std::move(name_)) {
+    // Links to other files are not followed.
+    Id const access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
+    H5Pset_elink_cb(
+        access.get(), [](auto...) -> herr_t { return -1; }, nullptr);
+    dataset = {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
+    if (!dataset) malformed("cannot open the dataset '" + name + "'" + Library::reason());
+    Id const plist{H5Dget_create_plist(dataset.get()), H5Pclose};
+    if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0)
+      malformed("the values of '" + name + "' are in other files");
+    Id const type{H5Dget_type(dataset.get()), H5Tclose};
+    auto const kind = H5Tget_class(type.get());
+    if (kind != H5T_INTEGER && kind != H5T_FLOAT) malformed("'" + name + "' holds values that are not numbers");
+    space = {H5Dget_space(dataset.get()), H5Sclose};
+    int const rank = H5Sget_simple_extent_ndims(space.get());
+    if (rank < 1 || rank > Shape::max_rank + 1)
+      malformed("'" + name + "' has " + std::to_string(rank) + " extents, expected 1 to 9, samples first");
+    extents.resize(static_cast<std::size_t>(rank));
+    H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+    for (hsize_t const extent : extents) {
+      if (extent == 0) malformed("'" + name + "' contains no values");
+      if (extent > hsize_t{1} << 40)
+        malformed("'" + name + "' has an extent of " + std::to_string(extent) + ", expected at most 2^40");
+    }
+  }
+
+  Index rows() const { return static_cast<Index>(extents[0]); }
+  Shape shape() const {
+    Shape shape{};
+    shape.extents[0] = 1;
+    for (std::size_t i = 1; i < extents.size(); ++i) shape.extents[i - 1] = static_cast<Index>(extents[i]);
+    return shape;
+  }
+  /// The number of rows in a chunk; 1 if there are no chunks.
+  Index rows_of_chunk() const {
+    Id const plist{H5Dget_create_plist(dataset.get()), H5Pclose};
+    if (H5Pget_layout(plist.get()) != H5D_CHUNKED) return 1;
+    std::vector<hsize_t> chunk(extents.size());
+    H5Pget_chunk(plist.get(), static_cast<int>(chunk.size()), chunk.data());
+    return std::min(static_cast<Index>(chunk[0]), rows());
+  }
+
+  void read(Index first, Index count, Index row_size, float* values) const {
+    std::vector<hsize_t> start(extents.size()), size = extents;
+    start[0] = static_cast<hsize_t>(first), size[0] = static_cast<hsize_t>(count);
+    Id const memory{H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose};
+    bool const read =
+        H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) >= 0 &&
+        H5Dread(dataset.get(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, values) >= 0;
+    if (!read) {
+      malformed("cannot read the samples from " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
+                " of '" + name + "'" + Library::reason());
+    }
+    for (Index i = 0; i < count * row_size; ++i) {
+      if (!std::isfinite(values[i]))
+        throw DataError{"value " + std::to_string(i % row_size) + " of sample " + std::to_string(first + i / row_size) +
+                        " of '" + name + "' is " + std::to_string(values[i]) + ", expected finite values"};
+    }
+  }
+};
+
+struct File {
+  Id file;
+  Array samples, targets;
+
+  File(std::string const& path, Hdf5Data const& data)
+      : file(open(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
+    if (samples.rows() != targets.rows())
+      malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets.name +
+                "' has " + std::to_string(targets.rows()) + " targets");
+  }
+
+ private:
+  static Id open(std::string const& path) {
+    open_to_read(path);  // which says why it cannot be read
+    Id file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+    if (!file) malformed("is not an HDF5 file that can be opened" + Library::reason());
+    return file;
+  }
+};
+
+class Hdf5Source final : public Source {
+ public:
+  /// What was found when the source was opened.
+  struct Layout {
+    Hdf5Data data;
+    std::vector<Index> starts;  // the first sample of each file, and the number of samples
+    Description description;
+  };
+  explicit Hdf5Source(Layout layout) : Source(layout.description), layout_(std::move(layout)) {}
+
+  std::unique_ptr<Source::Reader> reader() const override { return std::make_unique<FileReader>(layout_); }
+
+ private:
+  class FileReader final : public Source::Reader {
+   public:
+    explicit FileReader(Layout const& layout) : layout_(layout) {}
+    ~FileReader() override = default;
+
+    void read(Index first, Index count, float* samples, float* targets) override {
+      auto const next = std::ranges::upper_bound(layout_.starts, first);
+      auto const number = static_cast<std::size_t>(next - layout_.starts.begin() - 1);
+      auto const &sample = layout_.description.sample_shape, &target = layout_.description.target_shape;
+      Library const library;
+      with_file(layout_.data.files[number], [&] {
+        File const& file = opened(number);
+        Index const row = first - layout_.starts[number];
+        if (samples) file.samples.read(row, count, sample.size(), samples);
+        file.targets.read(row, count, target.size(), targets);
+      });
+    }
+
+   private:
+    /// The file, which becomes the first of those that are kept open.
+    File const& opened(std::size_t number) {
+      auto const found = std::ranges::find(open_, number, &std::pair<std::size_t, File>::first);
+      if (found != open_.end()) {
+        open_.splice(open_.begin(), open_, found);
+        return open_.front().second;
+      }
+      File file{layout_.data.files[number], layout_.data};
+      if (file.samples.rows() != layout_.starts[number + 1] - layout_.starts[number] ||
+          file.samples.shape() != layout_.description.sample_shape ||
+          file.targets.shape() != layout_.description.target_shape)
+        malformed("has changed since it was opened first");
+      if (open_.size() == most_open) open_.pop_back();
+      open_.emplace_front(number, std::move(file));
+      return open_.front().second;
+    }
+
+    Layout const& layout_;
+    std::list<std::pair<std::size_t, File>> open_;
+  };
+
+  Layout layout_;
+};
+
+/// How many samples are read together.
+Index rows_of_block(File const& file, Index wanted) {
+  Index const bytes = file.samples.shape().size() * static_cast<Index>(sizeof(float));
+  Index const chunk =
+      std::clamp<Index>(file.samples.rows_of_chunk(), 1, std::max<Index>(1, largest_chunk_bytes / bytes));
+  Index const rows = wanted > 0 ? wanted : std::max<Index>(1, usual_block_bytes / bytes);
+  return wanted > 0 ? wanted : chunk * std::max<Index>(1, rows / chunk);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
+  if (data.files.empty()) throw ConfigError{"no HDF5 file is named"};
+  Hdf5Source::Layout layout{std::move(data), {0}, {{}, {}, 0, {}, {0}, 0}};
+  auto& description = layout.description;
+  description.shuffled_together = layout.data.shuffled_together;
+  Library const library;
+  for (std::string const& path : layout.data.files) {
+    with_file(path, [&] {
+      File const file{path, layout.data};
+      Shape const sample = file.samples.shape(), target = file.targets.shape();
+      bool const first = description.size == 0;
+      if (first) description.sample_shape = sample, description.target_shape = target;
+      if (sample != description.sample_shape || target != description.target_shape)
+        malformed("has samples of " + to_string(sample) + " with targets of " + to_string(target) +
+                  ", but the first file has " + to_string(description.sample_shape) + " with " +
+                  to_string(description.target_shape));
+      Index const block = rows_of_block(file, layout.data.block), rows = file.samples.rows();
+      for (Index row = 0; row < rows; row += block)
+        description.blocks.push_back(description.size + std::min(rows, row + block));
+      description.size += rows;
+      layout.starts.push_back(description.size);
+    });
+  }
+  return std::make_unique<Hdf5Source>(std::move(layout));
+}
+
+/// Registers the format before main(). The linker keeps this file because coldpress::hdf5 asks for this name.
+extern "C" __attribute__((constructor(101))) void coldpress_hdf5_format() { hdf5_opener() = open_hdf5; }
+
+}  // namespace coldpress::data

@@ -1,0 +1,134 @@
+// coldpress data: explains how data is named, and shows what is in it.
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "print.hpp"
+
+#include <coldpress/data/batches.hpp>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+
+namespace coldpress::command {
+namespace {
+
+/// How a user names data, in as many lines as there are formats and options.
+std::string grammar() {
+  std::string text =
+      "Data is named FORMAT:FILES or FORMAT:FILES?OPTION=VALUE&OPTION=VALUE. Options begin at the last question mark; "
+      "if "
+      "the name of a file has one and there are no options, end the data with another.\n";
+  for (data::SpecHelp const& format : data::spec_help()) {
+    text += "\n  " + format.spec + "\n      " + format.meaning + "\n";
+    for (auto const& [option, meaning] : format.options) text += "      ?" + option + "=  " + meaning + "\n";
+  }
+  return text;
+}
+
+/// The range of values that are given in portions.
+class Range {
+ public:
+  void add(std::span<float const> values) {
+    for (float const value : values) {
+      least_ = std::min(least_, value), greatest_ = std::max(greatest_, value);
+      sum_ += static_cast<double>(value);
+    }
+    count_ += static_cast<double>(values.size());
+  }
+  std::string text() const {
+    return "from " + to_string(least_) + " to " + to_string(greatest_) + ", mean " +
+           to_string(static_cast<float>(sum_ / count_));
+  }
+
+ private:
+  float least_ = std::numeric_limits<float>::infinity(), greatest_ = -least_;
+  double sum_ = 0, count_ = 0;
+};
+
+/// How often each label occurs; empty if there are too many different ones, or a target is no label.
+class Labels {
+ public:
+  void add(std::span<float const> targets) {
+    for (float const target : targets) {
+      if (!are_labels_) return;
+      are_labels_ = target >= 0 && target < 0x1p24f && std::floor(target) == target;
+      if (are_labels_) ++counts_[static_cast<Index>(target)];
+      are_labels_ = are_labels_ && counts_.size() <= most;
+    }
+  }
+  std::string text(std::vector<std::string> const& names) const {
+    std::string text;
+    if (!are_labels_) return text;
+    for (auto const& [label, count] : counts_) {
+      auto const number = static_cast<std::size_t>(label);
+      text +=
+          "  " + (number < names.size() ? names[number] : std::to_string(label)) + ": " + std::to_string(count) + "\n";
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t most = 100;
+  bool are_labels_ = true;
+  std::map<Index, Index> counts_;
+};
+
+std::string values(std::span<float const> all) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (float const value : all.first(std::min(shown, all.size()))) text += " " + to_string(value);
+  return text + (all.size() > shown ? " ..." : "");
+}
+
+void inspect(std::string const& spec, Index first, data::ReadOptions reading) {
+  auto const source = data::open_source(spec, reading);
+  Shape const &sample = source->sample_shape(), &target = source->target_shape();
+  Range samples, targets;
+  Labels labels;
+  std::string beginning;
+  data::Batches batches{data::in_order(*source), 256};
+  for (auto const& batch : batches.epoch()) {
+    samples.add(batch.samples), targets.add(batch.targets);
+    if (target.size() == 1) labels.add(batch.targets);
+    for (Index i = 0; i < batch.size && batch.position.offset + i < first; ++i) {
+      auto const row = [i](std::span<float const> rows, Shape const& shape) {
+        return rows.subspan(static_cast<std::size_t>(i * shape.size()), static_cast<std::size_t>(shape.size()));
+      };
+      beginning += "  " + std::to_string(batch.position.offset + i) + ":" + values(row(batch.samples, sample)) +
+                   "  target" + values(row(batch.targets, target)) + "\n";
+    }
+  }
+  show(spec + ": " + std::to_string(source->size()) + " samples");
+  show("samples of " + to_string(sample) + ", " + samples.text());
+  show("targets of " + to_string(target) + ", " + targets.text());
+  if (std::string const classes = labels.text(source->description().classes); target.size() == 1 && !classes.empty())
+    show("classes, with the number of samples:\n" + classes);
+  if (!beginning.empty()) show("the first samples:\n" + beginning);
+}
+
+}  // namespace
+
+void add_data(CLI::App& app) {
+  auto* const command = app.add_subcommand("data", "Explains how data is named (coldpress data --help), and shows it");
+  command->footer(grammar);
+  command->require_subcommand(1);
+  auto* const inspected = command->add_subcommand(
+      "inspect", "Reads all of the data and shows shapes, counts, ranges, classes and the first samples");
+  struct Options {
+    std::string spec;
+    Index first = 3;
+    data::ReadOptions reading;
+  };
+  auto const options = std::make_shared<Options>();
+  inspected->add_option("SPEC", options->spec, "The data")->type_name("")->required();
+  inspected->add_option("--first", options->first, "Samples to show")
+      ->type_name(number)
+      ->check(CLI::Range(Index{0}, most).description(""))
+      ->capture_default_str();
+  add_reading(*inspected, options->reading);
+  inspected->callback([options] { inspect(options->spec, options->first, options->reading); });
+}
+
+}  // namespace coldpress::command
