@@ -1,4 +1,4 @@
-// error: graph: an element-wise operation joins values of different shapes
+// error: an element-wise operation: its two inputs have different shapes
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

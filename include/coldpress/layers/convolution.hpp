@@ -58,7 +58,9 @@ struct Convolution {
       require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
               "convolution: an image has two axes: no field may have three numbers");
     }
+    if (require.failed()) return in;
     ConvolutionGeometry const g = geometry(in, require);
+    if (require.failed()) return in;
     Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
     require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return rank == 1   ? Shape{num_output}

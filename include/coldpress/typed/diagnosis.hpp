@@ -43,6 +43,8 @@ struct Sentence {
 /// g++ prints this name, and with it the sentence, in its error. It has no definition, which is the error.
 template <Sentence sentence>
 struct NetworkError;
+template <>
+struct NetworkError<Sentence{}> {};
 
 namespace detail {
 
@@ -67,6 +69,7 @@ struct Diagnosis {
   char const* sentence = nullptr;  // a literal, because clang prints nothing else; null: nothing is wrong
   Index needed = 0;                // the number that the sentence is about; 0: it is about none
   int place = 0;                   // of the layer among the layers, from 1; 0: the sentence is about no layer
+  int kind = -1;                   // the type of that layer, in the list of types
   bool objective = false;          // the sentence is about the loss of a Solver
   std::string_view type = {};      // the layer's
   std::string_view name = {};      // the layer's; empty: it was not given one
@@ -75,16 +78,17 @@ struct Diagnosis {
   Shape shapes[max_inputs] = {};
   std::string_view from[max_inputs] = {};  // the names that these were given
   int got = -1, takes = -1;        // numbers of inputs of the network
-  bool by_layer = false;           // the layer's own code says why
+  bool by_layer = false;           // the layer's own code, or the function's, says why
 
   constexpr Sentence text() const {
     Sentence all{};
+    if (sentence == nullptr) return all;
     if (place > 0 || objective) {
       if (objective) {
         all.add("the loss ").add(type);
       } else {
         all.add("layer ").add(Index{place}).add(" (").add(name.empty() ? type : name);
-        if (name.empty()) all.add(Index{number});
+        name.empty() ? all.add(Index{number}) : all.add(", ").add(type);
         all.add(")");
       }
       for (int k = 0; k < inputs; ++k) {
@@ -93,7 +97,7 @@ struct Diagnosis {
       }
       all.add(": ");
     }
-    all.add(sentence);
+    all.add(by_layer ? "the reason is in the last call of require" : sentence);
     if (needed > 0) all.add(" (").add(needed).add(")");
     if (got >= 0) {
       all.add(": Network gives ").add(Index{got});
@@ -143,6 +147,22 @@ constexpr bool says_itself(L const& part, Shapes in) {
   return refusal_of(part, in).sentence != nullptr;
 }
 
+/// Asks a part of a network what it makes of inputs of these shapes.
+template <class L>
+constexpr bool asks_part(L const& part, Shapes in) {
+  if constexpr (OneInput<L>) {
+    return part.output_shape(in[0]).rank() >= 0;
+  } else if constexpr (ManyInputs<L>) {
+    return part.output_shape(in).rank() >= 0;
+  } else if constexpr (Source<L>) {
+    return part.output_shape().rank() >= 0;
+  } else if constexpr (Loss<L>) {
+    return part.target_shape(in[0]).rank() >= 0;
+  } else {
+    part.check(in);
+    return true;
+  }
+}
 // A number, since clang tries an expression only if it leaves no object behind.
 template <class L>
 constexpr Index memory_there(L const& part, View<int const> from, Shapes in) {
@@ -214,13 +234,17 @@ struct Diagnosing {
       // Tentative, because a layer may compute nonsense after it has refused.
       if (__builtin_constant_p(says_itself(part, in))) refusal = refusal_of(part, in);
       if (refusal.sentence == nullptr) {
-        by_layer = !__builtin_constant_p(memory_there(part, from, in));
-        if (!by_layer) shapes[count] = node_of(part, from, in).shape;
+        by_layer = !__builtin_constant_p(asks_part(part, in));
+        if (!by_layer && !__builtin_constant_p(memory_there(part, from, in)))
+          refusal.sentence = "a function of the layer, other than output_shape, is not a constant expression";
+        else if (!by_layer)
+          shapes[count] = node_of(part, from, in).shape;
       }
     }
     if (refusal.sentence == nullptr && !by_layer) return;
     found = {.sentence = by_layer ? "the layer refuses this" : refusal.sentence,
              .needed = refusal.needed,
+             .kind = index_of<L>(List{}),
              .inputs = static_cast<int>(in.size() < max_inputs ? in.size() : max_inputs),
              .by_layer = by_layer};
     for (int k = 0; k < found.inputs; ++k)
@@ -274,14 +298,25 @@ constexpr Diagnosis examined() {
   record<Net, in.count>(all, in);
   return all.result();
 }
+/// Whether a batch size is possible.
+template <class BatchSize>
+constexpr bool right_batch = [] {
+  if constexpr (requires { BatchSize::Count::value; }) {
+    return BatchSize::Count::value > 0;
+  } else {
+    return true;
+  }
+}();
 template <class Net, Inputs in>
 constexpr int examined_place() {
   return examined<Net, in>().place;
 }
 /// What is wrong with a network that does not compile.
-template <class Net, Inputs in>
+template <class Net, Inputs in, bool right_batch>
 constexpr Diagnosis diagnosis_of() {
-  if constexpr (!takes_inputs<Net, in.count>) {
+  if constexpr (!right_batch) {
+    return {.sentence = "Batch: a batch has at least one sample"};
+  } else if constexpr (!takes_inputs<Net, in.count>) {
     if constexpr (requires { Net::function; }) {
       Diagnosis all{.sentence = "network: the function takes another number of inputs", .got = in.count};
       [&]<int... n>(std::integer_sequence<int, n...>) { ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...); }
@@ -307,32 +342,95 @@ constexpr Diagnosis diagnosis_of() {
   }
 }
 
+/// The layer at a node, of a type that is known.
+template <class List, class L>
+struct Caught {
+  using Types = List;
+  static constexpr bool accepts_any_type = true;
+  int place, inputs = 0, count = 0;
+  L layer = {};
+  Shape shapes[max_nodes] = {};
+
+  constexpr Shape const& shape(int node) const { return shapes[node]; }
+  constexpr Index input_size(int) const { return 1; }
+  constexpr int add_input(Shape in) {
+    shapes[count] = in, ++inputs;
+    return count++;
+  }
+  template <class Other>
+  constexpr int add(Other const& other, View<int const> from, Sharing const& = {}) {
+    Shape in[max_inputs] = {};
+    for (std::size_t k = 0; k < from.size(); ++k) in[k] = shapes[from[k]];
+    bool const before = count - inputs + 1 < place;
+    if constexpr (std::is_same_v<Other, L>) {
+      if (count - inputs + 1 == place) layer = other;
+    }
+    if constexpr (missing_in<Other>() == nullptr) {
+      shapes[count] = before ? node_of(other, from, {in, from.size()}).shape : in[0];
+    }
+    return count++;
+  }
+  constexpr void add_output(int) {}
+  constexpr void name(int, std::string_view) {}
+};
+template <int n, class First, class... More>
+constexpr auto type_at(TypeList<First, More...>) {
+  if constexpr (n == 0) {
+    return std::type_identity<First>{};
+  } else {
+    return type_at<n - 1>(TypeList<More...>{});
+  }
+}
+template <class Net, Inputs in, int kind, int place>
+constexpr auto caught = [] {
+  using List = typename ListOf<Net>::type;
+  using L = typename decltype(type_at<kind>(typename List::Plain{}))::type;
+  Caught<List, L> all{.place = place};
+  record<Net, in.count>(all, in);
+  return all.layer;
+}();
+template <class Net, Inputs in, std::size_t... k>
+constexpr bool runs(std::index_sequence<k...>) {
+  using Recorder = Counter<typename ListOf<Net>::type>;
+  Recorder counter{};
+  for (int i = 0; i < in.count; ++i) counter.add_input(in[i]);
+  typename decltype(Net::function)::Written{}(Value<Recorder>{&counter, static_cast<int>(k)}...);
+  return true;
+}
+
 #if defined __clang__
 // clang prints the arguments of a call that is not a constant expression, and literals among them as text.
-constexpr bool layer(int place, char const*, char const* because) { return place < 0 ? because : throw because; }
-constexpr bool layer(int place, char const*, Shape, char const* because) { return place < 0 ? because : throw because; }
-constexpr bool layer(int place, char const*, Shape, Shape, char const* because) {
-  return place < 0 ? because : throw because;
+template <class... What>
+constexpr bool layer(int, What...) {
+  __builtin_trap();
+  return true;
 }
-constexpr bool loss(char const*, Shape, char const* because, Index needed) {
-  return needed < 0 ? because : throw because;
+constexpr bool loss(char const*, Shape, char const* because, Index) {
+  if (because != nullptr) __builtin_trap();
+  return true;
 }
-constexpr bool network(char const* because) { return because == nullptr ? true : throw because; }
-constexpr bool network_inputs(int given, int taken, char const* because) {
-  return given == taken ? because : throw because;
+constexpr bool network(char const* because) {
+  if (because != nullptr) __builtin_trap();
+  return true;
+}
+constexpr bool network_inputs(int, int, char const* because) {
+  if (because != nullptr) __builtin_trap();
+  return true;
 }
 template <int inputs>
-__attribute__((always_inline)) constexpr bool print(Diagnosis const& said) {
-  char const* const name = said.name.empty() ? said.type.data() : said.name.data();
+constexpr bool print(Diagnosis const& said) {
   if constexpr (inputs < 0) {
     if (said.objective) return loss(said.type.data(), said.shapes[0], said.sentence, said.needed);
     return said.got >= 0 ? network_inputs(said.got, said.takes, said.sentence) : network(said.sentence);
   } else if constexpr (inputs == 0) {
-    return layer(said.place, name, said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.sentence);
+    return layer(said.place, said.type.data(), said.name.data(), said.sentence);
   } else if constexpr (inputs == 1) {
-    return layer(said.place, name, said.shapes[0], said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.shapes[0], said.sentence, said.needed);
+    return layer(said.place, said.type.data(), said.name.data(), said.shapes[0], said.sentence, said.needed);
   } else {
-    return layer(said.place, name, said.shapes[0], said.shapes[1], said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.shapes[0], said.shapes[1], said.sentence);
+    return layer(said.place, said.type.data(), said.name.data(), said.shapes[0], said.shapes[1], said.sentence);
   }
 }
 #endif

@@ -111,6 +111,7 @@ constexpr auto outputs(Value<Recorder> first, More... more) {
 template <class Function, class List>
 struct Expression {
   using Layers = List;
+  using Written = Function;
   template <class... Recorders>
   requires std::is_invocable_v<Function, Value<Recorders>...>
   constexpr auto operator()(Value<Recorders>... inputs) const {

@@ -297,7 +297,7 @@ requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, opt
 #if defined __clang__
   static_assert(said.sentence == nullptr || detail::print<-1>(said));
 #else
-  static_assert(said.sentence == nullptr || sizeof(NetworkError<said.text()>) > 0);
+  static_assert(sizeof(NetworkError<said.text()>) > 0);
 #endif
 
  public:

@@ -1,0 +1,9 @@
+// error: it takes one input, neither none nor several
+// error: linear
+#include <coldpress/coldpress.hpp>
+
+using namespace coldpress;
+
+constexpr auto net = graph([](auto x, auto y) { return apply(Linear{3}, x, y); });
+
+int main() { Network<Graph<net>, Inputs{Shape{4}, Shape{5}}> network; }
