@@ -1,5 +1,7 @@
 // error: window: the filter must not be larger than the padded input
 // error: convolution
+// only gcc: layer 1 (convolution1) gets {1, 1, 784}: window
+// only clang: layer(1, &"convolution"[0], {{1, 1, 784}}
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,4 +1,6 @@
 // error: the layer lacks output_shape
+// only gcc: layer 2 (shapeless1) gets {7}: the layer lacks output_shape
+// only clang: layer(2, &"shapeless"[0], {{7}}
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,5 +1,7 @@
 // error: network: the function takes another number of inputs
 // error: 2
+// only gcc: Network gives 1, and it takes 2
+// only clang: network_inputs(1, 2
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

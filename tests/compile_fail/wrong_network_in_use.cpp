@@ -1,5 +1,7 @@
 // error: reshape: the shapes must have equally many values
 // error: layer
+// only gcc: layer 2 (reshape1) gets {16}: reshape: the shapes must have equally many values (15)
+// only clang: layer(2, &"reshape"[0], {{16}}
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

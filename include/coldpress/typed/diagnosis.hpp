@@ -147,9 +147,9 @@ constexpr bool says_itself(L const& part, Shapes in) {
   return refusal_of(part, in).sentence != nullptr;
 }
 
-/// Asks a part of a network what it makes of inputs of these shapes.
+/// Asks a part of a network what it makes of inputs of these shapes. Its place and type are for the compiler to print.
 template <class L>
-constexpr bool asks_part(L const& part, Shapes in) {
+constexpr bool ask_layer(int, char const*, L const& part, Shapes in) {
   if constexpr (OneInput<L>) {
     return part.output_shape(in[0]).rank() >= 0;
   } else if constexpr (ManyInputs<L>) {
@@ -234,7 +234,7 @@ struct Diagnosing {
       // Tentative, because a layer may compute nonsense after it has refused.
       if (__builtin_constant_p(says_itself(part, in))) refusal = refusal_of(part, in);
       if (refusal.sentence == nullptr) {
-        by_layer = !__builtin_constant_p(asks_part(part, in));
+        by_layer = !__builtin_constant_p(ask_layer(0, nullptr, part, in));
         if (!by_layer && !__builtin_constant_p(memory_there(part, from, in)))
           refusal.sentence = "a function of the layer, other than output_shape, is not a constant expression";
         else if (!by_layer)
@@ -389,7 +389,12 @@ constexpr auto caught = [] {
   record<Net, in.count>(all, in);
   return all.layer;
 }();
+template <class Net, Inputs in>
+constexpr bool runs(...) {
+  return true;
+}
 template <class Net, Inputs in, std::size_t... k>
+requires requires { requires takes_inputs<Net, in.count>; Net::function; }
 constexpr bool runs(std::index_sequence<k...>) {
   using Recorder = Counter<typename ListOf<Net>::type>;
   Recorder counter{};

@@ -293,13 +293,6 @@ constexpr Diagnosis solver_says() {
 /// A solver that does not compile. It says why, and accepts whatever else the program does with it.
 template <class Net, auto loss, auto optimizer_value, SolverOptions solver_options>
 requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, optimizer_value, solver_options> {
-  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
-#if defined __clang__
-  static_assert(said.sentence == nullptr || detail::print<-1>(said));
-#else
-  static_assert(sizeof(NetworkError<said.text()>) > 0);
-#endif
-
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
@@ -329,6 +322,14 @@ requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, opt
   Progress progress() const;
   void set_progress(Progress progress);
   Index minibatch_size = 0;
+
+ private:
+  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
+#if defined __clang__
+  static_assert(said.sentence == nullptr || detail::print<-1>(said));
+#else
+  static_assert(sizeof(NetworkError<said.text()>) > 0);
+#endif
 };
 
 }  // namespace coldpress
