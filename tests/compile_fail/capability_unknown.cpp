@@ -1,4 +1,6 @@
 // error: in_plase
+// lines gcc: 70
+// lines clang: 800
 #include "doubles.hpp"
 
 using namespace coldpress;
