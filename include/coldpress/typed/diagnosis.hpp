@@ -18,24 +18,32 @@ struct Sentence {
     while (n < most && text[n] != 0) ++n;
     return n;
   }
-  constexpr Sentence& add(std::string_view more) {
+  // Not overloaded, since overload resolution would cost every program.
+  constexpr Sentence& add(char const* more) {
     int n = length();
-    for (char const c : more) {
-      if (n < most - 1) text[n++] = c;
-    }
+    for (; *more != 0 && n < most - 1; ++more) text[n++] = *more;
     return *this;
   }
-  constexpr Sentence& add(Index number) {
-    if (number < 0) add("-"), number = -number;
-    char digits[20] = {};
-    int first = 20;
-    do digits[--first] = static_cast<char>('0' + number % 10), number /= 10;
-    while (number > 0);
-    return add({digits + first, static_cast<std::size_t>(20 - first)});
+  constexpr Sentence& add_part(std::string_view more) {
+    int n = length();
+    for (std::size_t i = 0; i < more.size() && n < most - 1; ++i) text[n++] = more.data()[i];
+    return *this;
   }
-  constexpr Sentence& add(Shape const& shape) {
+  constexpr Sentence& add_number(Index number) {
+    char digits[24] = {};
+    int first = 23;
+    do {
+      digits[--first] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    return add(digits + first);
+  }
+  constexpr Sentence& add_shape(Shape const& shape) {
     add("{");
-    for (int axis = 0; axis < shape.rank(); ++axis) add(axis ? ", " : "").add(shape[axis]);
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if (axis > 0) add(", ");
+      add_number(shape[axis] > 0 ? shape[axis] : 0);
+    }
     return add("}");
   }
 };
@@ -48,12 +56,16 @@ struct NetworkError<Sentence{}> {};
 
 namespace detail {
 
-/// The name of a type as the compiler writes it.
+/// The name of a type as the compiler writes it. The loops are by hand, because every program would instantiate those
+// of std::string_view.
 template <class L>
 constexpr std::string_view type_text() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("L = ") + 4);
-  return text.substr(0, text.find_first_of(";]"));
+  char const* begin = __PRETTY_FUNCTION__;
+  while (begin[0] != '=' || begin[1] != ' ') ++begin;
+  begin += 2;
+  std::size_t n = 0;
+  while (begin[n] != ';' && begin[n] != ']') ++n;
+  return {begin, n};
 }
 /// The name of a layer's type in messages: its `name`, or that of the C++ type.
 template <class L>
@@ -83,25 +95,27 @@ struct Diagnosis {
   constexpr Sentence text() const {
     Sentence all{};
     if (sentence == nullptr) return all;
-    if (place > 0 || objective) {
-      if (objective) {
-        all.add("the loss ").add(type);
+    if (objective) {
+      all.add("the loss ").add_part(type);
+    } else if (place > 0) {
+      all.add("layer ").add_number(place).add(" (");
+      if (name.empty()) {
+        all.add_part(type).add_number(number);
       } else {
-        all.add("layer ").add(Index{place}).add(" (").add(name.empty() ? type : name);
-        name.empty() ? all.add(Index{number}) : all.add(", ").add(type);
-        all.add(")");
+        all.add_part(name).add(", ").add_part(type);
       }
-      for (int k = 0; k < inputs; ++k) {
-        all.add(k == 0 ? " gets " : " and ").add(shapes[k]);
-        if (!from[k].empty()) all.add(" from ").add(from[k]);
-      }
-      all.add(": ");
+      all.add(")");
     }
+    for (int k = 0; k < inputs; ++k) {
+      all.add(k == 0 ? " gets " : " and ").add_shape(shapes[k]);
+      if (!from[k].empty()) all.add(" from ").add_part(from[k]);
+    }
+    if (place > 0 || objective) all.add(": ");
     all.add(by_layer ? "the reason is in the last call of require" : sentence);
-    if (needed > 0) all.add(" (").add(needed).add(")");
+    if (needed > 0) all.add(" (").add_number(needed).add(")");
     if (got >= 0) {
-      all.add(": Network gives ").add(Index{got});
-      if (takes >= 0) all.add(", and it takes ").add(Index{takes});
+      all.add(": Network gives ").add_number(got);
+      if (takes >= 0) all.add(", and it takes ").add_number(takes);
     }
     return all;
   }
