@@ -1,5 +1,4 @@
 // error: in_plase
-// lines gcc: 70
 // lines clang: 800
 #include "doubles.hpp"
 

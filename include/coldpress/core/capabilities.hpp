@@ -116,10 +116,10 @@ constexpr char const* wrong_declaration() {
   } else if constexpr (!asks_for_its_inputs<L>()) {
     return "layer: capabilities_for must be const and take the Shape of its input, or the Shapes of all inputs";
   } else if constexpr (requires { L::capabilities; }) {
-    if constexpr (!requires { typename std::bool_constant<(static_cast<void>(L::capabilities), true)>; }) {
-      return "layer: its capabilities are not a constant";
-    } else if constexpr (!std::is_same_v<decltype(L::capabilities), Capabilities const>) {
+    if constexpr (!std::is_same_v<decltype(L::capabilities), Capabilities const>) {
       return "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}";
+    } else if constexpr (!requires { typename std::bool_constant<(L::capabilities.is_view || true)>; }) {
+      return "layer: its capabilities are not a constant";
     } else {
       return nullptr;
     }
