@@ -7,6 +7,4 @@
 using namespace coldpress;
 
 // 28 x 28 pixels, but as one row: its height is 1.
-int main() {
-  Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3}, Linear{10}>, Shape{1, 1, 784}> net;
-}
+int main() { Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3}, Linear{10}>, Shape{1, 1, 784}> net; }

@@ -1,5 +1,5 @@
 // error: output must have num_classes values
-// only gcc: the loss negative_log_likelihood gets {9}: negative_log_likelihood: the network's output must have num_classes values (10)
+// only gcc: the loss negative_log_likelihood gets {9}: negative_log_likelihood: the network's output must have
 // only clang: loss(&"negative_log_likelihood"[0], {{9}}
 #include <coldpress/coldpress.hpp>
 

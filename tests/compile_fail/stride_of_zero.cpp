@@ -5,5 +5,6 @@
 using namespace coldpress;
 
 int main() {
-  Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3, .stride = 0}, ReLU{}, Linear{10}>, Shape{1, 8, 8}> net;
+  Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3, .stride = 0}, ReLU{}, Linear{10}>, Shape{1, 8, 8}>
+      net;
 }

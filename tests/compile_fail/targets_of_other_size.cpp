@@ -1,5 +1,5 @@
 // error: loss: the targets have a different number of values
-// only gcc: layer 2 (loss, mean_squared_error) gets {3} and {2}: loss: the targets have a different number of values (3)
+// only gcc: layer 2 (loss, mean_squared_error) gets {3} and {2}: loss: the targets have a different number
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -150,11 +150,11 @@ Custom custom_of(L const& layer, bool weights = true) {
   Custom custom{std::string{L::name}, {}};
   if constexpr (named)
     for_each_field(layer, [&](std::string_view name, auto const& field) {
-    if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
-    detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto const& value) {
-      custom.fields.emplace_back(part, detail::value_of(value));
+      if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
+      detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto const& value) {
+        custom.fields.emplace_back(part, detail::value_of(value));
+      });
     });
-  });
   return custom;
 }
 

@@ -1,8 +1,9 @@
 // What is wrong with a network, as one sentence that the compiler prints.
 #pragma once
 
-// The error itself is in typed/network.hpp and typed/solver.hpp, which programs include directly: each header in between
-// would be another line of the message. Nothing here is instantiated for a network that is right, except compiles<>.
+// The error itself is in typed/network.hpp and typed/solver.hpp, which programs include directly: each header in
+// between would be another line of the message. Nothing here is instantiated for a network that is right, except
+// compiles<>.
 
 #include <coldpress/typed/static_graph.hpp>
 
@@ -70,7 +71,9 @@ constexpr std::string_view type_text() {
 /// The name of a layer's type in messages: its `name`, or that of the C++ type.
 template <class L>
 constexpr std::string_view kind_of() {
-  if constexpr (requires { { L::name } -> std::convertible_to<std::string_view>; }) {
+  if constexpr (requires {
+                  { L::name } -> std::convertible_to<std::string_view>;
+                }) {
     return L::name;
   } else {
     return type_text<L>();
@@ -89,8 +92,8 @@ struct Diagnosis {
   int inputs = 0;                  // the layer's inputs
   Shape shapes[max_inputs] = {};
   std::string_view from[max_inputs] = {};  // the names that these were given
-  int got = -1, takes = -1;        // numbers of inputs of the network
-  bool by_layer = false;           // the layer's own code, or the function's, says why
+  int got = -1, takes = -1;                // numbers of inputs of the network
+  bool by_layer = false;                   // the layer's own code, or the function's, says why
 
   constexpr Sentence text() const {
     Sentence all{};
@@ -274,7 +277,8 @@ constexpr bool takes_inputs = [] {
     using One = Value<Counter<typename ListOf<Net>::type>>;
     return []<std::size_t... k>(std::index_sequence<k...>) {
       return requires(One const* all) { Net::function(all[k]...); };
-    }(std::make_index_sequence<n>{});
+    }
+    (std::make_index_sequence<n>{});
   } else {
     return n == 1;
   }
@@ -333,7 +337,9 @@ constexpr Diagnosis diagnosis_of() {
   } else if constexpr (!takes_inputs<Net, in.count>) {
     if constexpr (requires { Net::function; }) {
       Diagnosis all{.sentence = "network: the function takes another number of inputs", .got = in.count};
-      [&]<int... n>(std::integer_sequence<int, n...>) { ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...); }
+      [&]<int... n>(std::integer_sequence<int, n...>) {
+        ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...);
+      }
       (std::make_integer_sequence<int, max_network_inputs>{});
       return all;
     } else {
@@ -342,7 +348,8 @@ constexpr Diagnosis diagnosis_of() {
   } else if constexpr (!shapes_fit<Net, in>) {
     Diagnosis all{};
     if (__builtin_constant_p(examined_place<Net, in>())) all = examined<Net, in>();
-    if (all.sentence == nullptr) all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
+    if (all.sentence == nullptr)
+      all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
     return all;
   } else {
     auto const& graph = StaticGraph<Net, in>::recorded;
@@ -408,7 +415,10 @@ constexpr bool runs(...) {
   return true;
 }
 template <class Net, Inputs in, std::size_t... k>
-requires requires { requires takes_inputs<Net, in.count>; Net::function; }
+requires requires {
+  requires takes_inputs<Net, in.count>;
+  Net::function;
+}
 constexpr bool runs(std::index_sequence<k...>) {
   using Recorder = Counter<typename ListOf<Net>::type>;
   Recorder counter{};

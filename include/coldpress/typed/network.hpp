@@ -25,8 +25,8 @@ struct Refused {
 template <Sentence about, class Net, Inputs in, int kind, int place>
 requires(kind >= 0) struct Refused<true, about, Net, in, kind, place> {
   static constexpr Diagnosis said = diagnosis_of<Net, in, true>();
-  static constexpr bool again =
-      ask_layer(place, said.type.data(), caught<Net, in, kind, place>, {said.shapes, static_cast<std::size_t>(said.inputs)});
+  static constexpr bool again = ask_layer(place, said.type.data(), caught<Net, in, kind, place>,
+                                          {said.shapes, static_cast<std::size_t>(said.inputs)});
 };
 #if !defined __clang__
 template <Sentence about, class Net, Inputs in, int place>
@@ -471,9 +471,9 @@ requires(!(detail::compiles<Net, in> && detail::right_batch<BatchSize>)) class N
 #if defined __clang__
   static_assert(!said.by_layer || said.kind >= 0 ||
                 detail::runs<Net, in>(std::make_index_sequence<static_cast<std::size_t>(in.count)>{}));
-  static_assert(said.by_layer || detail::print<said.place == 0 ? -1 : said.inputs>(said));
+  static_assert(said.by_layer || detail::print < said.place == 0 ? -1 : said.inputs > (said));
 #else
-  static_assert(sizeof(NetworkError<said.by_layer ? Sentence{} : said.text()>) > 0);
+  static_assert(sizeof(NetworkError < said.by_layer ? Sentence{} : said.text() >) > 0);
 #endif
 };
 

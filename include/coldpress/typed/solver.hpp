@@ -48,14 +48,17 @@ constexpr Diagnosis solver_diagnosis() {
     all.sentence = "Solver: the loss has no target";
     if (!has_targets(loss, Net::output_shape)) return all;
   }
-  if (!Net::trains) return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
+  if (!Net::trains)
+    return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one"};
   return {};
 }
 template <class Net>
-constexpr bool is_wrong = requires { Net::is_wrong; };
+constexpr bool is_wrong = requires {
+  Net::is_wrong;
+};
 template <class Net, auto loss, SolverOptions options>
 constexpr bool solves = [] {
 #if defined __CUDACC__
