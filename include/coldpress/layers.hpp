@@ -63,14 +63,13 @@ namespace coldpress {
 // Each list is a type of its own, not an alias, so that a compiler's message has its name and not its members.
 struct BuiltinLayers
     : TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
-             LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
-             ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
-             LayerNormalization, BatchNormalization, Embedding,  //
-             Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
-struct BuiltinLosses
-    : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
-               SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy, Hinge, GaussianKL,
-               Wasserstein> {};
+               LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
+               ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
+               LayerNormalization, BatchNormalization, Embedding,  //
+               Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
+struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
+                                SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
+                                Hinge, GaussianKL, Wasserstein> {};
 struct BuiltinStatistics : TypeList<Accuracy, BinaryAccuracy> {};
 
 /// The number that identifies a layer's operation where types are erased: the index of the layer among the built-in

@@ -68,6 +68,7 @@ inline std::uint64_t layer_key(CustomNode const& custom, std::uint64_t seed, std
 CustomNode custom_node_of(Custom const& custom);
 
 /// All types of layers that a node of a graph can have.
-using GraphLayer = detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain, CustomNode>::type;
+using GraphLayer =
+    detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain, CustomNode>::type;
 
 }  // namespace coldpress::dynamic

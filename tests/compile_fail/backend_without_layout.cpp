@@ -1,4 +1,5 @@
 // error: storage_size
+// lines gcc: 15
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

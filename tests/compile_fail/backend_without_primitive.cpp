@@ -1,4 +1,5 @@
 // error: pool_gradient
+// lines gcc: 15
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

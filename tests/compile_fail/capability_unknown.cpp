@@ -1,4 +1,5 @@
 // error: in_plase
+// lines clang: 800
 #include "doubles.hpp"
 
 using namespace coldpress;

@@ -1,4 +1,6 @@
 // error: mixes_sample
+// lines gcc: 14
+// lines clang: 26
 #include "doubles.hpp"
 
 using namespace coldpress;

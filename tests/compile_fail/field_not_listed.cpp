@@ -1,4 +1,5 @@
 // error: COLDPRESS_FIELDS does not name every field of this struct
+// lines gcc: 13
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 

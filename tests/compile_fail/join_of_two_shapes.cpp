@@ -1,4 +1,6 @@
-// error: graph: an element-wise operation joins values of different shapes
+// error: an element-wise operation: its two inputs have different shapes
+// only gcc: layer 3 (add1) gets {9} from wide and {8} from narrow: an element-wise
+// only clang: layer(3, &"add"[0], {{9}}, {{8}}
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -1,5 +1,5 @@
+// error: the layer lacks a name
 // error: Nameless
-// error: Layer
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;
@@ -9,4 +9,4 @@ struct Nameless {
   bool operator==(Nameless const&) const = default;
 };
 
-using Net = Sequential<Linear{7}, Nameless{}>;
+int main() { Network<Sequential<Linear{7}, Nameless{}>, Shape{4}> net; }

@@ -1,6 +1,7 @@
-// error: Layer
+// error: it is a value of a built-in type, not a layer
+// error: layer
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;
 
-using Net = Sequential<Linear{7}, 3>;
+int main() { Network<Sequential<Linear{7}, 3>, Shape{4}> net; }

@@ -1,4 +1,5 @@
 // error: loss_input
+// lines gcc: 19
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

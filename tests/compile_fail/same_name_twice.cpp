@@ -1,4 +1,6 @@
 // error: two layers have this name
+// only gcc: layer 3 (fc, linear): two layers
+// only clang: layer(3, &"linear"[0]
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

@@ -10,11 +10,8 @@ namespace coldpress {
 template <class Needs = Require>
 constexpr int axis_of(Shape const& in, int axis, Needs require = {}) {
   int const rank = in.rank();
-  bool const known = in.size() > 0 && axis >= -rank && axis < rank;
-  require(known, "axis: the sample has no axis of this number");
-  if constexpr (!std::is_same_v<Needs, Require>) {
-    if (!known) return 0;
-  }
+  require(in.size() > 0 && axis >= -rank && axis < rank, "axis: the sample has no axis of this number");
+  if (require.failed()) return 0;
   return axis < 0 ? axis + rank : axis;
 }
 

@@ -22,10 +22,10 @@ struct Capabilities {
   bool backward_reads_input = true;   // the backward functions read pass.x; otherwise the plan need not keep it
   bool backward_reads_output = true;  // the same for pass.y
   bool in_place = false;              // y may overwrite x, and dx may overwrite dy
-  bool fuses = false;  // applies pass.post_ops and pass.derivative itself; otherwise they are separate passes
-  bool fuses_maxima = false;          // also computes pass.windows, a max pooling that follows, for images in blocks
-  bool any_steps = false;             // takes sequences of any number of steps, with the same weights
-  Normalization normalization = {};   // may be computed in one pass with the loss after it
+  bool fuses = false;         // applies pass.post_ops and pass.derivative itself; otherwise they are separate passes
+  bool fuses_maxima = false;  // also computes pass.windows, a max pooling that follows, for images in blocks
+  bool any_steps = false;     // takes sequences of any number of steps, with the same weights
+  Normalization normalization = {};  // may be computed in one pass with the loss after it
 };
 
 /// Whether a layer can be called with consecutive parts of a sequence.
@@ -64,7 +64,7 @@ constexpr bool is_declaration = true;
 template <class L, class T>
 constexpr bool is_declaration<T L::*> = !std::is_const_v<T const>;  // true only for functions
 
-#define COLDPRESS_MOVED(name, advice)                               \
+#define COLDPRESS_MOVED(name, advice)                                      \
   if constexpr (requires { requires is_declaration<decltype(&L::name)>; }) \
   return "layer: the member " #name " is now " advice
 #define COLDPRESS_MOVED_TO_TYPE(name, now) \
@@ -118,6 +118,8 @@ constexpr char const* wrong_declaration() {
   } else if constexpr (requires { L::capabilities; }) {
     if constexpr (!std::is_same_v<decltype(L::capabilities), Capabilities const>) {
       return "layer: its capabilities must be declared as static constexpr Capabilities capabilities{...}";
+    } else if constexpr (!requires { typename std::bool_constant<(L::capabilities.is_view || true)>; }) {
+      return "layer: its capabilities are not a constant";
     } else {
       return nullptr;
     }

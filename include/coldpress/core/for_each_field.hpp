@@ -68,8 +68,8 @@ template <class Struct, class F>
 constexpr void for_each_field(Struct&& value, F&& f) {
   using Type = std::remove_cvref_t<Struct>;
   constexpr auto fields = boost::hana::accessors<Type>();
-  static_assert(!detail::has_more_fields<Type, std::remove_const_t<decltype(fields)>>,
-                "COLDPRESS_FIELDS does not name every field of this struct");
+  constexpr bool complete = !detail::has_more_fields<Type, std::remove_const_t<decltype(fields)>>;
+  static_assert(complete, "COLDPRESS_FIELDS does not name every field of this struct");
   boost::hana::for_each(fields, [&](auto const& field) {
     f(std::string_view{boost::hana::to<char const*>(boost::hana::first(field))}, boost::hana::second(field)(value));
   });

@@ -72,9 +72,7 @@ constexpr Axis make_axis(Index in, Index filter, Index stride, Index before, Ind
   require(before >= 0 && after >= 0 && after <= most, "window: padding must be from 0 to 2^30");
   Index const room = in + before + after - ((filter - 1) * dilation + 1);
   require(room >= 0, "window: the filter must not be larger than the padded input");
-  if constexpr (!std::is_same_v<Needs, Require>) {
-    if (stride < 1 || room < 0) return {};
-  }
+  if (require.failed()) return {};
   Index out = (rounding == Rounding::ceil ? room + stride - 1 : room) / stride + 1;
   while (rounding == Rounding::ceil && (out - 1) * stride >= in + before) --out;
   return {in, out, filter, stride, before, dilation};

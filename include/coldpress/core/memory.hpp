@@ -66,7 +66,6 @@ class HeapMemory {
 /// A batch size that is a compile-time constant: all memory is inside the object, and the heap is never used.
 template <Index n>
 struct Batch {
-  static_assert(n > 0, "Batch: a batch has at least one sample");
   using Count = Fixed<n>;
   static constexpr Index capacity = n;
   static Count count(Index samples) {

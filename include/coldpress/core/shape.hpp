@@ -27,6 +27,24 @@ using Index = std::int64_t;
 #endif
 }
 
+/// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
+__attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
+  if (!holds) {
+#if !defined __CUDACC__
+    if (__builtin_is_constant_evaluated()) __builtin_trap();  // g++ says less about it than about a function
+#endif
+    refuse(sentence);
+  }
+}
+
+/// The same as an object, the default of that argument.
+struct Require {
+  __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence, Index = 0) const {
+    require(holds, sentence);
+  }
+  static constexpr bool failed() { return false; }
+};
+
 /// Remembers the first sentence whose condition does not hold. A layer whose output_shape takes its `require` as an
 /// argument can be asked for it, so that the compiler can print the sentence together with the layer's name.
 struct FirstRefusal {
@@ -35,18 +53,8 @@ struct FirstRefusal {
   constexpr void operator()(bool holds, char const* why, Index number = 0) const {
     if (!holds && *sentence == nullptr) *sentence = why, *needed = number;
   }
-};
-
-/// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
-__attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
-  if (!holds) refuse(sentence);
-}
-
-/// The same as an object, the default of that argument.
-struct Require {
-  __attribute__((always_inline)) constexpr void operator()(bool holds, char const* sentence, Index = 0) const {
-    if (!holds) refuse(sentence);
-  }
+  /// Whether to stop before computing nonsense.
+  constexpr bool failed() const { return *sentence != nullptr; }
 };
 
 

@@ -146,15 +146,16 @@ void take(Custom::Value const& value, T& field) {
 /// which describe how it is initialised and trained but not what it computes.
 template <coldpress::Layer L>
 Custom custom_of(L const& layer, bool weights = true) {
-  static_assert(Described<L>,
-                "a layer in a config or a file must have named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
+  constexpr bool named = Described<L>;
+  static_assert(named, "a layer in a config or a file must have named fields: COLDPRESS_FIELDS(TYPE, FIELDS...)");
   Custom custom{std::string{L::name}, {}};
-  for_each_field(layer, [&](std::string_view name, auto const& field) {
-    if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
-    detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto const& value) {
-      custom.fields.emplace_back(part, detail::value_of(value));
+  if constexpr (named)
+    for_each_field(layer, [&](std::string_view name, auto const& field) {
+      if (!weights && std::is_same_v<decltype(field), Weight const&>) return;
+      detail::for_each_value(std::string{name}, field, [&](std::string const& part, auto const& value) {
+        custom.fields.emplace_back(part, detail::value_of(value));
+      });
     });
-  });
   return custom;
 }
 

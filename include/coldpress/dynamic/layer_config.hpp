@@ -91,9 +91,8 @@ using AnyOptimizer = detail::VariantOf<BuiltinOptimizers>::type;
 /// layer. It is a std::variant, for std::visit and std::get. The functions that copy, compare and destroy its many
 /// alternatives are compiled once, in coldpress::dynamic, because they would cost each program that includes this a
 /// second.
-class LayerType
-    : public detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain,
-                                                    SequentialConfig, Custom>::type {
+class LayerType : public detail::Alternatives<BuiltinLayers::Plain, BuiltinLosses::Plain, BuiltinStatistics::Plain,
+                                              SequentialConfig, Custom>::type {
  public:
   template <class L>
   requires(detail::place_of<L>(static_cast<variant const*>(nullptr)) < std::variant_size_v<variant>) LayerType(L layer)

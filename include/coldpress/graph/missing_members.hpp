@@ -6,10 +6,9 @@
 namespace coldpress::detail {
 
 template <class L>
-constexpr bool resembles_loss = !(OneInput<L> || ManyInputs<L> || Source<L>)&&
-    (requires { &L::target_shape; } || requires { L::target; } || requires { &L::weight_for; } || requires(L const& loss) {
-      loss.value(1.0, 1.0);
-    } || requires(L const& loss) { loss.gradient(1.0, 1.0); });
+constexpr bool resembles_loss = !(OneInput<L> || ManyInputs<L> || Source<L>)&&(
+    requires { &L::target_shape; } || requires { L::target; } || requires { &L::weight_for; } ||
+    requires(L const& loss) { loss.value(1.0, 1.0); } || requires(L const& loss) { loss.gradient(1.0, 1.0); });
 
 /// What keeps L from being a Loss, as a sentence; null: nothing does.
 template <class L>
@@ -20,7 +19,9 @@ constexpr char const* missing_in_loss() {
     return nullptr;
   } else if constexpr (!requires { L::name; }) {
     return "the loss lacks a name: static constexpr std::string_view name = \"...\"";
-  } else if constexpr (!requires { { L::target } -> std::convertible_to<Target>; }) {
+  } else if constexpr (!requires {
+                         { L::target } -> std::convertible_to<Target>;
+                       }) {
     return "the loss lacks target: static constexpr Target target = Target::value, or Target::label for class numbers";
   } else if constexpr (!requires(L const& loss, Shape const& in) {
                          { loss.target_shape(in) } -> std::same_as<Shape>;
@@ -50,9 +51,13 @@ constexpr char const* missing_in() {
     return missing_in_loss<L>();
   } else if constexpr (!(OneInput<L> || ManyInputs<L> || Source<L>)) {
     return "the layer lacks output_shape: constexpr Shape output_shape(Shape const& in) const";
-  } else if constexpr (!requires { { L::name } -> std::convertible_to<std::string_view>; }) {
+  } else if constexpr (!requires {
+                         { L::name } -> std::convertible_to<std::string_view>;
+                       }) {
     return "the layer lacks a name: static constexpr std::string_view name = \"...\"";
-  } else if constexpr (!requires(L const& layer) { { layer == layer } -> std::same_as<bool>; }) {
+  } else if constexpr (!requires(L const& layer) {
+                         { layer == layer } -> std::same_as<bool>;
+                       }) {
     return "the layer lacks a comparison: bool operator==(TYPE const&) const = default";
   } else if constexpr (wrong_declaration<L>() != nullptr) {
     return wrong_declaration<L>();

@@ -48,10 +48,8 @@ struct Counter {
       require(inputs.size() <= max_inputs, "layer: it takes at most 8 inputs; to join more, nest several");
       for (std::size_t k = 0; k < inputs.size(); ++k) in[k] = shapes[inputs[k]];
       input_sizes[counts.nodes] = in[0].size();
-      if constexpr (!Layer<L>) {
-        shapes[counts.nodes] = node_of(layer, inputs, {in, inputs.size()}).shape;
-      } else {
-        shapes[counts.nodes] = output_shape_of(layer, {in, inputs.size()});
+      shapes[counts.nodes] = node_of(layer, inputs, {in, inputs.size()}).shape;
+      if constexpr (Layer<L>) {
         counts.parameters += static_cast<int>(parameters_of(layer, Shapes{in, inputs.size()}).size());
       }
       ++counts.layers[index_of<L>(List{})];

@@ -24,8 +24,8 @@ struct ChannelPooling {
     require(mode == PoolingMode::max || mode == PoolingMode::average, "channel_pooling: mode is not one of its type");
     require(padding.count <= 2, "channel_pooling: padding is before and after, there is no third");
     require(filter_size <= Index{1} << 24, "channel_pooling: filter_size must be at most 2^24");
-    Axis const made = make_axis(in[axis_of(in, axis, require)], filter_size, stride, padding[0], padding[1], 1, Rounding::ceil,
-                                require);
+    Axis const made = make_axis(in[axis_of(in, axis, require)], filter_size, stride, padding[0], padding[1], 1,
+                                Rounding::ceil, require);
     require(padding[0] < filter_size && padding[1] < filter_size,
             "channel_pooling: padding must be less than filter_size, so that each window has a value");
     return made;

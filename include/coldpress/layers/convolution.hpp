@@ -35,8 +35,10 @@ struct Convolution {
       Index const steps = rank == 1 ? 1 : in[0], filter = filter_shape[0], spacing = dilation[0];
       g.height = make_axis(steps, filter, stride[0], (filter - 1) * spacing, 0, spacing, Rounding::floor, require);
     } else {
-      g.height = make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0], Rounding::floor, require);
-      g.width = make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1], Rounding::floor, require);
+      g.height =
+          make_axis(in[1], filter_shape[0], stride[0], padding[0], padding[0], dilation[0], Rounding::floor, require);
+      g.width =
+          make_axis(in[2], filter_shape[1], stride[1], padding[1], padding[1], dilation[1], Rounding::floor, require);
     }
     return g;
   }
@@ -58,7 +60,9 @@ struct Convolution {
       require(filter_shape.count <= 2 && stride.count <= 2 && padding.count <= 2 && dilation.count <= 2,
               "convolution: an image has two axes: no field may have three numbers");
     }
+    if (require.failed()) return in;
     ConvolutionGeometry const g = geometry(in, require);
+    if (require.failed()) return in;
     Index const weights = weight_shape(g).size(), outputs = Shape{num_output, g.height.out, g.width.out}.size();
     require(weights / num_output <= (Index{1} << 60) / outputs, "convolution: more than 2^60 products");
     return rank == 1   ? Shape{num_output}

@@ -29,6 +29,7 @@ struct Pooling {
             "pooling: the input must be {channels, height, width} or {channels, depth, height, width}");
     require(filter_shape.count <= axes && stride.count <= axes && padding.count <= axes,
             "pooling: a field has more numbers than the input has axes");
+    if (require.failed()) return {};
     PoolingGeometry g{in[0], {}, {}, {}, mode, count_padding};
     Index taps = 1;
     auto const window = [&](int axis) {
@@ -47,6 +48,7 @@ struct Pooling {
   template <class Needs = Require>
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     PoolingGeometry const g = geometry(in, require);
+    if (require.failed()) return in;
     return in.rank() == 3 ? Shape{g.planes, g.height.out, g.width.out}
                           : Shape{g.planes, g.depth.out, g.height.out, g.width.out};
   }

@@ -18,7 +18,7 @@ struct Slice {
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     Index const extent = in[axis_of(in, axis, require)], from = first(extent), to = end > 0 ? end : extent + end;
     require(from >= 0 && from < to && to <= extent, "slice: begin and end must enclose a part of the axis");
-    return with_extent(in, axis, to - from);
+    return require.failed() ? in : with_extent(in, axis, to - from);
   }
 
   constexpr void forward(auto const& backend, auto const& pass) const {

@@ -12,8 +12,9 @@ struct SoftmaxOver {
   int axis = 0;
   bool logarithm = false;
 
-  constexpr Shape output_shape(Shape const& in) const {
-    static_cast<void>(axis_of(in, axis));
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    static_cast<void>(axis_of(in, axis, require));
     return in;
   }
 

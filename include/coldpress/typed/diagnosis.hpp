@@ -1,8 +1,9 @@
 // What is wrong with a network, as one sentence that the compiler prints.
 #pragma once
 
-// The error itself is in typed/network.hpp and typed/solver.hpp, which programs include directly: each header in between
-// would be another line of the message. Nothing here is instantiated for a network that is right, except compiles<>.
+// The error itself is in typed/network.hpp and typed/solver.hpp, which programs include directly: each header in
+// between would be another line of the message. Nothing here is instantiated for a network that is right, except
+// compiles<>.
 
 #include <coldpress/typed/static_graph.hpp>
 
@@ -18,24 +19,32 @@ struct Sentence {
     while (n < most && text[n] != 0) ++n;
     return n;
   }
-  constexpr Sentence& add(std::string_view more) {
+  // Not overloaded, since overload resolution would cost every program.
+  constexpr Sentence& add(char const* more) {
     int n = length();
-    for (char const c : more) {
-      if (n < most - 1) text[n++] = c;
-    }
+    for (; *more != 0 && n < most - 1; ++more) text[n++] = *more;
     return *this;
   }
-  constexpr Sentence& add(Index number) {
-    if (number < 0) add("-"), number = -number;
-    char digits[20] = {};
-    int first = 20;
-    do digits[--first] = static_cast<char>('0' + number % 10), number /= 10;
-    while (number > 0);
-    return add({digits + first, static_cast<std::size_t>(20 - first)});
+  constexpr Sentence& add_part(std::string_view more) {
+    int n = length();
+    for (std::size_t i = 0; i < more.size() && n < most - 1; ++i) text[n++] = more.data()[i];
+    return *this;
   }
-  constexpr Sentence& add(Shape const& shape) {
+  constexpr Sentence& add_number(Index number) {
+    char digits[24] = {};
+    int first = 23;
+    do {
+      digits[--first] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    return add(digits + first);
+  }
+  constexpr Sentence& add_shape(Shape const& shape) {
     add("{");
-    for (int axis = 0; axis < shape.rank(); ++axis) add(axis ? ", " : "").add(shape[axis]);
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if (axis > 0) add(", ");
+      add_number(shape[axis] > 0 ? shape[axis] : 0);
+    }
     return add("}");
   }
 };
@@ -43,20 +52,28 @@ struct Sentence {
 /// g++ prints this name, and with it the sentence, in its error. It has no definition, which is the error.
 template <Sentence sentence>
 struct NetworkError;
+template <>
+struct NetworkError<Sentence{}> {};
 
 namespace detail {
 
-/// The name of a type as the compiler writes it.
+/// The name of a type as the compiler writes it. The loops are by hand, because every program would instantiate those
+// of std::string_view.
 template <class L>
 constexpr std::string_view type_text() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("L = ") + 4);
-  return text.substr(0, text.find_first_of(";]"));
+  char const* begin = __PRETTY_FUNCTION__;
+  while (begin[0] != '=' || begin[1] != ' ') ++begin;
+  begin += 2;
+  std::size_t n = 0;
+  while (begin[n] != ';' && begin[n] != ']') ++n;
+  return {begin, n};
 }
 /// The name of a layer's type in messages: its `name`, or that of the C++ type.
 template <class L>
 constexpr std::string_view kind_of() {
-  if constexpr (requires { { L::name } -> std::convertible_to<std::string_view>; }) {
+  if constexpr (requires {
+                  { L::name } -> std::convertible_to<std::string_view>;
+                }) {
     return L::name;
   } else {
     return type_text<L>();
@@ -67,6 +84,7 @@ struct Diagnosis {
   char const* sentence = nullptr;  // a literal, because clang prints nothing else; null: nothing is wrong
   Index needed = 0;                // the number that the sentence is about; 0: it is about none
   int place = 0;                   // of the layer among the layers, from 1; 0: the sentence is about no layer
+  int kind = -1;                   // the type of that layer, in the list of types
   bool objective = false;          // the sentence is about the loss of a Solver
   std::string_view type = {};      // the layer's
   std::string_view name = {};      // the layer's; empty: it was not given one
@@ -74,30 +92,33 @@ struct Diagnosis {
   int inputs = 0;                  // the layer's inputs
   Shape shapes[max_inputs] = {};
   std::string_view from[max_inputs] = {};  // the names that these were given
-  int got = -1, takes = -1;        // numbers of inputs of the network
-  bool by_layer = false;           // the layer's own code says why
+  int got = -1, takes = -1;                // numbers of inputs of the network
+  bool by_layer = false;                   // the layer's own code, or the function's, says why
 
   constexpr Sentence text() const {
     Sentence all{};
-    if (place > 0 || objective) {
-      if (objective) {
-        all.add("the loss ").add(type);
+    if (sentence == nullptr) return all;
+    if (objective) {
+      all.add("the loss ").add_part(type);
+    } else if (place > 0) {
+      all.add("layer ").add_number(place).add(" (");
+      if (name.empty()) {
+        all.add_part(type).add_number(number);
       } else {
-        all.add("layer ").add(Index{place}).add(" (").add(name.empty() ? type : name);
-        if (name.empty()) all.add(Index{number});
-        all.add(")");
+        all.add_part(name).add(", ").add_part(type);
       }
-      for (int k = 0; k < inputs; ++k) {
-        all.add(k == 0 ? " gets " : " and ").add(shapes[k]);
-        if (!from[k].empty()) all.add(" from ").add(from[k]);
-      }
-      all.add(": ");
+      all.add(")");
     }
-    all.add(sentence);
-    if (needed > 0) all.add(" (").add(needed).add(")");
+    for (int k = 0; k < inputs; ++k) {
+      all.add(k == 0 ? " gets " : " and ").add_shape(shapes[k]);
+      if (!from[k].empty()) all.add(" from ").add_part(from[k]);
+    }
+    if (place > 0 || objective) all.add(": ");
+    all.add(by_layer ? "the reason is in the last call of require" : sentence);
+    if (needed > 0) all.add(" (").add_number(needed).add(")");
     if (got >= 0) {
-      all.add(": Network gives ").add(Index{got});
-      if (takes >= 0) all.add(", and it takes ").add(Index{takes});
+      all.add(": Network gives ").add_number(got);
+      if (takes >= 0) all.add(", and it takes ").add_number(takes);
     }
     return all;
   }
@@ -143,6 +164,22 @@ constexpr bool says_itself(L const& part, Shapes in) {
   return refusal_of(part, in).sentence != nullptr;
 }
 
+/// Asks a part of a network what it makes of inputs of these shapes. Its place and type are for the compiler to print.
+template <class L>
+constexpr bool ask_layer(int, char const*, L const& part, Shapes in) {
+  if constexpr (OneInput<L>) {
+    return part.output_shape(in[0]).rank() >= 0;
+  } else if constexpr (ManyInputs<L>) {
+    return part.output_shape(in).rank() >= 0;
+  } else if constexpr (Source<L>) {
+    return part.output_shape().rank() >= 0;
+  } else if constexpr (Loss<L>) {
+    return part.target_shape(in[0]).rank() >= 0;
+  } else {
+    part.check(in);
+    return true;
+  }
+}
 // A number, since clang tries an expression only if it leaves no object behind.
 template <class L>
 constexpr Index memory_there(L const& part, View<int const> from, Shapes in) {
@@ -214,13 +251,17 @@ struct Diagnosing {
       // Tentative, because a layer may compute nonsense after it has refused.
       if (__builtin_constant_p(says_itself(part, in))) refusal = refusal_of(part, in);
       if (refusal.sentence == nullptr) {
-        by_layer = !__builtin_constant_p(memory_there(part, from, in));
-        if (!by_layer) shapes[count] = node_of(part, from, in).shape;
+        by_layer = !__builtin_constant_p(ask_layer(0, nullptr, part, in));
+        if (!by_layer && !__builtin_constant_p(memory_there(part, from, in)))
+          refusal.sentence = "a function of the layer, other than output_shape, is not a constant expression";
+        else if (!by_layer)
+          shapes[count] = node_of(part, from, in).shape;
       }
     }
     if (refusal.sentence == nullptr && !by_layer) return;
     found = {.sentence = by_layer ? "the layer refuses this" : refusal.sentence,
              .needed = refusal.needed,
+             .kind = index_of<L>(List{}),
              .inputs = static_cast<int>(in.size() < max_inputs ? in.size() : max_inputs),
              .by_layer = by_layer};
     for (int k = 0; k < found.inputs; ++k)
@@ -236,7 +277,8 @@ constexpr bool takes_inputs = [] {
     using One = Value<Counter<typename ListOf<Net>::type>>;
     return []<std::size_t... k>(std::index_sequence<k...>) {
       return requires(One const* all) { Net::function(all[k]...); };
-    }(std::make_index_sequence<n>{});
+    }
+    (std::make_index_sequence<n>{});
   } else {
     return n == 1;
   }
@@ -274,17 +316,30 @@ constexpr Diagnosis examined() {
   record<Net, in.count>(all, in);
   return all.result();
 }
+/// Whether a batch size is possible.
+template <class BatchSize>
+constexpr bool right_batch = [] {
+  if constexpr (requires { BatchSize::Count::value; }) {
+    return BatchSize::Count::value > 0;
+  } else {
+    return true;
+  }
+}();
 template <class Net, Inputs in>
 constexpr int examined_place() {
   return examined<Net, in>().place;
 }
 /// What is wrong with a network that does not compile.
-template <class Net, Inputs in>
+template <class Net, Inputs in, bool right_batch>
 constexpr Diagnosis diagnosis_of() {
-  if constexpr (!takes_inputs<Net, in.count>) {
+  if constexpr (!right_batch) {
+    return {.sentence = "Batch: a batch has at least one sample"};
+  } else if constexpr (!takes_inputs<Net, in.count>) {
     if constexpr (requires { Net::function; }) {
       Diagnosis all{.sentence = "network: the function takes another number of inputs", .got = in.count};
-      [&]<int... n>(std::integer_sequence<int, n...>) { ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...); }
+      [&]<int... n>(std::integer_sequence<int, n...>) {
+        ((takes_inputs<Net, n + 1> ? void(all.takes = n + 1) : void()), ...);
+      }
       (std::make_integer_sequence<int, max_network_inputs>{});
       return all;
     } else {
@@ -293,7 +348,8 @@ constexpr Diagnosis diagnosis_of() {
   } else if constexpr (!shapes_fit<Net, in>) {
     Diagnosis all{};
     if (__builtin_constant_p(examined_place<Net, in>())) all = examined<Net, in>();
-    if (all.sentence == nullptr) all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
+    if (all.sentence == nullptr)
+      all = {.sentence = "graph: the network's function refuses these shapes", .by_layer = true};
     return all;
   } else {
     auto const& graph = StaticGraph<Net, in>::recorded;
@@ -307,38 +363,103 @@ constexpr Diagnosis diagnosis_of() {
   }
 }
 
+/// The layer at a node, of a type that is known.
+template <class List, class L>
+struct Caught {
+  using Types = List;
+  static constexpr bool accepts_any_type = true;
+  int place, inputs = 0, count = 0;
+  L layer = {};
+  Shape shapes[max_nodes] = {};
+
+  constexpr Shape const& shape(int node) const { return shapes[node]; }
+  constexpr Index input_size(int) const { return 1; }
+  constexpr int add_input(Shape in) {
+    shapes[count] = in, ++inputs;
+    return count++;
+  }
+  template <class Other>
+  constexpr int add(Other const& other, View<int const> from, Sharing const& = {}) {
+    Shape in[max_inputs] = {};
+    for (std::size_t k = 0; k < from.size(); ++k) in[k] = shapes[from[k]];
+    bool const before = count - inputs + 1 < place;
+    if constexpr (std::is_same_v<Other, L>) {
+      if (count - inputs + 1 == place) layer = other;
+    }
+    if constexpr (missing_in<Other>() == nullptr) {
+      shapes[count] = before ? node_of(other, from, {in, from.size()}).shape : in[0];
+    }
+    return count++;
+  }
+  constexpr void add_output(int) {}
+  constexpr void name(int, std::string_view) {}
+};
+template <int n, class First, class... More>
+constexpr auto type_at(TypeList<First, More...>) {
+  if constexpr (n == 0) {
+    return std::type_identity<First>{};
+  } else {
+    return type_at<n - 1>(TypeList<More...>{});
+  }
+}
+template <class Net, Inputs in, int kind, int place>
+constexpr auto caught = [] {
+  using List = typename ListOf<Net>::type;
+  using L = typename decltype(type_at<kind>(typename List::Plain{}))::type;
+  Caught<List, L> all{.place = place};
+  record<Net, in.count>(all, in);
+  return all.layer;
+}();
+template <class Net, Inputs in>
+constexpr bool runs(...) {
+  return true;
+}
+template <class Net, Inputs in, std::size_t... k>
+requires requires {
+  requires takes_inputs<Net, in.count>;
+  Net::function;
+}
+constexpr bool runs(std::index_sequence<k...>) {
+  using Recorder = Counter<typename ListOf<Net>::type>;
+  Recorder counter{};
+  for (int i = 0; i < in.count; ++i) counter.add_input(in[i]);
+  typename decltype(Net::function)::Written{}(Value<Recorder>{&counter, static_cast<int>(k)}...);
+  return true;
+}
+
 #if defined __clang__
 // clang prints the arguments of a call that is not a constant expression, and literals among them as text.
-constexpr bool layer(int place, char const*, char const*) {
-  return place < 0 ? true : (__builtin_unreachable(), false);
+template <class... What>
+constexpr bool layer(int, What...) {
+  __builtin_trap();
+  return true;
 }
-constexpr bool layer(int place, char const*, Shape, char const*) {
-  return place < 0 ? true : (__builtin_unreachable(), false);
-}
-constexpr bool layer(int place, char const*, Shape, Shape, char const*) {
-  return place < 0 ? true : (__builtin_unreachable(), false);
-}
-constexpr bool loss(char const*, Shape, char const*, Index needed) {
-  return needed < 0 ? true : (__builtin_unreachable(), false);
+constexpr bool loss(char const*, Shape, char const* because, Index) {
+  if (because != nullptr) __builtin_trap();
+  return true;
 }
 constexpr bool network(char const* because) {
-  return because == nullptr ? true : (__builtin_unreachable(), false);
+  if (because != nullptr) __builtin_trap();
+  return true;
 }
-constexpr bool network_inputs(int given, int taken, char const*) {
-  return given == taken ? true : (__builtin_unreachable(), false);
+constexpr bool network_inputs(int, int, char const* because) {
+  if (because != nullptr) __builtin_trap();
+  return true;
 }
 template <int inputs>
-__attribute__((always_inline)) constexpr bool print(Diagnosis const& said) {
-  char const* const name = said.name.empty() ? said.type.data() : said.name.data();
+constexpr bool print(Diagnosis const& said) {
   if constexpr (inputs < 0) {
     if (said.objective) return loss(said.type.data(), said.shapes[0], said.sentence, said.needed);
     return said.got >= 0 ? network_inputs(said.got, said.takes, said.sentence) : network(said.sentence);
   } else if constexpr (inputs == 0) {
-    return layer(said.place, name, said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.sentence);
+    return layer(said.place, said.type.data(), said.name.data(), said.sentence);
   } else if constexpr (inputs == 1) {
-    return layer(said.place, name, said.shapes[0], said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.shapes[0], said.sentence, said.needed);
+    return layer(said.place, said.type.data(), said.name.data(), said.shapes[0], said.sentence, said.needed);
   } else {
-    return layer(said.place, name, said.shapes[0], said.shapes[1], said.sentence);
+    if (said.name.empty()) return layer(said.place, said.type.data(), said.shapes[0], said.shapes[1], said.sentence);
+    return layer(said.place, said.type.data(), said.name.data(), said.shapes[0], said.shapes[1], said.sentence);
   }
 }
 #endif

@@ -44,8 +44,11 @@ constexpr Value<Recorder> source(L const& layer, Value<Recorder> x) {
 
 namespace detail {
 template <class L>
-concept PlainLayer = OneInput<L> && !requires { L::is_container; } && !requires { L::inner; };
+concept PlainLayer = OneInput<L> && !requires {
+  L::is_container;
 }
+&&!requires { L::inner; };
+}  // namespace detail
 
 /// Applies a layer: x | layer.
 template <class Recorder, detail::PlainLayer L>
@@ -56,7 +59,8 @@ constexpr Value<Recorder> operator|(Value<Recorder> x, L const& layer) {
 /// What is not a layer with one input is refused where layers are counted (typed/diagnosis.hpp), because a compiler
 /// would answer a missing operator with a list of all operators.
 template <class Recorder, class L>
-requires(!detail::PlainLayer<L> && requires { Recorder::accepts_any_type; }) constexpr Value<Recorder> operator|(Value<Recorder> x, L const& layer) {
+requires(!detail::PlainLayer<L> && requires { Recorder::accepts_any_type; }) constexpr Value<Recorder> operator|(
+    Value<Recorder> x, L const& layer) {
   return detail::add(layer, std::array{x}, x.recorder);
 }
 
@@ -111,11 +115,10 @@ constexpr auto outputs(Value<Recorder> first, More... more) {
 template <class Function, class List>
 struct Expression {
   using Layers = List;
+  using Written = Function;
   template <class... Recorders>
   requires std::is_invocable_v<Function, Value<Recorders>...>
-  constexpr auto operator()(Value<Recorders>... inputs) const {
-    return Function{}(inputs...);
-  }
+  constexpr auto operator()(Value<Recorders>... inputs) const { return Function{}(inputs...); }
   bool operator==(Expression const&) const = default;
 };
 

@@ -236,7 +236,8 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
     });
   }
 
-  [[no_unique_address]] AllOperations<std::make_integer_sequence<int, detail::size_of(Types{})>, typename Types::Plain> operations_{};
+  [[no_unique_address]] AllOperations<std::make_integer_sequence<int, detail::size_of(Types{})>, typename Types::Plain>
+      operations_{};
   std::array<ErasedOp, at(first_op[at(groups)])> chains_{};
   std::array<ErasedJoin, at(groups)> joins_{};
   LinkedProgram const* prepared_by_ = nullptr;  // operations are addresses inside a program, which may have been moved

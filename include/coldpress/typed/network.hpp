@@ -16,6 +16,27 @@
 
 namespace coldpress {
 
+namespace detail {
+/// Asks the layer whose own code refuses its inputs, or runs the whole function, so that the compiler prints the call
+/// that is not a constant expression.
+template <bool by_layer, Sentence, class Net, Inputs in, int kind, int place>
+struct Refused {
+  static constexpr bool again = true;
+};
+template <Sentence about, class Net, Inputs in, int kind, int place>
+requires(kind >= 0) struct Refused<true, about, Net, in, kind, place> {
+  static constexpr Diagnosis said = diagnosis_of<Net, in, true>();
+  static constexpr bool again = ask_layer(place, said.type.data(), caught<Net, in, kind, place>,
+                                          {said.shapes, static_cast<std::size_t>(said.inputs)});
+};
+#if !defined __clang__
+template <Sentence about, class Net, Inputs in, int place>
+struct Refused<true, about, Net, in, -1, place> {
+  static constexpr bool again = runs<Net, in>(std::make_index_sequence<in.count>{});
+};
+#endif
+}  // namespace detail
+
 inline namespace COLDPRESS_KERNELS {
 
 /// A network of type Net, which is a Sequential<...> or the Graph<...> of a function. `in` is the shape of one sample,
@@ -445,15 +466,9 @@ class Network {
 
 /// A network that does not compile. It says why, and accepts whatever else the program does with it.
 template <class Net, Inputs in, class BatchSize, class BackendType>
-requires(!detail::compiles<Net, in>) class Network<Net, in, BatchSize, BackendType>
-    : public Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType> {
-  static constexpr detail::Diagnosis said = detail::diagnosis_of<Net, in>();
-#if defined __clang__
-  static_assert(detail::print<said.place == 0 ? -1 : said.inputs>(said));
-#else
-  static_assert(sizeof(NetworkError<said.text()>) > 0);
-#endif
-  using Base = Network<Sequential<detail::Placeholder{}>, Shape{1}, BatchSize, BackendType>;
+requires(!(detail::compiles<Net, in> && detail::right_batch<BatchSize>)) class Network<Net, in, BatchSize, BackendType>
+    : public Network<Sequential<detail::Placeholder{}>, Shape{1}, DynamicBatch, BackendType> {
+  using Base = Network<Sequential<detail::Placeholder{}>, Shape{1}, DynamicBatch, BackendType>;
   using Result = Samples<typename Base::T>;
 
  public:
@@ -474,6 +489,20 @@ requires(!detail::compiles<Net, in>) class Network<Net, in, BatchSize, BackendTy
   Result output(Any const&...) const;
   template <FixedString name>
   double statistic() const;
+
+ private:
+  static constexpr detail::Diagnosis said = detail::diagnosis_of<Net, in, detail::right_batch<BatchSize>>();
+  // These come last, since clang stops at the first that fails. The first is tentative, so that the compiler gives the
+  // reason and no second error.
+  static_assert(
+      __builtin_constant_p(detail::Refused<said.by_layer, said.text(), Net, in, said.kind, said.place>::again) || true);
+#if defined __clang__
+  static_assert(!said.by_layer || said.kind >= 0 ||
+                detail::runs<Net, in>(std::make_index_sequence<static_cast<std::size_t>(in.count)>{}));
+  static_assert(said.by_layer || detail::print < said.place == 0 ? -1 : said.inputs > (said));
+#else
+  static_assert(sizeof(NetworkError < said.by_layer ? Sentence{} : said.text() >) > 0);
+#endif
 };
 
 }  // namespace COLDPRESS_KERNELS

@@ -48,14 +48,17 @@ constexpr Diagnosis solver_diagnosis() {
     all.sentence = "Solver: the loss has no target";
     if (!has_targets(loss, Net::output_shape)) return all;
   }
-  if (!Net::trains) return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
+  if (!Net::trains)
+    return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one"};
   return {};
 }
 template <class Net>
-constexpr bool is_wrong = requires { Net::is_wrong; };
+constexpr bool is_wrong = requires {
+  Net::is_wrong;
+};
 template <class Net, auto loss, SolverOptions options>
 constexpr bool solves = [] {
 #if defined __CUDACC__
@@ -293,13 +296,6 @@ constexpr Diagnosis solver_says() {
 /// A solver that does not compile. It says why, and accepts whatever else the program does with it.
 template <class Net, auto loss, auto optimizer_value, SolverOptions solver_options>
 requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, optimizer_value, solver_options> {
-  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
-#if defined __clang__
-  static_assert(said.sentence == nullptr || detail::print<-1>(said));
-#else
-  static_assert(said.sentence == nullptr || sizeof(NetworkError<said.text()>) > 0);
-#endif
-
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
@@ -329,6 +325,14 @@ requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, opt
   Progress progress() const;
   void set_progress(Progress progress);
   Index minibatch_size = 0;
+
+ private:
+  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
+#if defined __clang__
+  static_assert(said.sentence == nullptr || detail::print<-1>(said));
+#else
+  static_assert(sizeof(NetworkError<said.text()>) > 0);
+#endif
 };
 
 }  // namespace coldpress
