@@ -47,7 +47,7 @@ Trainer::Trainer(dynamic::Solver& solver, persist::Checkpoint const& run, data::
   steps_per_point_ = std::max<Index>(1, product(steps, run.epochs) / points);
   epochs_per_point_ = std::max<Index>(1, run.epochs / points);
   auto const encode = [](std::string const& file, auto const& content) {
-    with_context([&] { static_cast<void>(persist::serialize(content())); }, [&](Error& error) { error.in_file(file); });
+    with_context([&] { persist::serialize(content()); }, [&](Error& error) { error.in_file(file); });
   };
   encode(outputs_.save, [&] { return model(); });
   if (!outputs_.checkpoint.empty()) encode(outputs_.checkpoint, [&] { return checkpoint(); });

@@ -10,7 +10,7 @@ namespace coldpress::dynamic {
 /// GraphViz. `input` is the shape of one sample, if the config does not give it. They throw what Layer::from_config
 /// throws.
 [[nodiscard]] Description description(LayerConfig const& config, std::optional<Shape> input = {});
-[[nodiscard]] std::string describe(LayerConfig const& config, std::optional<Shape> input = {});
+std::string describe(LayerConfig const& config, std::optional<Shape> input = {});
 [[nodiscard]] std::string dot(LayerConfig const& config, std::optional<Shape> input = {});
 /// Describes in one line how a GPU would compute it. No GPU is needed.
 [[nodiscard]] std::string describe_on_gpu(LayerConfig const& config, std::optional<Shape> input = {});

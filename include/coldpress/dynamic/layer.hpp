@@ -14,13 +14,13 @@ class Layer {
   /// Builds the network that a config describes, with weights initialised by their fillers and the seed. `input` is the
   /// shape of one sample, if the config does not give it. Throws ConfigError, ShapeError or UnsupportedError with the
   /// layer's name.
-  [[nodiscard]] static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
+  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input = {},
                                          std::uint64_t seed = 0);
   /// Returns the values of a network's weights, for their names and shapes. If it returns none, the weights are zero.
   using WeightValues = std::function<std::vector<Values>(std::vector<Executable::Weight> const&)>;
   /// The same with given weights. `weights` is called before the network allocates memory, so that it can refuse by
   /// throwing an exception. No filler runs.
-  [[nodiscard]] static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input,
+  static Layer from_config(Backend const& backend, LayerConfig config, std::optional<Shape> input,
                                          std::uint64_t seed, WeightValues const& weights);
   /// Wraps a static network. An lvalue is borrowed and must outlive the layer; an rvalue is owned. If you change a
   /// borrowed network directly, call weights_changed() afterwards, and call send_weights() before you read weights from
@@ -29,7 +29,7 @@ class Layer {
   [[nodiscard]] static Layer adapt(Net&& net);
   /// Loads a network from a file that Juice or coldpress wrote. It throws if any part cannot be loaded. It is defined
   /// in coldpress::persist.
-  [[nodiscard]] static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
+  static Layer load(Backend const& backend, std::string const& path, LoadOptions options = {});
   /// Writes the config and the weights as Juice does. If it fails, the old file remains. It is defined in
   /// coldpress::persist.
   void save(std::string const& path) const;

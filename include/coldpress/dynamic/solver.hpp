@@ -23,9 +23,9 @@ class Solver {
   /// Builds the network and the objective of the config. Without an objective, the network must have losses of its own.
   /// The objective is computed where the network is: a second backend is accepted, as in Juice, but not used. Throws
   /// ConfigError if one of them is missing or a number is not valid.
-  [[nodiscard]] static Solver from_config(Backend const& network_backend, Backend const& objective_backend,
+  static Solver from_config(Backend const& network_backend, Backend const& objective_backend,
                                           SolverConfig config, std::optional<Shape> input = {}, std::uint64_t seed = 0);
-  [[nodiscard]] static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
+  static Solver from_config(Backend const& backend, SolverConfig config, std::optional<Shape> input = {},
                                           std::uint64_t seed = 0) {
     return from_config(backend, backend, std::move(config), input, seed);
   }

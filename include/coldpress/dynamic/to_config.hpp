@@ -78,7 +78,7 @@ void nest(Sequential<layers...>, std::vector<LayerConfig>::iterator& next, int& 
 
 /// The config of a network type `Net` for samples of shapes `in`.
 template <class Net, Inputs in>
-[[nodiscard]] LayerConfig to_config(std::string name = "network") {
+LayerConfig to_config(std::string name = "network") {
   auto graph = detail::graph_of<StaticGraph<Net, in>>();
   if constexpr (detail::is_chain<Net>) {
     detail::name_layers(graph);
@@ -95,7 +95,7 @@ template <class Net, Inputs in>
 /// The config of a network's function, which is run now, for inputs of these shapes. Throws ShapeError if the shapes do
 /// not fit, and ConfigError if the layers do not form a network.
 template <class Function, class List, class... More>
-[[nodiscard]] LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
+LayerConfig to_config(Expression<Function, List> const& expression, Shape in, More const&... more) {
   detail::FunctionGraph<List> graph;
   using Builder = coldpress::detail::GraphBuilder<detail::FunctionGraph<List>>;
   Builder builder{graph};
@@ -107,7 +107,7 @@ template <class Function, class List, class... More>
 }
 
 template <class Network>
-[[nodiscard]] LayerConfig to_config(Network const&) {
+LayerConfig to_config(Network const&) {
   return to_config<typename Network::Type, Network::inputs>();
 }
 /// The config of a static solver: its network, objective and optimizer.
@@ -148,6 +148,6 @@ void declare_input(LayerConfig& config, Shape shape);
 std::vector<std::pair<std::string, Shape>> output_shapes(LayerConfig const& config, std::optional<Shape> input = {});
 
 /// The names and shapes of a config's weights, in order. Throws what Layer::from_config throws.
-[[nodiscard]] std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
+std::vector<Executable::Weight> weights_of(LayerConfig const& config, std::optional<Shape> input = {});
 
 }  // namespace coldpress::dynamic

@@ -26,12 +26,12 @@ struct Checkpoint {
 };
 
 /// Reads a whole checkpoint or throws, as read_model does. A checkpoint without a checksum counts as damaged.
-[[nodiscard]] Checkpoint read_checkpoint(std::string const& path);
+Checkpoint read_checkpoint(std::string const& path);
 
 /// Writes atomically: afterwards `path` holds the whole checkpoint or is unchanged. Throws as write_model does.
 void write_checkpoint(std::string const& path, Checkpoint const& checkpoint);
 
 /// The bytes that write_checkpoint writes. Called for a run that has not begun, it shows whether the run can be saved.
-[[nodiscard]] std::vector<std::byte> serialize(Checkpoint const& checkpoint);
+std::vector<std::byte> serialize(Checkpoint const& checkpoint);
 
 }  // namespace coldpress::persist

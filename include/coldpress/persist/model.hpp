@@ -45,7 +45,7 @@ using coldpress::LoadOptions;
 /// tensor does not have the values that its shape promises; ChecksumError; ConfigError if a value of the configuration
 /// makes no sense or a shape cannot be split into batch and sample; UnsupportedError for a kind of layer from a newer
 /// schema. The first extent of a shape is the batch, unless the weights contradict that.
-[[nodiscard]] Model read_model(std::string const& path, LoadOptions options = {});
+Model read_model(std::string const& path, LoadOptions options = {});
 
 /// Like read_model, for bytes in memory; `file` is the name in errors.
 [[nodiscard]] Model parse_model(std::span<std::byte const> bytes, std::string const& file);
@@ -55,13 +55,13 @@ void rotate_filters(Model& model);
 
 /// The same network in the form that Juice loads: Juice expects a bias with the shape of the output for every
 /// convolution, and ignores it. Throws ConfigError for a convolution or pooling that Juice cannot compute.
-[[nodiscard]] Model for_juice(Model model);
+Model for_juice(Model model);
 
 /// Writes the model packed, as Juice does, and atomically: afterwards `path` holds the whole model or is unchanged.
 /// Throws ConfigError or FormatError for what read_model would refuse, and FileError.
 void write_model(std::string const& path, Model const& model);
 
 /// The bytes that write_model writes.
-[[nodiscard]] std::vector<std::byte> serialize(Model const& model);
+std::vector<std::byte> serialize(Model const& model);
 
 }  // namespace coldpress::persist

@@ -12,7 +12,7 @@ namespace persist {
 
 /// The weights of a model in the order of its config's layers, each in the form that the network expects. Throws
 /// FormatError if a weight is missing (a missing bias is zero), has another shape, or belongs to no layer.
-[[nodiscard]] std::vector<std::vector<float>> weights_in_order(Model const& model);
+std::vector<std::vector<float>> weights_in_order(Model const& model);
 
 /// The same, after checking that the model's config is `expected`. Throws MismatchError, which names the first
 /// difference.
@@ -150,7 +150,7 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
 /// A solver in the state that the checkpoint recorded.
-[[nodiscard]] dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
+dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 
 }  // namespace persist
 
@@ -171,7 +171,7 @@ void save(Net const& net, std::string const& path, SaveOptions options = {}) {
 /// Reads a network of this type from a file of coldpress or Juice. Throws FileError, FormatError, or MismatchError if
 /// the file's config is not that of the type.
 template <class Net>
-[[nodiscard]] Net load(std::string const& path, persist::LoadOptions options = {}) {
+Net load(std::string const& path, persist::LoadOptions options = {}) {
   auto const weights = with_file(path, [&] { return persist::weights_for<Net>(persist::read_model(path, options)); });
   Net net{0, {}, WeightsStart::zero};
   persist::write_weights(net, weights);

@@ -27,7 +27,7 @@ struct Training {
 /// Throws FileError; FormatError, for text with line and column, if a field is unknown, given twice or of the wrong
 /// type, or if a text contains control characters or characters that change the writing direction; ConfigError if a
 /// value makes no sense, or if a `shape` could also be read as a whole sample and that would be a different network.
-[[nodiscard]] Training read_training(std::string const& path);
+Training read_training(std::string const& path);
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.
 void write_training(std::string const& path, Training const& training);

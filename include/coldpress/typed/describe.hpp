@@ -212,7 +212,7 @@ inline std::string in_words(std::vector<grid::ProductBlocks> const& products) {
 /// The plan of a network as text. On a GPU, or on "cuda:emulated", it also describes the kernel for this batch.
 template <class Net>
 requires requires { typename Net::Inference; }
-[[nodiscard]] std::string describe(Net const& network, Index batch = freestanding::max(Net::Batch::capacity, 1)) {
+std::string describe(Net const& network, Index batch = freestanding::max(Net::Batch::capacity, 1)) {
   std::string text = description(network).table();
   if constexpr (AsksForBlocks<typename Net::Backend>) {
     std::vector<grid::ProductBlocks> products;
@@ -224,7 +224,7 @@ requires requires { typename Net::Inference; }
 /// Describes how a GPU computes a step of a solver.
 template <class Solver, class Net = std::remove_cvref_t<decltype(std::declval<Solver const&>().network())>>
 requires AsksForBlocks<typename Net::Backend>
-[[nodiscard]] std::string describe(Solver const& solver, Index batch = freestanding::max(Net::Batch::capacity, 1)) {
+std::string describe(Solver const& solver, Index batch = freestanding::max(Net::Batch::capacity, 1)) {
   std::vector<grid::ProductBlocks> products;
   std::string const kernel = in_words(launch_estimate_of(solver, batch, &products));
   return "a step is one kernel: " + kernel + "\n" + in_words(products);
