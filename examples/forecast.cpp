@@ -222,7 +222,8 @@ bool run(Options const& options) {
   int const epochs = 3;
   Trainer static_solver{typed};
   dynamic::Solver dynamic_solver{std::move(layer), dynamic::to_solver_config(static_solver)};
-  data::Batches static_batches{series.known, training_batch, options.seed}, dynamic_batches = static_batches;
+  data::Batches static_batches{series.known, training_batch, options.seed},
+      dynamic_batches{series.known, training_batch, options.seed};
   auto const nothing = [](Index, double) {};
   auto const training_static = seconds_of(epochs, [&] { train_epoch(static_solver, static_batches, nothing); });
   auto const training_layer = seconds_of(epochs, [&] { train_epoch(dynamic_solver, dynamic_batches, nothing); });

@@ -16,5 +16,6 @@ void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_layers(CLI::App& app);
 void add_data(CLI::App& app);
+void add_export(CLI::App& app);
 
 }  // namespace coldpress::command

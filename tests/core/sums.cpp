@@ -5,6 +5,9 @@
 #include <coldpress/core/multiply_matrices.hpp>
 #include <coldpress/core/sums.hpp>
 
+#include <optional>
+#include <vector>
+
 using namespace coldpress;
 using namespace coldpress::test;
 

@@ -1,8 +1,8 @@
-# cmake -D HOST=... -D BOARD=... -D QEMU=... -D CXX=... -P compare.cmake: runs the program on the host and on the board. Their outputs
+# cmake -D HOST=... -D BOARD=... -D MACHINE=... -D QEMU=... -D CXX=... -P compare.cmake: runs the program on the host and on the board MACHINE. Their outputs
 # must be equal, the program must have neither a heap nor exceptions, and its weights must be among its constants.
 
 execute_process(COMMAND "${HOST}" OUTPUT_VARIABLE on_host COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${QEMU}" -machine mps2-an386 -nographic -semihosting -kernel "${BOARD}"
+execute_process(COMMAND "${QEMU}" -machine "${MACHINE}" -nographic -semihosting -kernel "${BOARD}"
   OUTPUT_VARIABLE on_board ERROR_VARIABLE on_board TIMEOUT 600 RESULT_VARIABLE result)
 if(NOT result EQUAL 0 OR on_host STREQUAL "" OR NOT on_board STREQUAL on_host)
   message(FATAL_ERROR "embedded: the board ended with ${result}. Its outputs:\n${on_board}Those of the host:\n${on_host}")
