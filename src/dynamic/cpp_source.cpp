@@ -165,19 +165,15 @@ class Writer {
         [&] { return std::visit([](auto const& layer) { return literal_of(layer); }, graph_.layers[at(node)]); },
         [&](Error& error) { error.in_layer(name(node)); });
   }
-  /// Whether the layer's name differs from that which a type gives to layers without one: linear1, relu1, linear2, ...
+  /// Whether the layer's name differs from that which a type gives to layers without one, in their order: linear1,
+  /// relu1, linear2, ...
   bool has_own_name(int node) {
     std::string const kind{
-        std::visit([](auto const& layer) { return std::string_view{layer.name}; }, graph_.layers[at(node)])};
-    if (numbers_.empty()) {
-      std::map<std::string, int> count;
-      for (int const other : layers_) {
-        std::string const its{
-            std::visit([](auto const& layer) { return std::string_view{layer.name}; }, graph_.layers[at(other)])};
-        numbers_[other] = its + std::to_string(++count[its]);
-      }
-    }
-    return name(node) != numbers_[node];
+        std::visit([](auto const& layer) -> std::string_view { return layer.name; }, graph_.layers[at(node)])};
+    int& unnamed = unnamed_[kind];
+    if (name(node) != kind + std::to_string(unnamed + 1)) return true;
+    ++unnamed;
+    return false;
   }
   std::string function() {
     std::string text = "inline constexpr auto network = coldpress::graph([](", separator;
@@ -237,7 +233,7 @@ class Writer {
   Graph graph_;
   std::vector<bool> needed_;
   std::vector<int> layers_;  // the needed nodes that are not inputs
-  std::map<int, std::string> numbers_;
+  std::map<std::string, int> unnamed_;  // layers by their type's name
 };
 
 }  // namespace
