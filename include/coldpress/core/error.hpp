@@ -10,7 +10,7 @@
 
 namespace coldpress {
 
-#if defined __cpp_exceptions
+#if defined __cpp_exceptions || defined __CUDACC_RTC__  // where nothing is raised
 using ErrorText = std::string;
 #else
 /// The sentence of an error in a program without exceptions, which need not have a heap: at most 255 characters.
@@ -139,6 +139,8 @@ template <class E, class... More>
 [[noreturn]] __attribute__((always_inline)) inline void raise(ErrorText const& sentence, More const&... more) {
 #if defined __cpp_exceptions
   throw E{sentence, more...};
+#elif defined __CUDACC_RTC__
+  for (;;) __trap();
 #else
   (static_cast<void>(more), ...);
   report_error(sentence.c_str());

@@ -42,6 +42,7 @@ using nullptr_t = decltype(nullptr);
 enum class byte : unsigned char {};
 using uint16_t = unsigned short;
 using uint32_t = unsigned;
+using int64_t = long;
 using uint64_t = unsigned long;
 using uintptr_t = unsigned long;
 
@@ -349,4 +350,5 @@ using std::nullptr_t;
 using std::ptrdiff_t;
 using std::size_t;
 using std::uint32_t;
+using std::int64_t;
 using std::uint64_t;
