@@ -6,10 +6,28 @@
 #include <coldpress/persist/network.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 namespace coldpress::persist {
 namespace {
+
+/// The words of C++ that cannot be names.
+constexpr std::array<std::string_view, 92> keywords{
+    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
+    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
+    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
+    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
+    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
+    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
+    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
+    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
+    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
+    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
+    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
+    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
+    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
+    "xor_eq"};
 
 void check_namespace(std::string const& name) {
   bool begins = true, right = !name.empty();
@@ -24,6 +42,13 @@ void check_namespace(std::string const& name) {
   }
   if (!right || begins)
     throw ConfigError{"the namespace must be a C++ name such as amp or my::amp, got '" + name + "'"};
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t const end = std::min(name.find("::", at), name.size());
+    std::string const part = name.substr(at, end - at);
+    if (part == "coldpress" || part == "std" || std::ranges::find(keywords, part) != keywords.end())
+      throw ConfigError{"the namespace '" + name + "' has the part '" + part + "', which is taken"};
+    at = end + 2;
+  }
 }
 
 /// The values in hexadecimal, which is exact.
@@ -35,6 +60,22 @@ void add_values(std::string& text, std::vector<float> const& values) {
   }
 }
 
+/// What compilers must be told, which stop constant expressions that take long: arranging a weight takes some 200
+/// steps.
+std::string limits_for(std::vector<dynamic::Executable::Weight> const& weights, std::vector<int> const& used) {
+  Index total = 0, largest = 0;
+  for (int const i : used) {
+    Index const size = weights[static_cast<std::size_t>(i)].shape.size();
+    total += size, largest = std::max(largest, size);
+  }
+  if (total <= 2'000) return {};
+  std::string const steps = std::to_string(400 * total);
+  std::string text = "// Compile it with these options. clang: -fconstexpr-steps=" + steps + "; ";
+  if (total <= 80'000) return text + "g++: none.\n";
+  return text + "g++: -fconstexpr-ops-limit=" + steps +
+         " -fconstexpr-loop-limit=" + std::to_string(std::max<Index>(262'144, largest + 1)) + ".\n";
+}
+
 }  // namespace
 
 std::string cpp_header(Model const& model, std::string const& name_space, std::optional<Shape> input) {
@@ -44,9 +85,8 @@ std::string cpp_header(Model const& model, std::string const& name_space, std::o
   auto const values = weights_in_order(model);
 
   std::string text = "// A network with its weights, written by coldpress export. Usage: static " + name_space +
-                     "::Network net{" + name_space +
-                     "::weights};\n#pragma once\n\n#include <coldpress/coldpress.hpp>\n\nnamespace " + name_space +
-                     " {\n\n";
+                     "::Network net{" + name_space + "::weights};\n" + limits_for(weights, source.weights) +
+                     "#pragma once\n\n#include <coldpress/coldpress.hpp>\n\nnamespace " + name_space + " {\n\n";
   if (!source.function.empty()) text += source.function + "\n";
   text += "using Type = " + source.type + ";\nusing Network =\n    coldpress::Network<Type, " + source.inputs +
           ", coldpress::Batch<1>, coldpress::ConstantWeights<>>;\n\nnamespace values {\n";
@@ -57,7 +97,8 @@ std::string cpp_header(Model const& model, std::string const& name_space, std::o
     if (Index const bad = first_not_finite<float>(its); bad >= 0)
       throw DataError{"weight '" + weight.name + "': value " + std::to_string(bad) + " is infinite or NaN"};
     std::string const array = "weight" + std::to_string(i);
-    text += "inline constexpr float " + array + "[] = {  // " + weight.name + " " + to_string(weight.shape) + "\n    ";
+    text += "inline constexpr float " + array + "[] = {  // " + printable(weight.name) + " " + to_string(weight.shape) +
+            "\n    ";
     add_values(text, its);
     text += "};\n";
     list.append(list.empty() ? "" : ", ").append("values::").append(array);

@@ -7,6 +7,7 @@ namespace coldpress::data {
 
 Batches::Batches(std::unique_ptr<SampleStream> stream, Index batch) : stream_(std::move(stream)), batch_(batch) {
   if (batch < 1) throw ConfigError{"the batch size is " + std::to_string(batch) + ", expected at least 1"};
+  if (stream_->size() < 1) throw ShapeError{"the data set has no samples"};
   batch_ = std::min(batch, stream_->size());
   samples_.resize(static_cast<std::size_t>(batch_ * stream_->sample_shape().size()));
   targets_.resize(static_cast<std::size_t>(batch_ * stream_->target_shape().size()));

@@ -236,7 +236,7 @@ SpecOptions parse_options(Format const& format, std::string_view text) {
     for (auto const& option : format.options) known += (known.empty() ? "" : ", ") + std::string{option.name};
     if (std::ranges::find(format.options, name, &SpecHelp::Option::name) == format.options.end())
       throw ConfigError{std::string{format.name} + ": has no option '" + name + "'" +
-                        (known.empty() ? ", and no others" : "; it has " + known) +
+                        (known.empty() ? ", since it has none" : "; it has " + known) +
                         ". If the '?' is part of a file's name, end the data with another '?'"};
     if (equals == std::string_view::npos || equals + 1 == part.size())
       throw ConfigError{"the option '" + name + "' has no value, as in " + name + "=VALUE"};

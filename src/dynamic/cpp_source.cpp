@@ -83,11 +83,18 @@ std::string literal_of(L const& layer) {
   throw UnsupportedError{"a layer of the user's own cannot be written as C++: the config does not know its type"};
 }
 
+/// A string literal. What is not a plain character is written as its octal number.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char const c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    if (c >= ' ' && c <= '~') {
+      result += c;
+    } else {
+      unsigned const byte = static_cast<unsigned char>(c);
+      result += '\\';
+      for (int const shift : {6, 3, 0}) result += static_cast<char>('0' + (byte >> shift & 7));
+    }
   }
   return result + "\"";
 }
@@ -97,7 +104,13 @@ class Writer {
   Writer(LayerConfig const& config, std::optional<Shape> input) : graph_(config, input), needed_(graph_.nodes.size()) {
     for (int const output : graph_.outputs) need(output);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (static_cast<int>(i) >= graph_.inputs() && needed_[i]) layers_.push_back(static_cast<int>(i));
+      int const node = static_cast<int>(i);
+      if (node < graph_.inputs() || !needed_[i]) continue;
+      if (graph_.nodes[i].input_count() == 0) refuse(node, "a layer without inputs cannot be written as a type");
+      if (name(node).size() > std::size_t{Name::most})
+        refuse(node, "its name has " + std::to_string(name(node).size()) +
+                         " characters; names in a type have at most " + std::to_string(Name::most));
+      layers_.push_back(node);
     }
   }
 
@@ -128,6 +141,11 @@ class Writer {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   std::string const& name(int node) const { return graph_.names[at(node)]; }
+  [[noreturn]] void refuse(int node, std::string sentence) const {
+    UnsupportedError error{std::move(sentence)};
+    error.in_layer(name(node));
+    throw error;
+  }
   void need(int node) {
     std::vector<int> open{node};
     while (!open.empty()) {
@@ -144,6 +162,24 @@ class Writer {
     if (first == graph_.first_parameter[at(node) + 1]) return node;
     return graph_.parameter_node[at(graph_.owner[at(first)])];
   }
+  /// How many parameters, from the first on, a node has of the layer shares_with(node). Throws UnsupportedError for a
+  /// sharing that types do not have.
+  int shared_parameters(int node) const {
+    int const first = graph_.first_parameter[at(node)], count = graph_.first_parameter[at(node) + 1] - first;
+    int const other = shares_with(node), its = graph_.first_parameter[at(other)];
+    int shared = 0;
+    bool in_order = true;
+    for (int k = 0; k < count; ++k) {
+      int const owner = graph_.owner[at(first + k)];
+      if (owner == first + k) continue;
+      in_order = in_order && other != node && k == shared && owner == graph_.owner[at(its + k)];
+      ++shared;
+    }
+    bool const tied = std::holds_alternative<TiedLinear>(graph_.layers[at(node)]) &&
+                      std::holds_alternative<Linear>(graph_.layers[at(other)]);
+    if (in_order && (shared == 0 || shared == (tied ? 1 : count))) return shared;
+    refuse(node, "it shares some of its weights, which cannot be written as a type");
+  }
   bool is_sequence() const {
     if (layers_.empty() || graph_.outputs.size() != 1 || graph_.outputs[0] != layers_.back()) return false;
     int previous = -1;
@@ -151,7 +187,7 @@ class Writer {
       Node const& n = graph_.nodes[at(node)];
       bool const follows =
           n.input_count() == 1 && (previous < 0 ? n.inputs[0] < graph_.inputs() : n.inputs[0] == previous);
-      if (!follows || shares_with(node) != node || !is_plain(node)) return false;
+      if (!follows || shared_parameters(node) > 0 || !is_plain(node)) return false;
       previous = node;
     }
     return true;
@@ -192,13 +228,16 @@ class Writer {
       bool const shares = is_shared(node);
       if (is_plain(node)) {
         text += values[n.inputs[0]] + " | ";
+        if (int const some = shared_parameters(node);
+            some > 0 && some < graph_.first_parameter[at(node) + 1] - graph_.first_parameter[at(node)]) {
+          text += "coldpress::tied(" + values[shares_with(node)] + ") | coldpress::name(" + quoted(name(node)) + ");\n";
+          continue;
+        }
         if (shares) text += "coldpress::shared(" + quoted(name(shares_with(node))) + ", ";
         text += layer_of(node) + (shares ? ")" : "");
       } else {
         if (shares) {
-          UnsupportedError error{"a layer with several inputs that shares its weights cannot be written as a type"};
-          error.in_layer(name(node));
-          throw error;
+          refuse(node, "a layer with several inputs that shares its weights cannot be written as a type");
         }
         text += "apply(" + layer_of(node);
         for (int k = 0; k < n.input_count(); ++k) text += ", " + values[n.inputs[k]];

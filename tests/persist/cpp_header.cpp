@@ -60,9 +60,52 @@ TEST_CASE("branches are a function, without losses and their inputs") {
   CHECK_FALSE(has(header, "Loss"));
 }
 
+namespace {
+constexpr auto tied_weights = graph([](auto x) {
+  auto const code = x | Linear{2} | name("code");
+  return code | TanH{} | tied(code);
+});
+
+/// Why a config cannot be written.
+std::string refusal(dynamic::SequentialConfig const& layers) {
+  persist::Model model{.config = {"net", layers}};
+  model.weights = persist::model_of(dynamic::Layer::from_config(dynamic::Backend{}, model.config, Shape{3})).weights;
+  try {
+    return persist::cpp_header(model, "amp", Shape{3});
+  } catch (UnsupportedError const& error) {
+    return error.layer() + ": " + error.sentence();
+  }
+}
+}  // namespace
+
+TEST_CASE("tied weights are tied in the type, too") {
+  CHECK(has(header_of<Graph<tied_weights>, Shape{3}>(), "value2 | coldpress::tied(value1) | coldpress::name("));
+}
+
+TEST_CASE("layers that share some weights, and long names, are refused by name") {
+  dynamic::SequentialConfig half;
+  for (char const* const name : {"first", "second"}) {
+    dynamic::LayerConfig layer{name, Linear{.output_size = 3}};
+    layer.params = {{.name = "both"}, {.name = name}};
+    half.add_layer(layer);
+  }
+  CHECK(refusal(half) == "second: it shares some of its weights, which cannot be written as a type");
+  dynamic::SequentialConfig long_name;
+  long_name.add_layer({std::string(48, 'x'), Linear{.output_size = 3}});
+  CHECK(has(refusal(long_name), "its name has 48 characters; names in a type have at most 47"));
+}
+
+TEST_CASE("what compilers must be told of many weights is in the header") {
+  CHECK_FALSE(has(header_of<Sequential<Linear{10}>, Shape{100}>(), "-fconstexpr"));
+  CHECK(has(header_of<Sequential<Linear{100}>, Shape{100}>(), "clang: -fconstexpr-steps=4040000; g++: none."));
+  CHECK(has(header_of<Sequential<Linear{400}>, Shape{400}>(),
+            "g++: -fconstexpr-ops-limit=64160000 -fconstexpr-loop-limit=262144."));
+}
+
 TEST_CASE("what cannot be exported is said") {
   persist::Model model = persist::model_of(Network<Sequential<Linear{2}>, Shape{3}>{3});
-  for (char const* const name : {"", "1amp", "amp::", "::amp", "my amp", "a:b", "amp::2"})
+  for (char const* const name :
+       {"", "1amp", "amp::", "::amp", "my amp", "a:b", "amp::2", "class", "my::int", "std", "my::coldpress"})
     CHECK_THROWS_AS(persist::cpp_header(model, name), ConfigError);
   CHECK_NOTHROW(static_cast<void>(persist::cpp_header(model, "my::amp_2")));
   model.weights[0].values[4] = std::numeric_limits<float>::infinity();

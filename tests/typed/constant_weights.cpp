@@ -13,9 +13,14 @@ using namespace coldpress;
 
 namespace {
 
-constexpr auto branches = [](auto x) {
+constexpr auto branches = graph([](auto x) {
   auto const a = x | Linear{5} | TanH{};
   return (a | Linear{5}) + a;
+});
+
+template <class Net>
+concept Writes = requires(Net& net) {
+  net.write_weight(0, std::span<float const>{});
 };
 
 template <class Net>
@@ -47,7 +52,7 @@ std::vector<float> input(std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) x[i] = Stream{3}.uniform(i) - 0.5f;
   return x;
 }
-auto const forward = [](Index size) {
+auto const outputs_of = [](Index size) {
   return [x = input(static_cast<std::size_t>(size))](auto& net) {
     auto const y = net.forward(x).values;
     return std::vector<float>(y.begin(), y.end());
@@ -57,10 +62,10 @@ auto const forward = [](Index size) {
 }  // namespace
 
 TEST_CASE("constant weights give the bits of weights of one's own") {
-  check_same_bits<Sequential<Convolution{.num_output = 6, .filter_shape = 3}, ReLU{}, Pooling{.filter_shape = 2}, Linear{7},
-                             BatchNormalization{}, LogSoftmax{}>,
-                  Shape{2, 9, 9}, DynamicBatch>(forward(2 * 9 * 9 * 3));
-  check_same_bits<Graph<branches>, Shape{4}, Batch<2>>(forward(8));
+  check_same_bits<Sequential<Convolution{.num_output = 6, .filter_shape = 3}, ReLU{}, Pooling{.filter_shape = 2},
+                             Linear{7}, BatchNormalization{}, LogSoftmax{}>,
+                  Shape{2, 9, 9}, DynamicBatch>(outputs_of(2 * 9 * 9 * 3));
+  check_same_bits<Graph<branches>, Shape{4}, Batch<2>>(outputs_of(8));
   check_same_bits<Sequential<Rnn{.hidden_size = 5, .rnn_type = RnnType::gru, .output = RnnOutput::last_step}, Linear{2}>,
                   Shape{3}, Batch<1>>([x = input(3)](auto& net) {
     auto const y = net.step(x).values;
@@ -80,7 +85,7 @@ TEST_CASE("constant weights are arranged by the compiler, and only read") {
   CHECK(y[0] == 9.5f);
   CHECK(y[1] == 0.75f);
   STATIC_REQUIRE_FALSE(Net::trains);
-  STATIC_REQUIRE_FALSE(requires(Net& some) { some.write_weight(0, std::span<float const>{}); });
+  STATIC_REQUIRE_FALSE(Writes<Net>);
   STATIC_REQUIRE(std::is_same_v<decltype(net.parameters()), std::span<float const>>);
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Net, Net::Weights&&>);
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Net, std::uint64_t>);
