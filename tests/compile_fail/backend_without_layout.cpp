@@ -1,5 +1,5 @@
 // error: storage_size
-// lines gcc: 15
+// lines gcc: 16
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

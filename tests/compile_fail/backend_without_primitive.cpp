@@ -1,5 +1,5 @@
 // error: pool_gradient
-// lines gcc: 15
+// lines gcc: 16
 #include <coldpress/coldpress.hpp>
 
 using namespace coldpress;

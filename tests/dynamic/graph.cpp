@@ -58,7 +58,7 @@ TEST_CASE("wiring that means nothing is refused") {
   two_outputs.outputs = {"x", "y"};
   refuses<ConfigError>(two_outputs, "network", "output 'y' is made by none");
   two_outputs.outputs = {"x", "x"};
-  refuses<ConfigError>(two_outputs, "network", "the same value");
+  refuses<ConfigError>(two_outputs, "b", "the same value");  // b made it
   for (std::size_t entries : {std::size_t{2}, std::size_t{3}}) {
     LayerConfig down = b;
     down.propagate_down.resize(entries);
