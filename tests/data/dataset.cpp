@@ -140,7 +140,7 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(files_of("hdf5:odd?.h5?") == Names{"odd?.h5"});
   CHECK(files_of("csv:odd?.csv?") == Names{"odd?.csv"});
   CHECK(from_folder("f", "hdf5:a.h5,b.h5?x=u&shuffle=5") == "hdf5:f/a.h5,f/b.h5?x=u&shuffle=5");
-  CHECK(contains(message<ConfigError>([] { files_of("csv:a?x=1"); }), "csv: has no option 'x', and no others"));
+  CHECK(contains(message<ConfigError>([] { files_of("csv:a?x=1"); }), "csv: has no option 'x', since it has none"));
   CHECK(
       contains(message<ConfigError>([] { files_of("hdf5:a?z=1"); }), "has no option 'z'; it has x, y, block, shuffle"));
   CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x"); }), "the option 'x' has no value"));

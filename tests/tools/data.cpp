@@ -36,7 +36,7 @@ TEST_CASE("data inspect shows shapes, counts, ranges, classes and the first samp
   CHECK(failure({"data", "inspect", "npy:" + folder / "x.npy" + "," + folder / "x.npy"}) ==
         folder / "x.npy" + ": value 1 is nan, expected finite values");
   CHECK(contains(failure({"data", "inspect", "tape:x"}), "the data 'tape:x' is not one of mnist:DIR"));
-  CHECK(contains(failure({"data", "inspect", "csv:a?b=c"}), "csv: has no option 'b', and no others"));
+  CHECK(contains(failure({"data", "inspect", "csv:a?b=c"}), "csv: has no option 'b', since it has none"));
 }
 
 }  // namespace
