@@ -322,6 +322,7 @@ class exception {
 struct string {
   string() = default;
   string(char const*) {}
+  explicit string(string_view) {}
   template <class T>
   string& append(T const&) {
     return *this;
