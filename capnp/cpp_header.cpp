@@ -29,25 +29,21 @@ constexpr std::array<std::string_view, 92> keywords{
     "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
     "xor_eq"};
 
-void check_namespace(std::string const& name) {
-  bool begins = true, right = !name.empty();
-  for (std::size_t i = 0; i < name.size() && right; ++i) {
-    char const c = name[i];
-    bool const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_', digit = c >= '0' && c <= '9';
-    if (name.compare(i, 2, "::") == 0 && !begins) {
-      begins = true, ++i;
-    } else {
-      right = letter || (digit && !begins), begins = false;
-    }
-  }
-  if (!right || begins)
-    throw ConfigError{"the namespace must be a C++ name such as amp or my::amp, got '" + name + "'"};
-  for (std::size_t at = 0; at < name.size();) {
-    std::size_t const end = std::min(name.find("::", at), name.size());
-    std::string const part = name.substr(at, end - at);
+bool is_word(std::string_view part) {
+  auto const letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto const fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !part.empty() && letter(part[0]) && std::ranges::all_of(part, fits);
+}
+void check_namespace(std::string_view name) {
+  for (std::string_view rest = name;;) {
+    std::string_view const part = rest.substr(0, rest.find("::"));
+    if (!is_word(part))
+      throw ConfigError{"the namespace must be a C++ name such as amp or my::amp, got '" + std::string{name} + "'"};
     if (part == "coldpress" || part == "std" || std::ranges::find(keywords, part) != keywords.end())
-      throw ConfigError{"the namespace '" + name + "' has the part '" + part + "', which is taken"};
-    at = end + 2;
+      throw ConfigError{"the namespace '" + std::string{name} + "' has the part '" + std::string{part} +
+                        "', which is taken"};
+    if (part.size() == rest.size()) return;
+    rest.remove_prefix(part.size() + 2);
   }
 }
 

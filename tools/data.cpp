@@ -4,9 +4,9 @@
 #include "options.hpp"
 #include "print.hpp"
 
+#include <coldpress/core/layer.hpp>
 #include <coldpress/data/batches.hpp>
 
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -53,7 +53,7 @@ class Labels {
   void add(std::span<float const> targets) {
     for (float const target : targets) {
       if (!are_labels_) return;
-      are_labels_ = target >= 0 && target < 0x1p24f && std::floor(target) == target;
+      are_labels_ = is_label(target, Index{1} << 24);
       if (are_labels_) ++counts_[static_cast<Index>(target)];
       are_labels_ = are_labels_ && counts_.size() <= most;
     }

@@ -2,10 +2,10 @@
 
 #include "held_out.hpp"
 
+#include <coldpress/core/layer.hpp>
 #include <coldpress/data/sample_stream.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -131,6 +131,9 @@ void for_each_part(Source const& source, Visit visit) {
   for (std::size_t i = 1; i < blocks.size(); ++i) visit(blocks[i - 1], blocks[i] - blocks[i - 1]);
 }
 
+/// Beyond it, floats skip whole numbers.
+constexpr Index largest_label = (Index{1} << 24) - 1;
+
 /// The label of each sample.
 std::vector<Index> labels_of(Source const& source) {
   if (source.target_shape().size() != 1)
@@ -139,7 +142,7 @@ std::vector<Index> labels_of(Source const& source) {
   std::vector<Index> labels;
   labels.reserve(values.size());
   for (float const value : values) {
-    if (!(value >= 0 && value < 0x1p24f && std::floor(value) == value))
+    if (!is_label(value, largest_label + 1))
       throw DataError{"the target of sample " + std::to_string(labels.size()) + " is " + std::to_string(value) +
                       ", expected a label: a whole number from 0 on"};
     labels.push_back(static_cast<Index>(value));

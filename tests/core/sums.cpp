@@ -1,4 +1,4 @@
-// The loops of core/sums.hpp and core/multiply_matrices.hpp against plain ones, whoever does their ranges.
+// The loops of core/sums.hpp and core/multiply_matrices.hpp against plain ones, with each kind of executor.
 #include "support/executors.hpp"
 #include "support/matrix.hpp"
 

@@ -8,7 +8,7 @@ static exported::Network net{exported::weights};
 
 int main() {
 #if defined STREAM
-  for (int t = 0; t < embedded::steps; ++t) embedded::print(net.step(embedded::part(t, 3)).values);
+  for (int t = 0; t < embedded::stream_steps; ++t) embedded::print(net.step(embedded::part(t, 3)).values);
 #elif defined BRANCHES
   embedded::print(net.forward(embedded::part(0, 7), embedded::part(1, 6)).values);
   embedded::print(net.output<"second">().values);

@@ -1,6 +1,7 @@
 // The program of the board on the host, compiled without exceptions and RTTI: prints the bits of the outputs, or, with the
 // argument "refuse", what the error handler is told of an input that does not fit.
 #include "network.hpp"
+#include "signal.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,10 +18,6 @@ int main(int arguments, char** argument) {
     net.step(std::array<float, 4>{});
     return 1;
   }
-  embedded::run(net, [](float y) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &y, sizeof bits);
-    std::printf("%08x\n", static_cast<unsigned>(bits));
-  });
+  embedded::run(net, [](float y) { embedded::print({&y, 1}); });
   return 0;
 }

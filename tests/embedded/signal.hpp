@@ -11,7 +11,7 @@
 
 namespace embedded {
 
-inline constexpr int steps = 20;
+inline constexpr int stream_steps = 20;
 
 /// Part t of a signal of numbers between -1 and 1, in parts of `size` values.
 inline std::vector<float> part(int t, int size) {

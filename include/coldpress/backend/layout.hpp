@@ -49,14 +49,15 @@ struct Layout {
     Shape const& shape = parameter.shape;
     if (parameter.recurrent.gates > 0) return recurrent_offset(parameter.recurrent, element);
     if (is_canonical(parameter)) return element;
-    Index const depth = shape.size() / shape[0], d = element % depth;
-    Index const row = shape.rank() == 3 ? d % shape[2] * shape[1] + d / shape[2] : d;
+    Index depth = 1;  // not Shape::size, whose checks would be made for each element
+    for (int axis = 1; axis < Shape::max_rank && shape[axis] != 0; ++axis) depth *= shape[axis];
+    Index const d = element % depth, row = shape.has_rank(3) ? d % shape[2] * shape[1] + d / shape[2] : d;
     return row * row_pitch(shape) + element / depth;
   }
 
   /// The distance between rows, for a parameter that is stored as a matrix.
   static constexpr Index row_pitch(Shape const& shape) {
-    return shape.rank() == 2 ? matrix_pitch(shape[0]) : pitch(shape[0]);
+    return shape.has_rank(2) ? matrix_pitch(shape[0]) : pitch(shape[0]);
   }
   /// Reads one canonical element.
   static constexpr float get(Parameter const& parameter, float const* storage, Index element) {
@@ -68,7 +69,7 @@ struct Layout {
 
   /// Whether the storage is in canonical order.
   static constexpr bool is_canonical(Parameter const& parameter) {
-    return parameter.row_major || parameter.shape.rank() < 2;
+    return parameter.row_major || parameter.shape[1] == 0;
   }
   /// Calls f(matrix) for matrices in which each column holds the weights of one output unit or filter. A vector is one
   /// unit.

@@ -35,8 +35,8 @@ class ErrorText {
 };
 
 /// What a program that is compiled without exceptions does with an error: it calls this function with the sentence, if
-/// there is one, and then stops (__builtin_trap). A function that does not return, but restarts a device for example, is
-/// its own way out.
+/// there is one, and then stops (__builtin_trap). A function that does not return, but restarts a device for example,
+/// is its own way out.
 using ErrorHandler = void (*)(char const* sentence);
 inline ErrorHandler error_handler = nullptr;
 [[noreturn]] __attribute__((noinline, cold)) inline void report_error(char const* sentence) {

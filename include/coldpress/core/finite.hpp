@@ -34,11 +34,11 @@ __attribute__((noinline, cold)) inline ErrorText number_text(double value) {
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(ErrorText const& what, Index sample,
-                                                                      Index place, double found) {
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_value(ErrorText const& what, Index sample, Index place,
+                                                                      double found) {
   raise<DataError>(sentence_of("train_minibatch: value ", place, " of sample ", sample, " of ", what, " is ",
-                              number_text(found),
-                              "; training takes finite numbers, and counts samples and values from 0"));
+                               number_text(found),
+                               "; training takes finite numbers, and counts samples and values from 0"));
 }
 }  // namespace detail
 
@@ -62,8 +62,8 @@ void check_finite(std::span<T const> samples, Index size, char const* what, int 
       : taken ? "all weights are finite"
               : "the step was not taken: all weights are finite, and as they were before it";
   raise<DivergenceError>(sentence_of("the loss of step ", step, " is ", detail::number_text(loss), "; ", state,
-                                    ". A smaller learning rate or clipped gradients may help"),
-                        step, loss, weight);
+                                     ". A smaller learning rate or clipped gradients may help"),
+                         step, loss, weight);
 }
 
 }  // namespace coldpress

@@ -1,6 +1,7 @@
 // The shape of one sample; the batch is never part of it.
 #pragma once
 
+#include <coldpress/core/digits.hpp>
 #include <coldpress/core/error.hpp>
 #include <coldpress/core/fields.hpp>
 
@@ -15,17 +16,9 @@ namespace coldpress {
 /// Counts values, also on processors of 32 bits, where a product of extents may need more.
 using Index = std::int64_t;
 
-/// Throws ShapeError, or reports it in a program without exceptions. It is not inlined, since a check rarely fails. It is
-/// for host code; a GPU runs only what the host has checked, and there it stops the kernel.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) {
-#if defined __CUDACC_RTC__
-  for (static_cast<void>(sentence);;) __trap();
-#elif !defined __cpp_exceptions
-  report_error(sentence);
-#else
-  throw ShapeError{sentence};
-#endif
-}
+/// Throws ShapeError, or reports it in a program without exceptions. It is not inlined, since a check rarely fails. It
+/// is for host code; a GPU runs only what the host has checked, and there it stops the kernel.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse(char const* sentence) { raise<ShapeError>(sentence); }
 
 /// Stops compilation if a constant breaks a rule, and throws ShapeError if a run-time value does.
 __attribute__((always_inline)) constexpr void require(bool holds, char const* sentence) {
@@ -57,7 +50,6 @@ struct FirstRefusal {
   constexpr bool failed() const { return *sentence != nullptr; }
 };
 
-
 /// The extents of one sample in row-major order, ended by a zero: Shape{3, 32, 32}. It is an aggregate, so that it can
 /// be a template argument.
 struct Shape {
@@ -69,6 +61,8 @@ struct Shape {
     while (r < max_rank && extents[r] != 0) ++r;
     return r;
   }
+  /// Whether rank() is r, which is from 1 to 7, without counting.
+  constexpr bool has_rank(int r) const { return extents[r - 1] != 0 && extents[r] == 0; }
   constexpr Index operator[](int axis) const { return extents[axis]; }
   /// The number of values; 0 for the empty shape. Throws ShapeError beyond 2^40, so that sizes in bytes never overflow.
   constexpr Index size() const {
@@ -87,13 +81,7 @@ struct Shape {
 /// Appends a number or a shape to a text: 7, {1, 28, 28}.
 template <class Text>
 void append(Text& text, long long number) {
-  char digits[24] = {};
-  int first = 23;
-  unsigned long long rest = number < 0 ? 0ull - static_cast<unsigned long long>(number) : static_cast<unsigned long long>(number);
-  do digits[--first] = static_cast<char>('0' + rest % 10), rest /= 10;
-  while (rest > 0);
-  if (number < 0) digits[--first] = '-';
-  text += digits + first;
+  text += Digits{number}.view();
 }
 template <class Text>
 void append(Text& text, Shape const& shape) {

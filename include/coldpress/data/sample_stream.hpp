@@ -9,8 +9,9 @@
 
 namespace coldpress::data {
 
-/// Samples that come in an order of their own. To train on something that is not stored, such as a simulation, derive
-/// from this: all samples of an epoch must follow from its number, or a training that is resumed goes on with others.
+/// Samples, one after another. To train on data that is not stored, such as that of a simulation, derive from this
+/// class. All samples of an epoch must follow from the number of the epoch; otherwise a training that is resumed
+/// continues with other samples.
 class SampleStream {
  public:
   struct Position {

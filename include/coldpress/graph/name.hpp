@@ -1,22 +1,12 @@
 // Names that the compiler makes and compares.
 #pragma once
 
+#include <coldpress/core/digits.hpp>
 #include <coldpress/core/shape.hpp>
 
 #include <string_view>
 
 namespace coldpress {
-
-/// The decimal digits of a number that is not negative.
-struct Digits {
-  char text[12] = {};
-  int length = 0;
-  constexpr explicit Digits(int number) {
-    for (int rest = number; rest > 0 || length == 0; rest /= 10) ++length;
-    for (int i = length; i > 0; number /= 10) text[--i] = static_cast<char>('0' + number % 10);
-  }
-  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
-};
 
 /// The name of a layer, which is given or made of its type's name and a running number, or of one of its weights, which
 /// is the layer's name with a suffix.

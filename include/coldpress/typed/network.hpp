@@ -4,6 +4,7 @@
 #include <coldpress/core/executor.hpp>
 #include <coldpress/core/filler.hpp>
 #include <coldpress/core/freestanding.hpp>
+#include <coldpress/layers/identity.hpp>
 #include <coldpress/run/host_transfer.hpp>
 #include <coldpress/run/labels.hpp>
 #include <coldpress/run/metric_accumulator.hpp>
@@ -116,6 +117,7 @@ class Network {
   template <class... Values>
   static constexpr Weights arranged(Values const&... values) {
     static_assert(sizeof...(values) == weight_count, "arranged: give an array for each weight of the network");
+    check_sizes<Values...>(std::make_integer_sequence<int, weight_count>{});
     Weights all{};
     int i = 0;
     (arrange(all, i++, std::data(values), static_cast<Index>(std::size(values))), ...);
@@ -434,9 +436,29 @@ class Network {
     return all;
   }();
   static constexpr Index offset(int i) { return Inference::memory.slots[Graph::weights[i]].offset; }
+  /// The number of values of an array, if its type says so; otherwise 0.
+  template <class V>
+  static constexpr Index size_of_array = [] {
+    if constexpr (std::is_array_v<V>) {
+      return static_cast<Index>(std::extent_v<V>);
+    } else if constexpr (requires { std::tuple_size<V>::value; }) {
+      return static_cast<Index>(std::tuple_size_v<V>);
+    } else {
+      return Index{0};
+    }
+  }();
+  template <class... Values, int... i>
+  static constexpr void check_sizes(std::integer_sequence<int, i...>) {
+    static_assert(
+        ((size_of_array<Values> == 0 || size_of_array<Values> == weight_shape(i).size()) && ...),
+        "arranged: an array has a different number of values than its weight; the order is that of a file, in "
+        "which a matrix comes before its bias");
+  }
   static constexpr void arrange(Weights& all, int i, T const* values, Index size) {
     require(size == weight_shape(i).size(), "arranged: an array has a different number of values than its weight");
-    for (Index e = 0; e < size; ++e) Backend::put(weight(i), all.values + offset(i), e, values[e]);
+    Parameter const& parameter = weight(i);
+    T* const storage = all.values + offset(i);
+    for (Index e = 0; e < size; ++e) Backend::put(parameter, storage, e, values[e]);
   }
   static constexpr Index stored_size(int i) { return Inference::memory.slots[Graph::weights[i]].size; }
   void check_not_moved() const {
@@ -467,8 +489,8 @@ class Network {
 /// A network that does not compile. It says why, and accepts whatever else the program does with it.
 template <class Net, Inputs in, class BatchSize, class BackendType>
 requires(!(detail::compiles<Net, in> && detail::right_batch<BatchSize>)) class Network<Net, in, BatchSize, BackendType>
-    : public Network<Sequential<detail::Placeholder{}>, Shape{1}, DynamicBatch, BackendType> {
-  using Base = Network<Sequential<detail::Placeholder{}>, Shape{1}, DynamicBatch, BackendType>;
+    : public Network<Sequential<Identity{}>, Shape{1}, DynamicBatch, BackendType> {
+  using Base = Network<Sequential<Identity{}>, Shape{1}, DynamicBatch, BackendType>;
   using Result = Samples<typename Base::T>;
 
  public:
