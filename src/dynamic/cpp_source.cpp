@@ -2,6 +2,8 @@
 
 #include "graph.hpp"
 
+#include <coldpress/typed/sentence.hpp>
+
 #include <array>
 #include <charconv>
 #include <map>
@@ -9,13 +11,7 @@
 namespace coldpress::dynamic {
 namespace {
 
-/// What the compiler calls a type or an enumerator: "coldpress::Linear", "coldpress::RnnType::gru".
-template <class Type>
-constexpr std::string_view name_of_type() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("Type = ") + 7);
-  return text.substr(0, text.find_first_of(";]"));
-}
+/// What the compiler calls an enumerator: "coldpress::RnnType::gru".
 template <auto enumerator>
 constexpr std::string_view name_of_enumerator() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -60,7 +56,7 @@ std::string literal(List const& list) {
 /// training.
 template <class L>
 std::string literal_of(L const& layer) {
-  std::string text{name_of_type<L>()};
+  std::string text{coldpress::detail::type_text<L>()};
   text += "{";
   L const usual{};
   std::vector<std::string> defaults;
@@ -111,6 +107,7 @@ class Writer {
         refuse(node, "its name has " + std::to_string(name(node).size()) +
                          " characters; names in a type have at most " + std::to_string(Name::most));
       layers_.push_back(node);
+      if (has_parameters(node)) ++users_[shares_with(node)];
     }
   }
 
@@ -158,9 +155,8 @@ class Writer {
   }
   /// Whether a node has parameters of an earlier one, and of which.
   int shares_with(int node) const {
-    int const first = graph_.first_parameter[at(node)];
-    if (first == graph_.first_parameter[at(node) + 1]) return node;
-    return graph_.parameter_node[at(graph_.owner[at(first)])];
+    if (!has_parameters(node)) return node;
+    return graph_.parameter_node[at(graph_.owner[at(graph_.first_parameter[at(node)])])];
   }
   /// How many parameters, from the first on, a node has of the layer shares_with(node). Throws UnsupportedError for a
   /// sharing that types do not have.
@@ -250,16 +246,11 @@ class Writer {
     for (int const output : graph_.outputs) text += separator + values[output], separator = ", ";
     return text + (graph_.outputs.size() == 1 ? ";\n});\n" : ");\n});\n");
   }
-  /// Whether another layer has this one's parameters.
-  bool is_shared(int node) const {
-    if (graph_.first_parameter[at(node)] == graph_.first_parameter[at(node) + 1]) return false;
-    for (int const other : layers_) {
-      if (other != node && shares_with(other) == shares_with(node) &&
-          graph_.first_parameter[at(other)] != graph_.first_parameter[at(other) + 1])
-        return true;
-    }
-    return false;
+  bool has_parameters(int node) const {
+    return graph_.first_parameter[at(node)] != graph_.first_parameter[at(node) + 1];
   }
+  /// Whether another layer has this one's parameters.
+  bool is_shared(int node) const { return has_parameters(node) && users_.at(shares_with(node)) > 1; }
   std::vector<int> weights() const {
     std::vector<int> kept;
     std::vector<int> const owners = graph_.owners();
@@ -272,6 +263,7 @@ class Writer {
   Graph graph_;
   std::vector<bool> needed_;
   std::vector<int> layers_;  // the needed nodes that are not inputs
+  std::map<int, int> users_;  // how many layers have the parameters of this one
   std::map<std::string, int> unnamed_;  // layers by their type's name
 };
 
