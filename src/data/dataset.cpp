@@ -207,7 +207,7 @@ std::span<Format const> formats() {
       {"npy", "X,Y", "two arrays, {N, ...} samples and {N} or {N, ...} targets", {}, themselves, open_npy, nullptr},
       {"hdf5",
        "FILE,...",
-       "datasets of HDF5 files, read as they are needed; a file that ends in .txt lists other files, one a line",
+       "datasets of HDF5 files, read as they are needed; a file that ends in .txt lists other files, one per line",
        {{"x", "the dataset of the samples, {N, ...}; default: data"},
         {"y", "the dataset of the targets, {N} or {N, ...}; default: label"},
         {"block", "samples that are read together; default: whole chunks, about 1 MiB"},

@@ -130,7 +130,7 @@ struct Prefetcher::State {
         return batch;
       }
     }
-    thread.join();  // which has ended, so that nobody else has the exception
+    thread.join();  // so that no other thread refers to the exception
     std::rethrow_exception(std::exchange(failure, nullptr));
   }
 };

@@ -90,7 +90,7 @@ TEST_CASE("an epoch of a prefetcher is a range") {
   }
 }
 
-TEST_CASE("the thread reads so many batches ahead and no more, and blocks signals") {
+TEST_CASE("the thread reads as many batches ahead as it may, and blocks signals") {
   Counter::Log log;
   {
     Prefetcher batches = counting(log, 2);
@@ -125,7 +125,7 @@ TEST_CASE("what the thread throws comes out where the batch is taken, after thos
   CHECK(batches.next().targets[0] == 4);
 }
 
-TEST_CASE("a prefetcher ends with an exception of its user, with a failure that nobody took, and at once") {
+TEST_CASE("a prefetcher can end when its user throws, when a failure was not taken, and at once") {
   Counter::Log log;
   CHECK_THROWS_AS(
       [&] {
