@@ -137,7 +137,7 @@ struct DivergenceError : Error {
 /// Throws E with this sentence, and what else it has. In a program without exceptions it calls the error handler.
 template <class E, class... More>
 [[noreturn]] __attribute__((always_inline)) inline void raise(ErrorText const& sentence, More const&... more) {
-#if defined __cpp_exceptions
+#if defined __cpp_exceptions && !defined __CUDACC_RTC__
   throw E{sentence, more...};
 #elif defined __CUDACC_RTC__
   for (;;) __trap();
