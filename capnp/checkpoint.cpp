@@ -4,6 +4,7 @@
 
 #include "content.hpp"
 #include "message.hpp"
+#include "monitoring.hpp"
 
 #include <algorithm>
 
@@ -19,6 +20,9 @@ Checkpoint read(schema::Checkpoint::Reader file) {
   checkpoint.epoch = file.getEpoch();
   checkpoint.position = file.getPosition();
   checkpoint.waiting = file.getWaiting();
+  checkpoint.monitoring = read_monitoring(file);
+  checkpoint.statistics = read_statistics(file.getStatistics());
+  checkpoint.states = read_states(file.getStates());
   return checkpoint;
 }
 
@@ -33,6 +37,9 @@ void write(schema::Checkpoint::Builder file, Checkpoint const& checkpoint) {
   file.setEpoch(checkpoint.epoch);
   file.setPosition(checkpoint.position);
   file.setWaiting(checkpoint.waiting);
+  write_monitoring(file, checkpoint.monitoring);
+  write_statistics(file.initStatistics(list_size(checkpoint.statistics.size())), checkpoint.statistics);
+  write_states(file.initStates(list_size(checkpoint.states.size())), checkpoint.states);
   set_checksum<schema::Checkpoint>(file);
 }
 

@@ -104,6 +104,67 @@ struct Training {
   epochs @4 :UInt64 = 1;
   batch @5 :UInt64 = 64;
   seed @6 :UInt64;
+  # The fraction of the data that is held out of training to validate on; 0: none.
+  validate @7 :Float64;
+  # Absent: the training does not end early, and its rate is not reduced.
+  earlyStopping @8 :EarlyStopping;
+  reduceOnPlateau @9 :ReduceOnPlateau;
+  average @10 :Average;
+}
+
+# Ends the training when the metric has not improved `patience` times in a row.
+struct EarlyStopping {
+  metric @0 :Text = "validation/loss";
+  better @1 :Better;
+  patience @2 :UInt64 = 10;
+  minDelta @3 :Float64;
+  # Whether the weights in the end are those of the best value.
+  restoreBest @4 :Bool = true;
+}
+
+# Multiplies the learning rate by `factor` when the metric has not improved `patience` times in a row.
+struct ReduceOnPlateau {
+  metric @0 :Text = "validation/loss";
+  better @1 :Better;
+  factor @2 :Float32 = 0.1;
+  patience @3 :UInt64 = 10;
+  minDelta @4 :Float64 = 0.0001;
+  # How many values after a reduction are not counted.
+  cooldown @5 :UInt64;
+  minRate @6 :Float32;
+  # Whether the weights also go back to those of the best value, as in Mocha's DecayOnValidation.
+  reload @7 :Bool;
+}
+
+# Whether small or large values of a metric are good.
+enum Better {
+  lower @0;
+  higher @1;
+}
+
+# The average of the weights that is validated and saved.
+struct Average {
+  union {
+    none @0 :Void;
+    # The decay of an exponential moving average over the updates.
+    ema @1 :Float32;
+    # The number of epochs after which the ends of epochs are averaged.
+    swa @2 :UInt64;
+  }
+}
+
+# The values of a statistic and the iterations at which they were taken.
+struct Series {
+  name @0 :Text;
+  iterations @1 :List(UInt64);
+  values @2 :List(Float64);
+}
+
+# What something that takes part in a training has to remember.
+struct State {
+  name @0 :Text;
+  numbers @1 :List(Float64);
+  tensors @2 :List(Juice.Weight);
 }
 
 # The root of a checkpoint: everything that is needed to continue as if nothing had happened.
@@ -129,4 +190,11 @@ struct Checkpoint {
   checksumKind @13 :Text;
   # The number of samples that wait for their update.
   waiting @14 :UInt64;
+  statistics @15 :List(Series);
+  states @16 :List(State);
+  # As in Training.
+  validate @17 :Float64;
+  earlyStopping @18 :EarlyStopping;
+  reduceOnPlateau @19 :ReduceOnPlateau;
+  average @20 :Average;
 }

@@ -86,13 +86,35 @@ Checkpoint checkpoint_of(dynamic::Solver const& solver) {
   return checkpoint;
 }
 
+namespace {
+
+int states_of(dynamic::SolverConfig const& config) {
+  return std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);
+}
+
+/// Everything but the network's own weights.
+void restore(dynamic::Solver& solver, Checkpoint const& checkpoint,
+             std::vector<std::vector<dynamic::Values>> const& buffers) {
+  dynamic::Executable& executable = solver.network().executable();
+  int const states = states_of(solver.config());
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    for (std::size_t i = 0; i < buffers[b].size(); ++i)
+      executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
+  }
+  auto const& random = checkpoint.random_state;
+  executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
+  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
+}
+
+}  // namespace
+
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint) {
   auto const& random = checkpoint.random_state;
   std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
   std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, checkpoint.solver.solver);
   dynamic::SolverConfig config = checkpoint.solver;
   config.objective = checkpoint.loss;
-  int const states = std::visit([](auto const& optimizer) { return optimizer.states; }, config.solver);
+  int const states = states_of(config);
   bool const accumulates = config.accumulate > 1;
   std::vector<std::vector<dynamic::Values>> buffers;
   auto layer = dynamic::Layer::from_config(backend, checkpoint.model.config, input_of(checkpoint.model, {}), seed,
@@ -101,14 +123,31 @@ dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& che
                                              return in_order(checkpoint.model, weights);
                                            });
   dynamic::Solver solver{std::move(layer), std::move(config)};
-  dynamic::Executable& executable = solver.network().executable();
-  for (std::size_t b = 0; b < buffers.size(); ++b) {
-    for (std::size_t i = 0; i < buffers[b].size(); ++i)
-      executable.write(buffer_of(static_cast<int>(b), states), static_cast<int>(i), buffers[b][i]);
-  }
-  executable.set_step(random.size() > 1 ? random[1] : checkpoint.iteration);
-  solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
+  restore(solver, checkpoint, buffers);
   return solver;
+}
+
+void resume(dynamic::Solver& solver, Checkpoint const& checkpoint) {
+  dynamic::Executable& executable = solver.network().executable();
+  auto const& random = checkpoint.random_state;
+  std::uint64_t const seed = random.empty() ? checkpoint.seed : random[0];
+  if (seed != executable.seed()) {
+    throw MismatchError{"the checkpoint's network has the seed " + std::to_string(seed) + ", the solver's " +
+                        std::to_string(executable.seed())};
+  }
+  if (auto const found = dynamic::difference(checkpoint.model.config, model_of(solver.network()).config);
+      !found.empty())
+    throw MismatchError{"the checkpoint's network is not the solver's: " + found};
+  std::visit([&](auto const& type) { check_optimizer(checkpoint, type.name, type.states); }, solver.config().solver);
+  auto const& weights = executable.weights();
+  auto const buffers = in_order(checkpoint, weights, states_of(solver.config()), solver.config().accumulate > 1);
+  auto const values = in_order(checkpoint.model, weights);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<float> const none(values[i].empty() ? static_cast<std::size_t>(weights[i].shape.size()) : 0);
+    executable.write(dynamic::Executable::data, static_cast<int>(i), values[i].empty() ? none : values[i]);
+  }
+  solver.network().weights_changed();
+  restore(solver, checkpoint, buffers);
 }
 
 }  // namespace coldpress::persist

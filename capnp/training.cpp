@@ -4,6 +4,7 @@
 
 #include "content.hpp"
 #include "message.hpp"
+#include "monitoring.hpp"
 #include "text.hpp"
 
 #include <coldpress/dynamic/solver.hpp>
@@ -21,6 +22,7 @@ Training read(schema::Training::Reader file) {
     throw error;
   }
   read_run(file, training);
+  training.monitoring = read_monitoring(file);
   training.network = read_bare_config(file.getNetwork(), training.batch);
   return training;
 }
@@ -202,6 +204,7 @@ void write_training(std::string const& path, Training const& training) {
       capnp::MallocMessageBuilder message;
       auto root = message.initRoot<schema::Training>();
       write_run(root, training);
+      write_monitoring(root, training.monitoring);
       write_bare_config(root.initNetwork(), training.network, {});
       std::string const text = to_text(root.asReader());
       write_atomically(path, std::as_bytes(std::span{text}));

@@ -28,12 +28,14 @@ std::vector<std::vector<std::string>> const order = {
     {"typed"},
     {"cuda", "dynamic"},
     {"persist"},
+    {"train"},
     {"testing"},
 };
 /// The folder that a header beside the folders belongs to.
 std::map<std::string, std::string> const umbrellas = {
-    {"coldpress.hpp", "typed"}, {"layers.hpp", "layers"}, {"threads.hpp", "core"},  {"dynamic.hpp", "dynamic"},
-    {"persist.hpp", "persist"}, {"cuda.hpp", "cuda"},     {"xtensor.hpp", "typed"}, {"testing.hpp", "testing"},
+    {"coldpress.hpp", "typed"}, {"layers.hpp", "layers"},   {"threads.hpp", "core"},
+    {"dynamic.hpp", "dynamic"}, {"persist.hpp", "persist"}, {"train.hpp", "train"},
+    {"cuda.hpp", "cuda"},       {"xtensor.hpp", "typed"},   {"testing.hpp", "testing"},
 };
 
 std::string folder_of(Path const& header) {

@@ -72,6 +72,7 @@ class Solver {
   /// The options, which may all be changed between steps. The optimizer's learning rate is the one that lr_policy
   /// starts from.
   TrainingOptions& options() { return options_; }
+  TrainingOptions const& options() const { return options_; }
 
   /// The number of minibatches so far. A checkpoint holds the progress, the optimizer's state and, if minibatches wait
   /// for their update, the gradients, in addition to the weights.

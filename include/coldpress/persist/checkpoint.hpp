@@ -1,11 +1,32 @@
 // The state of a training run, from which it continues as if it had never stopped.
 #pragma once
 
+#include <coldpress/optim/monitoring.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include <cstdint>
 
 namespace coldpress::persist {
+
+/// The values of a statistic of a training and the iterations at which they were taken, in ascending order.
+struct Series {
+  std::string name = {};
+  std::vector<std::uint64_t> iterations = {};
+  std::vector<double> values = {};  // as many
+  bool operator==(Series const&) const = default;
+};
+
+/// What something that takes part in a training has to remember, such as a callback.
+struct State {
+  std::vector<double> numbers = {};
+  std::vector<NamedTensor> tensors = {};
+  bool operator==(State const&) const = default;
+};
+struct NamedState {
+  std::string name = {};
+  State state = {};
+  bool operator==(NamedState const&) const = default;
+};
 
 struct Checkpoint {
   Model model = {};
@@ -15,6 +36,7 @@ struct Checkpoint {
   Index epochs = 1;
   Index batch = 64;
   std::uint64_t seed = 0;
+  Monitoring monitoring = {};
 
   std::vector<NamedTensor> optimizer_state = {};
   std::vector<std::uint64_t> random_state = {};
@@ -22,6 +44,8 @@ struct Checkpoint {
   std::uint64_t waiting = 0;    // number of samples whose gradients wait for their update
   std::uint64_t epoch = 0;      // number of whole epochs done
   std::uint64_t position = 0;   // number of samples done in the current epoch
+  std::vector<Series> statistics = {};
+  std::vector<NamedState> states = {};
   bool operator==(Checkpoint const&) const = default;
 };
 

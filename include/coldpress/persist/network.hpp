@@ -149,6 +149,8 @@ void resume(Solver& solver, Checkpoint const& checkpoint) {
   if (!checkpoint.random_state.empty()) solver.network().set_seed(checkpoint.random_state[0]);
   solver.set_progress({checkpoint.iteration, static_cast<Index>(checkpoint.waiting)});
 }
+/// The same for a solver of a config. Its network must have the checkpoint's seed.
+void resume(dynamic::Solver& solver, Checkpoint const& checkpoint);
 /// A solver in the state that the checkpoint recorded.
 dynamic::Solver solver_of(dynamic::Backend const& backend, Checkpoint const& checkpoint);
 

@@ -4,6 +4,7 @@
 // People write such a file as Cap'n Proto's text, programs as a message.
 
 #include <coldpress/dynamic/layer_config.hpp>
+#include <coldpress/optim/monitoring.hpp>
 
 #include <cstdint>
 #include <string>
@@ -18,6 +19,7 @@ struct Training {
   Index epochs = 1;
   Index batch = 64;
   std::uint64_t seed = 0;
+  Monitoring monitoring = {};
   bool operator==(Training const&) const = default;
 };
 

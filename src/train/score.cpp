@@ -1,13 +1,13 @@
-#include "score.hpp"
+#include <coldpress/train/score.hpp>
 
-#include <coldpress/data/batches.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
+#include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/solver.hpp>
 
 #include <algorithm>
 #include <cstdio>
 
-namespace coldpress::command {
+namespace coldpress::train {
 namespace {
 
 using dynamic::LayerConfig;
@@ -114,24 +114,46 @@ Index correct(std::span<float const> outputs, std::span<float const> labels) {
   return count;
 }
 
-Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch) {
-  network.set_mode(dynamic::Mode::inference);
-  std::optional<dynamic::Layer> objective;
-  if (loss) objective = dynamic::Layer::from_config(dynamic::Backend{}, *loss);
-  bool const labels = has_labels(loss, network.output_shape(), source.target_shape());
-  Mean mean_loss, accuracy;
+Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
+               std::function<void(data::Batches::Batch const&, Values outputs)> const& each) {
+  Mean loss, accuracy;
   data::Batches batches{data::in_order(source), batch};
-  for (auto const& [size, x, t, position, ends_epoch] : batches.epoch()) {
-    dynamic::Values const both[] = {x, t};
-    auto const y =
-        network.executable().forward(std::span{both}.first(network.input_shapes().size()), dynamic::Mode::inference)[0];
-    if (labels) accuracy.add(static_cast<double>(correct(y, t)) / static_cast<double>(size), size);
-    if (!objective) continue;
-    dynamic::SharedTensor const compared[] = {tensor(y, size), tensor(t, size)};
-    mean_loss.add(objective->forward(compared)[0].read()[0], size);
+  for (data::Batches::Batch const& minibatch : batches.epoch()) {
+    Values const outputs = network.predict(minibatch.samples, minibatch.targets);
+    if (network.labels) {
+      auto const right = static_cast<double>(correct(outputs, minibatch.targets));
+      accuracy.add(right / static_cast<double>(minibatch.size), minibatch.size);
+    }
+    if (auto const mean = network.loss(outputs, minibatch.targets)) loss.add(*mean, minibatch.size);
+    if (each) each(minibatch, outputs);
   }
-  return {loss ? std::optional{mean_loss.value()} : std::nullopt,
-          labels ? std::optional{accuracy.value()} : std::nullopt};
+  auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
+  return {value(loss), value(accuracy)};
 }
 
-}  // namespace coldpress::command
+Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
+  std::shared_ptr<dynamic::Layer> objective;
+  if (loss) objective = std::make_shared<dynamic::Layer>(dynamic::Layer::from_config(dynamic::Backend{}, *loss));
+  return {.predict =
+              [&network](Values samples, Values wanted) {
+                Values const both[] = {samples, wanted};
+                auto const inputs = std::span{both}.first(network.input_shapes().size());
+                return network.executable().forward(inputs, dynamic::Mode::inference)[0];
+              },
+          .loss = [objective, size = network.output_shape().size()](Values outputs,
+                                                                    Values wanted) -> std::optional<double> {
+            if (!objective) return {};
+            auto const samples = static_cast<Index>(outputs.size()) / size;
+            dynamic::SharedTensor const compared[] = {tensor(outputs, samples), tensor(wanted, samples)};
+            return objective->forward(compared)[0].read()[0];
+          },
+          .labels = false};
+}
+
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch) {
+  Evaluated judged = evaluated(network, loss);
+  judged.labels = has_labels(loss, network.output_shape(), source.target_shape());
+  return evaluate(judged, source, batch);
+}
+
+}  // namespace coldpress::train

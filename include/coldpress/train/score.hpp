@@ -1,21 +1,14 @@
 // Measures how good a network is on a dataset.
 #pragma once
 
-#include <coldpress/data/source.hpp>
+#include <coldpress/data/batches.hpp>
 #include <coldpress/dynamic/layer.hpp>
 
-namespace coldpress::command {
+#include <functional>
 
-/// A mean over samples that is given in portions.
-class Mean {
- public:
-  void add(double value, Index samples) { sum_ += value * static_cast<double>(samples), samples_ += samples; }
-  double value() const { return sum_ / static_cast<double>(samples_); }
+namespace coldpress::train {
 
- private:
-  double sum_ = 0;
-  Index samples_ = 0;
-};
+using dynamic::Values;
 
 /// A measure that does not exist for a network and its targets is left out.
 struct Score {
@@ -44,7 +37,18 @@ void check_fits(dynamic::Layer const& network, Objective const& loss, data::Sour
 /// The number of samples whose label is the class with the largest output.
 Index correct(std::span<float const> outputs, std::span<float const> labels);
 
-/// Sets the network to inference mode and leaves it in that mode. The data must have passed check_fits.
+/// How outputs are computed from samples, and judged; see AnySolver.
+struct Evaluated {
+  std::function<Values(Values samples, Values targets)> predict;
+  std::function<std::optional<double>(Values outputs, Values targets)> loss;
+  bool labels = false;
+};
+/// The network is borrowed. The caller sets `labels`.
+Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
+/// The means over all samples. `each` is called for each minibatch with its outputs and targets.
+Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
+               std::function<void(data::Batches::Batch const&, Values outputs)> const& each = {});
+/// The same for a network and its loss, in inference mode. The data must have passed check_fits.
 Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch);
 
-}  // namespace coldpress::command
+}  // namespace coldpress::train

@@ -1,0 +1,115 @@
+// What a trainer calls between steps, and when.
+#pragma once
+
+#include <coldpress/persist/checkpoint.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <memory>
+#include <string>
+
+namespace coldpress::train {
+
+class Trainer;
+using persist::State;
+
+/// When a callback is due. Seconds are those of a clock, so they are not the same when a run is repeated.
+struct When {
+  std::uint64_t steps = 0, epochs = 0;
+  double seconds = 0;
+  bool end = false;
+};
+/// Each throws ConfigError unless n is positive.
+When steps(std::int64_t n);
+When epochs(std::int64_t n);
+When seconds(double n);
+/// When the training ends without an error.
+inline When end() { return {.end = true}; }
+
+/// A function, or an object that can be called. An object may also have
+///   name              by which its state is found in a checkpoint
+///   state(), restore  what a checkpoint keeps of it (State)
+///   saves = true      then it is called after all others of the step, so that it sees their states
+///   at_end = true     then it is also called when the training ends
+template <class C>
+concept Callback = std::invocable<C&, Trainer&> && std::movable<C>;
+template <class C>
+concept CallbackWithState = requires(C& callback, C const& constant, State const& state) {
+  { constant.state() } -> std::convertible_to<State>;
+  callback.restore(state);
+  {std::string{constant.name}};
+};
+
+/// For restore: throws FormatError unless the state has this many numbers, none of them above 2^53.
+void check_state(std::string_view name, State const& state, std::size_t numbers);
+/// A number of a state that counts something. Throws FormatError if it is not a whole number from 0 on.
+Index count_in(std::string_view name, double number);
+
+namespace detail {
+class AnyCallback {
+ public:
+  AnyCallback(When due, std::string its_name, bool last_of_all)
+      : when(due), name(std::move(its_name)), saves(last_of_all) {}
+  virtual ~AnyCallback() = default;
+  virtual void call(Trainer& trainer) = 0;
+  virtual bool has_state() const = 0;
+  virtual State state() const = 0;
+  /// Restores a copy, which becomes the callback with accept(): then nothing is changed if one of several fails.
+  virtual void prepare(State const& state) = 0;
+  virtual void accept() = 0;
+
+  When when;
+  std::string name;
+  bool saves;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+template <Callback C>
+class CallbackOf final : public AnyCallback {
+ public:
+  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), saves_of()), callback(std::move(given)) {
+    if constexpr (requires { C::at_end; }) when.end |= C::at_end;
+  }
+  void call(Trainer& trainer) override { callback(trainer); }
+  bool has_state() const override { return CallbackWithState<C>; }
+  State state() const override {
+    if constexpr (CallbackWithState<C>) {
+      return callback.state();
+    } else {
+      return {};
+    }
+  }
+  void prepare(State const& state) override {
+    if constexpr (CallbackWithState<C>) {
+      auto copy = std::make_unique<C>(callback);
+      copy->restore(state);
+      prepared_ = std::move(copy);
+    }
+  }
+  void accept() override {
+    if constexpr (CallbackWithState<C>) {
+      if (prepared_) callback = std::move(*prepared_), prepared_.reset();
+    }
+  }
+  C callback;
+
+ private:
+  static std::string name_of(C const& callback) {
+    if constexpr (requires { std::string{callback.name}; }) {
+      return std::string{callback.name};
+    } else {
+      return {};
+    }
+  }
+  static constexpr bool saves_of() {
+    if constexpr (requires { C::saves; }) {
+      return C::saves;
+    } else {
+      return false;
+    }
+  }
+  std::unique_ptr<C> prepared_;
+};
+}  // namespace detail
+
+}  // namespace coldpress::train

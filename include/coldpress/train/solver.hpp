@@ -1,0 +1,153 @@
+// A solver with its type erased, so that one trainer serves network types and configs.
+#pragma once
+
+#include <coldpress/persist/network.hpp>
+#include <coldpress/train/score.hpp>
+#include <coldpress/typed/solver.hpp>
+
+#include <memory>
+
+namespace coldpress::train {
+
+/// What a Trainer needs of a solver. Returned spans are valid until the next call.
+class AnySolver {
+ public:
+  virtual ~AnySolver() = default;
+
+  /// Takes a step on samples and their targets and returns the mean loss before it. Throws what the solver's
+  /// train_minibatch throws.
+  virtual double train(Values samples, Values targets) = 0;
+  /// The network's first output in the last step.
+  virtual Values output() const = 0;
+  /// The network's first output for samples in inference mode. Targets matter only to losses inside the network.
+  virtual Values predict(Values samples, Values targets) = 0;
+  /// The mean loss of outputs; nothing if the network has its own losses.
+  virtual std::optional<double> loss(Values outputs, Values targets) = 0;
+  virtual Shape output_shape() const = 0;
+  /// Whether targets of this shape are class numbers.
+  virtual bool has_labels(Shape const& targets) const = 0;
+
+  /// The number of steps.
+  virtual std::uint64_t iteration() const = 0;
+  /// How many steps make an update.
+  virtual Index accumulate() const = 0;
+  /// The rate from which the policy computes that of a step, and that of the next step.
+  virtual float base_rate() const = 0;
+  virtual void set_base_rate(float rate) = 0;
+  virtual float learning_rate() const = 0;
+  /// Throws DivergenceError if a weight is not finite.
+  virtual void check_finite() const = 0;
+
+  /// The network with its weights. `batch` is described at persist::model_of.
+  virtual persist::Model model() const = 0;
+  /// Replaces the weights by those of a model of the same network, all or none. Throws as weights_of_type does.
+  virtual void load(persist::Model const& model) = 0;
+  /// Copies all weights, in the order of the model's, and allocates only if `weights` does not fit.
+  virtual void read_weights(std::vector<std::vector<float>>& weights) const = 0;
+  virtual persist::Checkpoint checkpoint() const = 0;
+  /// See persist::resume.
+  virtual void resume(persist::Checkpoint const& checkpoint) = 0;
+};
+
+namespace detail {
+/// The mean loss of outputs of this shape, in double precision.
+template <Loss L>
+double mean_loss(L const& loss, Shape const& shape, Values y, Values t) {
+  L const own = loss_for(loss, shape);
+  auto const outputs = static_cast<std::size_t>(shape.size());
+  auto const targets = static_cast<std::size_t>(loss.target_shape(shape).size());
+  std::size_t const samples = y.size() / outputs;
+  double sum = 0;
+  std::vector<float> gradient(SampleLoss<L> ? outputs : 0);
+  for (std::size_t n = 0; n < samples; ++n) {
+    auto const of_sample = y.subspan(n * outputs, outputs), wanted = t.subspan(n * targets, targets);
+    if constexpr (!ElementLoss<L>) {
+      sum += static_cast<double>(
+          own.sample(shape, of_sample.data(), wanted.data(), gradient.data(), static_cast<float*>(nullptr)));
+    } else if constexpr (L::target == Target::label) {
+      sum += own.value(static_cast<double>(of_sample[static_cast<std::size_t>(wanted[0])]), 1.0);
+    } else {
+      for (std::size_t i = 0; i < outputs; ++i)
+        sum += own.value(static_cast<double>(of_sample[i]), static_cast<double>(wanted[i]));
+    }
+  }
+  return sum / static_cast<double>(samples);
+}
+
+template <class S>
+class TypedSolver final : public AnySolver {
+  using Net = std::remove_cvref_t<decltype(std::declval<S&>().network())>;
+  using L = std::remove_cvref_t<decltype(S::objective)>;
+  static constexpr bool has_objective = Loss<L>;
+  static_assert(std::is_same_v<typename Net::T, float>, "Trainer: the network must compute in float");
+  static_assert(std::is_empty_v<typename Net::Transfer>, "Trainer: takes network types in the host's memory");
+  static_assert(Net::input_count == 1 || (!has_objective && Net::input_count == 2),
+                "Trainer: data have samples and targets; a network with other inputs needs a loop of its own");
+
+ public:
+  explicit TypedSolver(S& solver) : solver_(solver) {}
+
+  double train(Values samples, Values targets) override {
+    if constexpr (has_objective) {
+      return static_cast<double>(solver_.train_minibatch(samples, targets));
+    } else if constexpr (Net::input_count == 1) {
+      return static_cast<double>(solver_.train_minibatch(samples));
+    } else {
+      return static_cast<double>(solver_.train_minibatch(std::tuple{samples, targets}));
+    }
+  }
+  Values output() const override { return values_of(solver_.output()); }
+  Values predict(Values samples, Values targets) override {
+    if constexpr (Net::input_count == 1) {
+      return values_of(solver_.network().forward(samples));
+    } else {
+      return values_of(solver_.network().forward(samples, targets));
+    }
+  }
+  std::optional<double> loss(Values outputs, Values targets) override {
+    if constexpr (has_objective) {
+      return mean_loss(S::objective, Net::output_shape, outputs, targets);
+    } else {
+      return {};
+    }
+  }
+  Shape output_shape() const override { return Net::output_shape; }
+  bool has_labels(Shape const& targets) const override {
+    return targets.size() == 1 && (has_objective ? Labelled<L> : Net::output_shape.size() > 1);
+  }
+
+  std::uint64_t iteration() const override { return solver_.progress().minibatches; }
+  Index accumulate() const override { return S::options.accumulate; }
+  float base_rate() const override { return solver_.optimizer().learning_rate; }
+  void set_base_rate(float rate) override { solver_.optimizer().learning_rate = rate; }
+  float learning_rate() const override {
+    return S::options.lr_policy.rate(base_rate(), iteration() / static_cast<std::uint64_t>(S::options.accumulate));
+  }
+  void check_finite() const override { solver_.check_finite(); }
+
+  persist::Model model() const override { return persist::model_of(solver_.network()); }
+  void load(persist::Model const& model) override { persist::load_model(solver_.network(), model); }
+  void read_weights(std::vector<std::vector<float>>& weights) const override {
+    weights.resize(static_cast<std::size_t>(Net::weight_count));
+    for (int i = 0; i < Net::weight_count; ++i) {
+      auto& values = weights[static_cast<std::size_t>(i)];
+      values.resize(static_cast<std::size_t>(Net::weight_shape(i).size()));
+      solver_.network().read_weight(i, values);
+    }
+  }
+  persist::Checkpoint checkpoint() const override { return persist::checkpoint_of(solver_); }
+  void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
+
+ private:
+  static Values values_of(auto const& samples) { return samples.values; }
+  S& solver_;
+};
+}  // namespace detail
+
+/// The solver is borrowed.
+std::unique_ptr<AnySolver> any_solver(dynamic::Solver& solver);
+template <class S>
+requires requires { S::objective; }
+std::unique_ptr<AnySolver> any_solver(S& solver) { return std::make_unique<detail::TypedSolver<S>>(solver); }
+
+}  // namespace coldpress::train

@@ -1,0 +1,124 @@
+// Trainer: minibatches, steps, and what is done in between.
+#pragma once
+
+#include <coldpress/data/prefetcher.hpp>
+#include <coldpress/train/callback.hpp>
+#include <coldpress/train/solver.hpp>
+#include <coldpress/train/statistics.hpp>
+#include <coldpress/train/weight_average.hpp>
+
+namespace coldpress::train {
+
+struct TrainerOptions {
+  Index epochs = 1;
+  std::uint64_t steps = 0;  // the most steps, counted from the solver's first; 0: as many as the epochs have
+  Index batch = 64;
+  std::uint64_t seed = 0;          // of the order of the data
+  Index prefetch = 4;              // how many minibatches a thread reads ahead; 0: no thread
+  WeightAverage average = {};      // of the weights; it is what is validated and saved
+  std::uint64_t record_every = 0;  // steps for each value of training/loss; 0: about 400 values in all
+};
+
+/// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
+/// the order in which they were added; those that save come last. If a callback or the data throws, run() throws
+/// that, the solver is as it was between two steps, and run() can be called again.
+///
+/// The trainer adds these statistics: training/loss, its mean since the last value; for each epoch training/loss_epoch
+/// and, if the targets are labels, training/accuracy; and learning_rate, with training/loss.
+class Trainer {
+ public:
+  /// Trains on the samples of `source` in a random order. Solver and source are borrowed. Throws ConfigError for
+  /// options that make no sense.
+  template <class Solver>
+  Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
+      : Trainer(any_solver(solver), data::shuffled(source, options.seed), options) {}
+  /// The same on any stream of samples.
+  template <class Solver>
+  Trainer(Solver& solver, std::unique_ptr<data::SampleStream> stream, TrainerOptions options = {})
+      : Trainer(any_solver(solver), std::move(stream), options) {}
+  Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::SampleStream> stream, TrainerOptions options);
+  Trainer(Trainer const&) = delete;
+  ~Trainer();
+
+  /// Adds something that is called with this trainer: a function, or an object with a name and a state. Returns the
+  /// trainer's own copy, which lives as long as the trainer. Throws ConfigError if another one has the same name.
+  template <Callback C>
+  C& every(When when, C callback) {
+    auto added = std::make_unique<detail::CallbackOf<C>>(when, std::move(callback));
+    C& result = added->callback;
+    add(std::move(added));
+    return result;
+  }
+
+  /// Trains until all epochs or steps are done, or a callback has called stop(). Then the weights must be finite, and
+  /// callbacks for the end are called. Throws DivergenceError.
+  void run();
+  /// Ends run() after the callbacks of this step. The next run() goes on.
+  void stop(std::string why);
+  /// Why the last run() ended early; empty if it did not.
+  std::string const& stopped() const { return why_; }
+  bool ended() const { return ended_; }  // whether callbacks are called for the end
+
+  // What callbacks read and change.
+  AnySolver& solver() { return *solver_; }
+  AnySolver const& solver() const { return *solver_; }
+  std::uint64_t iteration() const { return solver_->iteration(); }
+  TrainerOptions const& options() const { return options_; }
+  /// How many epochs are done, with the fraction of the current one.
+  double epochs_done() const;
+  /// The samples of all epochs, and how many of them are done.
+  Index samples() const;
+  Index samples_done() const;
+  /// The minibatch of the last step and the mean loss before it.
+  data::Batches::Batch const& batch() const { return batch_; }
+  double loss() const { return last_loss_; }
+  /// The means over the current epoch so far, or over the whole epoch after its last step.
+  Score epoch_score() const;
+  Statistics& statistics() { return statistics_; }
+  Statistics const& statistics() const { return statistics_; }
+  /// How good the network is, with the average of its weights if there is one.
+  Score evaluate(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each = {});
+  /// The network, with the average of its weights if there is one.
+  persist::Model model() const;
+  /// Replaces the weights, all or none, and forgets their average. Throws as persist::weights_of_type does.
+  void load(persist::Model const& model);
+  /// The seconds in all steps of this run, and for how many of them they have waited for data.
+  double seconds() const { return seconds_; }
+  double seconds_waited() const { return batches_.seconds_waited(); }
+
+  /// From this, resume continues as if nothing had happened: solver, position in the data, statistics, and the states
+  /// of the callbacks. `data` and `monitoring` are left to the caller.
+  persist::Checkpoint checkpoint() const;
+  /// Callbacks get their states by their names, so add them before; states that belong to none are ignored. Either
+  /// everything is restored or nothing. Throws MismatchError if the checkpoint is of another run.
+  void resume(persist::Checkpoint const& checkpoint);
+
+ private:
+  void add(std::unique_ptr<detail::AnyCallback> callback);
+  bool done() const;
+  void step();
+  void record();
+  void call_due();
+  persist::State state() const;
+  void restore(persist::State const& state);
+
+  std::unique_ptr<AnySolver> solver_;
+  TrainerOptions options_;
+  Index epoch_size_;
+  Shape targets_;
+  bool labels_;
+  data::Prefetcher batches_;
+  std::vector<std::unique_ptr<detail::AnyCallback>> callbacks_;
+  Statistics statistics_;
+  detail::Averaged average_;
+  data::Batches::Batch batch_{};
+  double last_loss_ = 0, seconds_ = 0;
+  Mean loss_, accuracy_;  // of the current epoch
+  Mean recent_;           // of the losses since the last value of training/loss
+  std::uint64_t record_every_ = 1;
+  bool epoch_over_ = false, ended_ = false;
+  std::optional<std::string> asked_;  // to stop
+  std::string why_;
+};
+
+}  // namespace coldpress::train

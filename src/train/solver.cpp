@@ -1,0 +1,75 @@
+#include <coldpress/train/solver.hpp>
+
+#include <optional>
+
+namespace coldpress::train {
+namespace {
+
+class DynamicSolver final : public AnySolver {
+ public:
+  explicit DynamicSolver(dynamic::Solver& solver) : solver_(solver) {}
+
+  double train(Values samples, Values targets) override {
+    if (solver_.config().objective) return static_cast<double>(solver_.train_minibatch(samples, targets));
+    Values const both[] = {samples, targets};
+    return static_cast<double>(solver_.train_minibatch(std::span{both}.first(solver_.network().input_shapes().size())));
+  }
+  Values output() const override { return solver_.network().executable().output(); }
+  Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
+  std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
+  Shape output_shape() const override { return solver_.network().output_shape(); }
+  bool has_labels(Shape const& targets) const override {
+    return train::has_labels(solver_.config().objective, output_shape(), targets);
+  }
+
+  std::uint64_t iteration() const override { return solver_.iteration(); }
+  Index accumulate() const override { return solver_.config().accumulate; }
+  float base_rate() const override {
+    return std::visit([](auto const& optimizer) { return optimizer.learning_rate; },
+                      std::as_const(solver_).options().optimizer);
+  }
+  void set_base_rate(float rate) override {
+    std::visit([&](auto& optimizer) { optimizer.learning_rate = rate; }, solver_.options().optimizer);
+  }
+  float learning_rate() const override {
+    auto const updates = iteration() / static_cast<std::uint64_t>(accumulate());
+    return std::as_const(solver_).options().lr_policy.rate(base_rate(), updates);
+  }
+  void check_finite() const override { solver_.check_finite(); }
+
+  persist::Model model() const override {
+    return persist::model_of(solver_.network(), solver_.config().minibatch_size.value_or(1));
+  }
+  void load(persist::Model const& model) override {
+    auto const weights = persist::weights_of_type(model, this->model().config);
+    dynamic::Executable& executable = solver_.network().executable();
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      executable.write(dynamic::Executable::data, static_cast<int>(i), weights[i]);
+    solver_.network().weights_changed();
+  }
+  void read_weights(std::vector<std::vector<float>>& weights) const override {
+    solver_.network().send_weights();
+    dynamic::Executable const& executable = solver_.network().executable();
+    weights.resize(executable.weights().size());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i].resize(static_cast<std::size_t>(executable.weights()[i].shape.size()));
+      executable.read(dynamic::Executable::data, static_cast<int>(i), weights[i]);
+    }
+  }
+  persist::Checkpoint checkpoint() const override { return persist::checkpoint_of(std::as_const(solver_)); }
+  void resume(persist::Checkpoint const& checkpoint) override { persist::resume(solver_, checkpoint); }
+
+ private:
+  Evaluated const& judge() {
+    if (!judge_) judge_ = evaluated(solver_.mut_network(), solver_.config().objective);
+    return *judge_;
+  }
+  dynamic::Solver& solver_;
+  std::optional<Evaluated> judge_;
+};
+
+}  // namespace
+
+std::unique_ptr<AnySolver> any_solver(dynamic::Solver& solver) { return std::make_unique<DynamicSolver>(solver); }
+
+}  // namespace coldpress::train

@@ -1,0 +1,260 @@
+#include <coldpress/train/trainer.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace coldpress::train {
+namespace {
+
+constexpr std::uint64_t values_of_loss = 400;  // about how many there are in a run
+constexpr std::string_view own_state = "trainer", average_state = "average";
+
+/// a * b, limited so that there is room to count further.
+Index product(Index a, Index b) {
+  constexpr Index greatest = Index{1} << 62;
+  return a <= greatest / b ? a * b : greatest;
+}
+
+TrainerOptions checked(TrainerOptions const& options) {
+  if (options.epochs < 1)
+    throw ConfigError{"Trainer: epochs must be at least 1, got " + std::to_string(options.epochs)};
+  check_numbers(Monitoring{.average = options.average});
+  return options;
+}
+
+std::uint64_t positive(char const* what, std::int64_t n) {
+  if (n < 1) throw ConfigError{std::string{what} + " must be at least 1, got " + std::to_string(n)};
+  return static_cast<std::uint64_t>(n);
+}
+
+persist::State const* find(persist::Checkpoint const& checkpoint, std::string_view name) {
+  auto const found = std::ranges::find(checkpoint.states, name, &persist::NamedState::name);
+  return found == checkpoint.states.end() ? nullptr : &found->state;
+}
+
+}  // namespace
+
+void check_state(std::string_view name, State const& state, std::size_t numbers) {
+  auto const refuse = [&](std::string const& sentence) {
+    FormatError error{sentence};
+    error.in_field("states: '" + std::string{name} + "'");
+    throw error;
+  };
+  if (state.numbers.size() != numbers)
+    refuse("has " + std::to_string(state.numbers.size()) + " numbers, expected " + std::to_string(numbers));
+  for (double const number : state.numbers) {
+    if (std::abs(number) > 0x1p53) refuse("has the number " + std::to_string(number) + ", expected at most 2^53");
+  }
+}
+Index count_in(std::string_view name, double number) {
+  if (number >= 0 && number <= 0x1p53 && number == std::floor(number)) return static_cast<Index>(number);
+  FormatError error{"has the number " + std::to_string(number) + ", expected a count"};
+  error.in_field("states: '" + std::string{name} + "'");
+  throw error;
+}
+
+When steps(std::int64_t n) { return {.steps = positive("steps", n)}; }
+When epochs(std::int64_t n) { return {.epochs = positive("epochs", n)}; }
+When seconds(double n) {
+  if (!(n > 0)) throw ConfigError{"seconds must be above 0"};
+  return {.seconds = n};
+}
+
+Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::SampleStream> stream, TrainerOptions options)
+    : solver_(std::move(solver)),
+      options_(checked(options)),
+      epoch_size_(stream->size()),
+      targets_(stream->target_shape()),
+      labels_(solver_->has_labels(targets_)),
+      batches_(data::Batches{std::move(stream), options.batch}, options.prefetch),
+      average_(options.average) {
+  auto const per_epoch = static_cast<std::uint64_t>((epoch_size_ + options_.batch - 1) / options_.batch);
+  auto const all = static_cast<std::uint64_t>(product(static_cast<Index>(per_epoch), options_.epochs));
+  record_every_ = options_.record_every > 0 ? options_.record_every : std::max<std::uint64_t>(1, all / values_of_loss);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::add(std::unique_ptr<detail::AnyCallback> callback) {
+  std::string const& name = callback->name;
+  bool const taken =
+      name == own_state || name == average_state ||
+      std::ranges::any_of(callbacks_, [&](auto const& other) { return other->has_state() && other->name == name; });
+  if (callback->has_state() && (name.empty() || taken)) {
+    throw ConfigError{name.empty() ? "a callback with a state needs a name"
+                                   : "there is already a callback with the name '" + name + "'"};
+  }
+  auto const place = callback->saves ? callbacks_.end()
+                                     : std::ranges::find_if(callbacks_, [](auto const& other) { return other->saves; });
+  callbacks_.insert(place, std::move(callback));
+}
+
+void Trainer::stop(std::string why) { asked_ = std::move(why); }
+
+bool Trainer::done() const {
+  return batches_.position().epoch >= static_cast<std::uint64_t>(options_.epochs) ||
+         (options_.steps > 0 && iteration() >= options_.steps);
+}
+
+void Trainer::run() {
+  why_.clear(), asked_.reset(), ended_ = false;
+  for (auto const& callback : callbacks_) callback->last = std::chrono::steady_clock::now();
+  while (!done() && !asked_) {
+    step();
+    call_due();
+  }
+  if (asked_) why_ = *asked_;
+  solver_->check_finite();
+  if (recent_.samples() > 0) record();
+  ended_ = true;
+  for (auto const& callback : callbacks_) {
+    if (callback->when.end) callback->call(*this);
+  }
+}
+
+void Trainer::step() {
+  auto const start = std::chrono::steady_clock::now();
+  if (epoch_over_) loss_ = accuracy_ = {}, epoch_over_ = false;
+  batch_ = batches_.next();
+  last_loss_ = solver_->train(batch_.samples, batch_.targets);
+  epoch_over_ = batch_.ends_epoch;
+  auto const updates = iteration() % static_cast<std::uint64_t>(solver_->accumulate()) == 0;
+  average_.add(*solver_, updates, epoch_over_ ? static_cast<Index>(batch_.position.epoch) + 1 : 0);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  loss_.add(last_loss_, batch_.size);
+  recent_.add(last_loss_, batch_.size);
+  if (labels_) {
+    auto const right = static_cast<double>(correct(solver_->output(), batch_.targets));
+    accuracy_.add(right / static_cast<double>(batch_.size), batch_.size);
+  }
+  if (iteration() % record_every_ == 0) record();
+  if (!epoch_over_) return;
+  statistics_.add("training/loss_epoch", iteration(), loss_.value());
+  if (labels_) statistics_.add("training/accuracy", iteration(), accuracy_.value());
+}
+
+void Trainer::record() {
+  statistics_.add("training/loss", iteration(), recent_.value());
+  statistics_.add("learning_rate", iteration(), static_cast<double>(solver_->learning_rate()));
+  recent_ = {};
+}
+
+void Trainer::call_due() {
+  auto const now = std::chrono::steady_clock::now();
+  for (auto const& callback : callbacks_) {
+    When const& when = callback->when;
+    bool const clock = when.seconds > 0 && std::chrono::duration<double>(now - callback->last).count() >= when.seconds;
+    if (clock) callback->last = now;
+    bool const due = clock || (when.steps > 0 && iteration() % when.steps == 0) ||
+                     (when.epochs > 0 && epoch_over_ && (batch_.position.epoch + 1) % when.epochs == 0);
+    if (due) callback->call(*this);
+  }
+}
+
+double Trainer::epochs_done() const { return static_cast<double>(samples_done()) / static_cast<double>(epoch_size_); }
+Index Trainer::samples() const { return product(epoch_size_, options_.epochs); }
+Index Trainer::samples_done() const {
+  auto const [epoch, offset] = batches_.position();
+  return epoch >= static_cast<std::uint64_t>(options_.epochs)
+             ? samples()
+             : product(static_cast<Index>(epoch), epoch_size_) + offset;
+}
+
+Score Trainer::epoch_score() const {
+  auto const value = [](Mean const& mean) { return mean.samples() > 0 ? std::optional{mean.value()} : std::nullopt; };
+  return {value(loss_), value(accuracy_)};
+}
+
+Score Trainer::evaluate(data::Source const& source,
+                        std::function<void(data::Batches::Batch const&, Values)> const& each) {
+  std::optional<persist::Model> own;
+  if (!average_.empty()) {
+    own = solver_->model();
+    solver_->load(average_.applied(*own));
+  }
+  struct Back {
+    AnySolver& solver;
+    std::optional<persist::Model> const& own;
+    ~Back() {
+      if (own) solver.load(*own);
+    }
+  } const back{*solver_, own};
+  return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
+                          .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
+                          .labels = solver_->has_labels(source.target_shape())},
+                         source, options_.batch, each);
+}
+
+persist::Model Trainer::model() const { return average_.applied(solver_->model()); }
+
+void Trainer::load(persist::Model const& model) {
+  solver_->load(model);
+  average_ = detail::Averaged{options_.average};
+}
+
+persist::Checkpoint Trainer::checkpoint() const {
+  persist::Checkpoint checkpoint = solver_->checkpoint();
+  checkpoint.epochs = options_.epochs;
+  checkpoint.batch = options_.batch;
+  checkpoint.seed = options_.seed;
+  checkpoint.epoch = batches_.position().epoch;
+  checkpoint.position = static_cast<std::uint64_t>(batches_.position().offset);
+  checkpoint.monitoring.average = options_.average;
+  checkpoint.statistics = statistics_.all();
+  checkpoint.states.push_back({std::string{own_state}, state()});
+  if (options_.average.kind != WeightAverage::Kind::none)
+    checkpoint.states.push_back({std::string{average_state}, average_.state(checkpoint.model)});
+  for (auto const& callback : callbacks_) {
+    if (callback->has_state()) checkpoint.states.push_back({callback->name, callback->state()});
+  }
+  return checkpoint;
+}
+
+void Trainer::resume(persist::Checkpoint const& checkpoint) {
+  auto const check = [](char const* what, auto wanted, auto found) {
+    if (wanted != found) {
+      throw MismatchError{std::string{"the checkpoint was made with "} + what + " " + std::to_string(found) + ", not " +
+                          std::to_string(wanted)};
+    }
+  };
+  check("batch", options_.batch, checkpoint.batch);
+  check("seed", options_.seed, checkpoint.seed);
+  if (checkpoint.position >= static_cast<std::uint64_t>(epoch_size_)) {
+    throw MismatchError{"the checkpoint is at sample " + std::to_string(checkpoint.position) +
+                        " of its epoch, but the data has " + std::to_string(epoch_size_)};
+  }
+  for (auto const& callback : callbacks_) {
+    persist::State const* const state = find(checkpoint, callback->name);
+    if (callback->has_state() && state) callback->prepare(*state);
+  }
+  detail::Averaged average{options_.average};
+  persist::State const* const averaged = find(checkpoint, average_state);
+  if (options_.average.kind != WeightAverage::Kind::none && averaged) average.restore(*averaged, checkpoint.model);
+  persist::State const* const own = find(checkpoint, own_state);
+  if (own) {
+    check_state(own_state, *own, 8);
+    for (std::size_t const i : {2, 4, 6}) (void)count_in(own_state, own->numbers[i]);
+  }
+  solver_->resume(checkpoint);
+  for (auto const& callback : callbacks_) callback->accept();
+  average_ = std::move(average);
+  batches_.seek({checkpoint.epoch, static_cast<Index>(checkpoint.position)});
+  statistics_.assign(checkpoint.statistics);
+  if (own) restore(*own);
+}
+
+persist::State Trainer::state() const {
+  auto const count = [](Mean const& mean) { return static_cast<double>(mean.samples()); };
+  return {.numbers = {static_cast<double>(solver_->base_rate()), loss_.sum(), count(loss_), accuracy_.sum(),
+                      count(accuracy_), recent_.sum(), count(recent_), epoch_over_ ? 1.0 : 0.0}};
+}
+
+void Trainer::restore(persist::State const& state) {
+  auto const mean = [&](std::size_t i) { return Mean{state.numbers[i], count_in(own_state, state.numbers[i + 1])}; };
+  solver_->set_base_rate(static_cast<float>(state.numbers[0]));
+  loss_ = mean(1), accuracy_ = mean(3), recent_ = mean(5);
+  epoch_over_ = state.numbers[7] != 0;
+}
+
+}  // namespace coldpress::train
