@@ -32,9 +32,9 @@ inline When end() { return {.end = true}; }
 ///   saves = true      then it is called after all others of the step, so that it sees their states
 ///   at_end = true     then it is also called when the training ends
 template <class C>
-concept Callback = std::invocable<C&, Trainer&> && std::movable<C>;
+concept Callback = std::invocable<C&, Trainer&> && std::move_constructible<C>;
 template <class C>
-concept CallbackWithState = requires(C& callback, C const& constant, State const& state) {
+concept CallbackWithState = std::copyable<C> && requires(C& callback, C const& constant, State const& state) {
   { constant.state() } -> std::convertible_to<State>;
   callback.restore(state);
   {std::string{constant.name}};

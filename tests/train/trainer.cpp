@@ -1,0 +1,149 @@
+#include <coldpress/coldpress.hpp>
+#include <coldpress/train.hpp>
+
+#include "data/files.hpp"
+#include "train/task.hpp"
+
+namespace coldpress::train {
+namespace {
+
+struct Saver {
+  std::vector<std::string>* calls;
+  static constexpr bool saves = true;
+  void operator()(Trainer& of) { calls->push_back("save " + std::to_string(of.iteration())); }
+};
+
+std::vector<std::string> called_in(Trainer& trainer, std::vector<std::string>& calls) {
+  trainer.run();
+  return calls;
+}
+
+TEST_CASE("a trainer takes the steps of a loop by hand, for a type and for a config") {
+  Task const data = task(100);
+  Typed by_hand;
+  data::Batches batches{data::shuffled(*data.training, 5), 16};
+  Mean loss;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    loss = {};
+    for (auto const& batch : batches.epoch())
+      loss.add(static_cast<double>(by_hand.solver->train_minibatch(batch.samples, batch.targets)), batch.size);
+  }
+  auto const weights = persist::model_of(*by_hand.net).weights;
+
+  Typed typed;
+  Trainer of_type{*typed.solver, *data.training, {.epochs = 3, .batch = 16, .seed = 5}};
+  of_type.run();
+  CHECK(of_type.model().weights == weights);
+  CHECK(of_type.epoch_score().loss == loss.value());
+  CHECK(of_type.statistics().last("training/loss_epoch") == loss.value());
+  CHECK(of_type.iteration() == 21);
+  CHECK(of_type.samples_done() == 300);
+  CHECK(of_type.epochs_done() == 3);
+
+  Dynamic config;
+  Trainer of_config{*config.solver, *data.training, {.epochs = 3, .batch = 16, .seed = 5, .prefetch = 0}};
+  of_config.run();
+  CHECK(of_config.model().weights == weights);
+}
+
+TEST_CASE("callbacks are called when they are due, those that save last, and at the end") {
+  Task const data = task(40);
+  Typed net;
+  Trainer trainer{*net.solver, *data.training, {.epochs = 2, .batch = 10}};
+  std::vector<std::string> calls;
+  trainer.every(steps(4), Saver{&calls});
+  trainer.every(steps(3), [&](Trainer& of) { calls.push_back("three " + std::to_string(of.iteration())); });
+  trainer.every(epochs(1), [&](Trainer& of) { calls.push_back("epoch " + std::to_string(of.iteration())); });
+  trainer.every(end(), [&](Trainer& of) { calls.push_back(of.ended() ? "end" : "not the end"); });
+  CHECK(called_in(trainer, calls) ==
+        std::vector<std::string>{"three 3", "epoch 4", "save 4", "three 6", "epoch 8", "save 8", "end"});
+}
+
+TEST_CASE("a callback stops the run, changes the rate, or throws, and the run goes on as if it had not") {
+  Task const data = task(100);
+  TrainerOptions const options{.epochs = 3, .batch = 16};
+  Typed plain, halting;
+  Trainer expected{*plain.solver, *data.training, options};
+  expected.run();
+  Trainer trainer{*halting.solver, *data.training, options};
+  trainer.every(steps(5), [](Trainer& of) { of.stop("five more"); });
+  trainer.every(steps(8), [](Trainer&) { throw FileError{"full"}; });
+  trainer.run();
+  CHECK(trainer.iteration() == 5);
+  CHECK(trainer.stopped() == "five more");
+  CHECK_THROWS_AS(trainer.run(), FileError);
+  CHECK(trainer.iteration() == 8);
+  while (trainer.iteration() < 21) {
+    try {
+      trainer.run();
+    } catch (FileError const&) {
+    }
+  }
+  CHECK(trainer.model() == expected.model());
+
+  Typed slower;
+  Trainer changes{*slower.solver, *data.training, options};
+  changes.every(steps(7), [](Trainer& of) { of.solver().set_base_rate(0.5f * of.solver().base_rate()); });
+  changes.run();
+  CHECK(changes.solver().learning_rate() == 0.025f);
+  CHECK(slower.solver->optimizer().learning_rate == 0.025f);
+}
+
+TEST_CASE("data that cannot be read ends the run between two steps, and it can go on") {
+  struct Breaking final : data::Source {
+    explicit Breaking(data::Source const& from) : Source(from.description()), source(from) {}
+    struct Reading final : Reader {
+      explicit Reading(Breaking const& of) : owner(of), reader(of.source.reader()) {}
+      void read(Index first, Index count, float* samples, float* targets) override {
+        if (++owner.reads == 33) throw FileError{"gone"};
+        reader->read(first, count, samples, targets);
+      }
+      Breaking const& owner;
+      std::unique_ptr<Reader> reader;
+    };
+    std::unique_ptr<Reader> reader() const override { return std::make_unique<Reading>(*this); }
+    data::Source const& source;
+    mutable int reads = 0;
+  };
+  Task const data = task(100);
+  Breaking const breaking{*data.training};
+  Typed plain, net;
+  Trainer expected{*plain.solver, *data.training, {.epochs = 2, .batch = 10}};
+  expected.run();
+  Trainer trainer{*net.solver, breaking, {.epochs = 2, .batch = 10}};
+  CHECK_THROWS_AS(trainer.run(), FileError);
+  CHECK(trainer.iteration() == 3);
+  trainer.run();
+  CHECK(trainer.model() == expected.model());
+}
+
+TEST_CASE("options and callbacks that make no sense are refused") {
+  Task const data = task(40);
+  Typed net;
+  CHECK_THROWS_AS((Trainer{*net.solver, *data.training, {.epochs = 0}}), ConfigError);
+  CHECK_THROWS_AS((Trainer{*net.solver, *data.training, {.batch = 0}}), ConfigError);
+  CHECK_THROWS_AS((Trainer{*net.solver, *data.training, {.average = {.kind = WeightAverage::Kind::ema, .decay = 1}}}),
+                  ConfigError);
+  CHECK_THROWS_AS(steps(0), ConfigError);
+  CHECK_THROWS_AS(epochs(-1), ConfigError);
+  CHECK_THROWS_AS(seconds(0), ConfigError);
+  CHECK_THROWS_AS((StopEarly{{.patience = 0}}), ConfigError);
+  CHECK_THROWS_AS((ReduceRate{{.factor = 1}}), ConfigError);
+  Trainer trainer{*net.solver, *data.training};
+  trainer.every(epochs(1), StopEarly{});
+  CHECK_THROWS_AS(trainer.every(epochs(1), StopEarly{}), ConfigError);
+  CHECK_THROWS_AS(trainer.run(), ConfigError);  // there is no validation/loss to watch
+}
+
+TEST_CASE("a trainer's steps allocate no memory in steady state") {
+  // Counted by tests/data/prefetcher.cpp for batches and by tests/optim/solver.cpp for steps; here only the growth of
+  // statistics is left, which is bounded by their number.
+  Task const data = task(100);
+  Typed net;
+  Trainer trainer{*net.solver, *data.training, {.epochs = 500, .batch = 10}};
+  trainer.run();
+  CHECK(trainer.statistics().find("training/loss")->values.size() <= 417);
+}
+
+}  // namespace
+}  // namespace coldpress::train
