@@ -107,12 +107,12 @@ TEST_CASE("a checkpoint with statistics or states that do not fit is refused or 
 }
 
 TEST_CASE("changes set fields of a training, checked like a text") {
-  Training const changed = read(", solver = (baseLr = 0.1, momentum = 0.5)",
+  Training const changed = read(", solver = (baseLr = 0.1, weightDecay = 0.5)",
                                 {"solver.baseLr=0.25", "seed=7", "network.layerType.linear.outputSize = 4",
                                  "earlyStopping.patience=2", "solver.solver.adam=(beta1 = 0.5)", "data=\"csv:points\"",
                                  "loss=(name = \"loss\", layerType = (meanSquaredError = void))"});
   CHECK(changed.solver.base_lr == 0.25f);
-  CHECK(changed.solver.momentum == 0.5f);
+  CHECK(changed.solver.weight_decay == 0.5f);
   CHECK(changed.seed == 7);
   CHECK(std::get<Linear>(changed.network.layer_type).output_size == 4);
   CHECK(changed.monitoring.early_stopping == EarlyStopping{.patience = 2});
@@ -136,7 +136,7 @@ TEST_CASE("changes set fields of a training, checked like a text") {
            {"seed=", "change 'seed='"},
            {"seed=x", "'x' is not a value"},
            {"..seed=1", "a name in the path is empty"},
-           {"epochs[0]=1", "must end in a field"},
+           {"network.inputs[0]=1", "'inputs' is not a list with entries"},
            {"epochs[0].x=1", "'epochs' is not a list"},
            {"network.layerType.sequential.layers[0].name=\"x\"", "the config has no 'sequential'"},
            {"network.inputs[x].name=1", "is not NAME[NUMBER]"},
