@@ -58,7 +58,7 @@ class Translation {
       Blob& blob = stored(layer, k, layer, suffix(k));
       if (k == 0 && layer.transpose) transpose(blob);
     }
-    // Before 2015 a matrix was {1, 1, out, in}.
+    // In older files a matrix is {1, 1, out, in}.
     auto const& shape = blobs_.back().shape;
     bool const dense = layer.type == "InnerProduct";
     if (layer.blobs.size() == 1 && shape.size() >= 2 && layer.type != "Embed")

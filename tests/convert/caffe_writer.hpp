@@ -69,7 +69,7 @@ inline std::string layer(Layer const& l) {
   for (auto const& blob : l.blobs) bytes += part(7, blob);
   return part(100, bytes + l.more);
 }
-/// The same before 2015 (V1LayerParameter), field 2.
+/// The same in older files (V1LayerParameter), field 2.
 inline std::string old_layer(Layer const& l) {
   std::string bytes;
   for (auto const& name : l.bottom) bytes += part(2, name);
@@ -78,7 +78,7 @@ inline std::string old_layer(Layer const& l) {
   for (auto const& blob : l.blobs) bytes += part(6, blob);
   return part(2, bytes);
 }
-/// The same before 2014 (V0LayerParameter).
+/// The same in the oldest files (V0LayerParameter).
 inline std::string oldest_layer(Layer const& l) {
   std::string bytes = part(1, l.name) + part(2, l.type == "Convolution" ? "conv" : "innerproduct");
   for (auto const& blob : l.blobs) bytes += part(50, blob);
