@@ -6,7 +6,10 @@
 #include "mean.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 namespace coldpress::convert {
 namespace {
@@ -15,6 +18,9 @@ namespace {
 class Translation {
  public:
   explicit Translation(std::vector<CaffeLayer> const& layers) : layers_(layers), taken_(layers.size()) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      for (std::string const& name : layers[i].bottom) readers_[name].push_back(i);
+    }
     for (std::size_t i = 0; i < layers.size(); ++i) {
       CaffeLayer const& layer = layers[i];
       if (layer.blobs.empty() || taken_[i]) continue;
@@ -42,11 +48,12 @@ class Translation {
                                     .shape = blob.shape,
                                     .read = [blob](std::span<float> values) { blob.read(values); }});
   }
-  /// A weight that Caffe's layer does not have, because it would change nothing.
+  /// A weight that Caffe does without: one of this value would change nothing.
   void constant(CaffeLayer const& layer, std::string suffix, Index size, float value) {
+    std::string const without = value == 0 ? ") without a bias: 0" : ") without a Scale: 1";
     blobs_.push_back({.layer = layer.name,
                       .suffix = std::move(suffix),
-                      .origin = layer.name + " (" + layer.type + ") without it, " + (value == 0 ? "0" : "1"),
+                      .origin = layer.name + " (" + layer.type + without,
                       .shape = {size},
                       .read = [value](std::span<float> values) { std::ranges::fill(values, value); },
                       .implied = true});
@@ -112,17 +119,19 @@ class Translation {
   /// The Scale that is the first to read what the layer writes; null if there is none.
   CaffeLayer const* scale_after(std::size_t number) {
     auto const& top = layers_[number].top;
-    for (std::size_t i = number + 1; !top.empty() && i < layers_.size(); ++i) {
-      CaffeLayer const& next = layers_[i];
-      if (std::ranges::find(next.bottom, top[0]) == next.bottom.end()) continue;
-      taken_[i] = next.type == "Scale" && next.bottom.size() == 1 && !next.blobs.empty();
-      return taken_[i] ? &next : nullptr;
-    }
-    return nullptr;
+    auto const readers = top.empty() ? readers_.end() : readers_.find(top[0]);
+    if (readers == readers_.end()) return nullptr;
+    auto const next = std::ranges::upper_bound(readers->second, number);
+    if (next == readers->second.end()) return nullptr;
+    CaffeLayer const& layer = layers_[*next];
+    if (layer.type != "Scale" || layer.bottom.size() != 1 || layer.blobs.empty()) return nullptr;
+    taken_[*next] = true;
+    return &layer;
   }
 
   std::vector<CaffeLayer> const& layers_;
-  std::vector<bool> taken_;  // layers that another has taken the blobs of
+  std::map<std::string_view, std::vector<std::size_t>> readers_;  // of each value, in order
+  std::vector<bool> taken_;                                       // layers that another has taken the blobs of
   std::vector<Blob> blobs_;
 };
 

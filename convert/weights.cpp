@@ -57,6 +57,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
   }
   Problems problems;
   Assigned assigned(weights.size());
+  std::vector<bool> named(weights.size());  // weights for which the file has something, even if it does not fit
   std::set<std::string> seen;
   for (Blob const& blob : blobs) {
     auto const found = by_name.find(blob.layer + blob.suffix);
@@ -71,6 +72,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
     }
     auto const& [name, weight] = *found;
     auto const expected = persist::extents_of(weights[weight].shape);
+    named[weight] = true;
     if (!seen.insert(name).second) {
       problems.add(described(blob) + " is a second blob for weight '" + printable(name) + "'");
     } else if (without_ones(blob.shape) != without_ones(expected)) {
@@ -81,7 +83,7 @@ Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& w
     }
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!assigned[i].empty()) continue;
+    if (named[i]) continue;
     if (!allow_missing && !weights[i].name.ends_with("-bias")) {
       problems.add("nothing in the file is for weight '" + printable(weights[i].name) + "' " +
                    persist::text(persist::extents_of(weights[i].shape)));

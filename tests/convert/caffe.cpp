@@ -166,7 +166,7 @@ TEST_CASE("everything that does not fit is named, with both shapes, and what is 
         "'ip1 (InnerProduct) blob 0' [4, 36] does not fit weight 'ip1-0', which has shape [5, 36]; "
         "'ip1 (InnerProduct) blob 1' [4] does not fit weight 'ip1-0-bias', which has shape [5]; "
         "'ip2 (Deconvolution) blob 0' [2, 5] has no place in layer 'ip2' of the config; "
-        "nothing in the file is for weight 'ip1-0' [5, 36]; nothing in the file is for weight 'ip2-0' [2, 5]");
+        "nothing in the file is for weight 'ip2-0' [2, 5]");
   CHECK(contains(refused<MismatchError>(lenet_file() + conv1(), lenet()),
                  "'conv1 (Convolution) blob 0' [3, 2, 2, 3] is a second blob for weight 'conv1-0'"));
   std::string many;

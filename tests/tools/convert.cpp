@@ -65,7 +65,7 @@ TEST_CASE("convert puts weights of Caffe into a config, and says where each came
       c.folder.put("other", Case::layer("conv", "Convolution", {{2, 1, 1, 2}}) + Case::layer("fc", "Scale", {{3}}));
   std::string const said =
       output({"convert", other, c.folder / "a.juice", "--from", "caffe", "--config", c.config, "--allow-missing"});
-  CHECK(contains(said, "conv-0-bias from conv (Convolution) without it, 0\n"));
+  CHECK(contains(said, "conv-0-bias from conv (Convolution) without a bias: 0\n"));
   CHECK(contains(said, "note: ip-0 is not in the file and has its initial value\n"));
   CHECK(contains(said, "note: fc (Scale) blob 0 [3] is not used, because the config has no such layer\n"));
 }
@@ -106,8 +106,7 @@ TEST_CASE("convert refuses what does not fit, and leaves the output as it was") 
   CHECK(failure({"convert", other, c.juice, "--config", c.config}) ==
         other +
             ": 'conv (Convolution) blob 0' [3, 1, 1, 2] does not fit weight 'conv-0', which has shape "
-            "[2, 1, 1, 2]; nothing in the file is for weight 'conv-0' [2, 1, 1, 2]; nothing in the file is for "
-            "weight 'ip-0' [1, 4]");
+            "[2, 1, 1, 2]; nothing in the file is for weight 'ip-0' [1, 4]");
   std::string const names = c.folder.put("names.caffemodel", Case::layer("conv\n\x1b[2J", "Convolution", {{3}}));
   CHECK_FALSE(contains(failure({"convert", names, c.juice, "--config", c.config}), "\x1b"));
   CHECK(contains(failure({"convert", c.folder / "none.caffemodel", c.juice, "--config", c.config}), "none.caffemodel"));

@@ -12,9 +12,9 @@ namespace coldpress::convert {
 /// BatchNorm of its name, whose sums are divided by its scale factor, with the weight and the bias of the Scale that
 /// reads its output, or else 1 and 0.
 ///
-/// Throws what fill throws; also MismatchError for a layer of the config that is of another type in the file.
-/// FileError, and FormatError, which names the layer and the blob, if the file is damaged or has more than 2^16 layers,
-/// blobs and names of values; UnsupportedError if the library was built without protobuf.
+/// Throws what fill throws; a layer of another type has no blobs that fit. FileError, and FormatError, which names the
+/// layer and the blob, if the file is damaged or has more than 2^16 layers, blobs and names of values; UnsupportedError
+/// if the library was built without protobuf.
 [[nodiscard]] Conversion read_caffe(std::string const& path, dynamic::LayerConfig config, Options const& options = {});
 
 /// The mean image of a .binaryproto file as {channels, height, width}. Throws FileError, FormatError, DataError if a
