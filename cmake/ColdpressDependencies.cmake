@@ -72,6 +72,20 @@ else()
   endif()
 endif()
 
+# Protobuf is optional, too: without it, Caffe's models cannot be read.
+set(COLDPRESS_HAS_PROTOBUF FALSE)
+if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)
+  message(STATUS "coldpress: coldpress::convert is built without Caffe's files, which need protobuf of this machine")
+else()
+  find_package(Protobuf QUIET)
+  if(TARGET protobuf::libprotobuf-lite AND TARGET protobuf::protoc)
+    set(COLDPRESS_HAS_PROTOBUF TRUE)
+  else()
+    message(STATUS "coldpress: protobuf was not found; coldpress::convert is built without Caffe's files (Debian and \
+Ubuntu: libprotobuf-dev protobuf-compiler)")
+  endif()
+endif()
+
 set(COLDPRESS_HAS_REFERENCE FALSE)
 if(COLDPRESS_HAS_XTENSOR AND COLDPRESS_HAS_XTENSOR_BLAS)
   set(COLDPRESS_HAS_REFERENCE TRUE)

@@ -1,113 +1,27 @@
 #include <coldpress/data/hdf5.hpp>
 
 #include "data/hdf5_opener.hpp"
-#include "data/system.hpp"
+#include "hdf5/library.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <list>
-#include <mutex>
 #include <utility>
-
-#include <hdf5.h>
 
 namespace coldpress::data {
 namespace {
 
+using hdf5::Id, hdf5::Library, hdf5::malformed;
+
 constexpr Index usual_block_bytes = Index{1} << 20, largest_chunk_bytes = Index{64} << 20;
 constexpr std::size_t most_open = 8;
 
-/// Only one thread at a time is in the library, which may be built without locks of its own. The library prints nothing
-/// meanwhile.
-class Library {
- public:
-  Library() : lock_(mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  Library(Library const&) = delete;
-  ~Library() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-
-  /// What the library says about its last failure, at the place where it began.
-  static std::string reason() {
-    std::string text;
-    H5Ewalk2(
-        H5E_DEFAULT, H5E_WALK_UPWARD,
-        [](unsigned, H5E_error2_t const* error, void* to) -> herr_t {
-          auto& found = *static_cast<std::string*>(to);
-          if (found.empty() && error->desc) found = error->desc;
-          return 0;
-        },
-        &text);
-    return text.empty() ? text : ": " + text;
-  }
-
- private:
-  static std::recursive_mutex& mutex() {
-    static std::recursive_mutex only;
-    return only;
-  }
-  std::lock_guard<std::recursive_mutex> lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* data_ = nullptr;
-};
-
-/// An id of the library that is closed in the end.
-class Id {
- public:
-  Id() = default;
-  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Id& operator=(Id&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(close_, other.close_);
-    return *this;
-  }
-  ~Id() {
-    if (id_ < 0) return;
-    Library const library;
-    close_(id_);
-  }
-  hid_t get() const { return id_; }
-  explicit operator bool() const { return id_ >= 0; }
-
- private:
-  hid_t id_ = -1;
-  herr_t (*close_)(hid_t) = nullptr;
-};
-
-[[noreturn]] void malformed(std::string const& sentence) { throw FormatError{sentence}; }
-
-/// A dataset of a file.
-struct Array {
-  std::string name;
-  Id dataset, space;
-  std::vector<hsize_t> extents;
-
-  Array(hid_t file, std::string name_) : name(std::move(name_)) {
-    // Links to other files are not followed.
-    Id const access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
-    H5Pset_elink_cb(
-        access.get(), [](auto...) -> herr_t { return -1; }, nullptr);
-    dataset = {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
-    if (!dataset) malformed("cannot open the dataset '" + name + "'" + Library::reason());
-    Id const plist{H5Dget_create_plist(dataset.get()), H5Pclose};
-    if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0)
-      malformed("the values of '" + name + "' are in other files");
-    Id const type{H5Dget_type(dataset.get()), H5Tclose};
-    auto const kind = H5Tget_class(type.get());
-    if (kind != H5T_INTEGER && kind != H5T_FLOAT) malformed("'" + name + "' holds values that are not numbers");
-    space = {H5Dget_space(dataset.get()), H5Sclose};
-    int const rank = H5Sget_simple_extent_ndims(space.get());
+/// A dataset with samples along its first extent.
+struct Array : hdf5::Dataset {
+  Array(hid_t file, std::string name_) : Dataset(file, std::move(name_)) {
+    std::size_t const rank = extents.size();
     if (rank < 1 || rank > Shape::max_rank + 1)
       malformed("'" + name + "' has " + std::to_string(rank) + " extents, expected 1 to 9, samples first");
-    extents.resize(static_cast<std::size_t>(rank));
-    H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
-    for (hsize_t const extent : extents) {
-      if (extent == 0) malformed("'" + name + "' contains no values");
-      if (extent > hsize_t{1} << 40)
-        malformed("'" + name + "' has an extent of " + std::to_string(extent) + ", expected at most 2^40");
-    }
   }
 
   Index rows() const { return static_cast<Index>(extents[0]); }
@@ -150,18 +64,10 @@ struct File {
   Array samples, targets;
 
   File(std::string const& path, Hdf5Data const& data)
-      : file(open(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
+      : file(hdf5::open_file(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
     if (samples.rows() != targets.rows())
       malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets.name +
                 "' has " + std::to_string(targets.rows()) + " targets");
-  }
-
- private:
-  static Id open(std::string const& path) {
-    open_to_read(path);  // which says why it cannot be read
-    Id file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-    if (!file) malformed("is not an HDF5 file that can be opened" + Library::reason());
-    return file;
   }
 };
 

@@ -28,7 +28,7 @@ std::vector<std::vector<std::string>> const order = {
     {"typed"},
     {"cuda", "dynamic"},
     {"persist"},
-    {"train"},
+    {"convert", "train"},
     {"testing"},
 };
 /// The folder that a header beside the folders belongs to.

@@ -116,6 +116,59 @@ put("dataset", "npy-not-finite", dataset(3, numbers, npy(header("<f4", "(2,)"), 
 put("dataset", "npy-of-10-extents", dataset(3, npy(header("|u1", "(" + "1," * 10 + ")"), b"1"), numbers))
 
 
+# Caffe's messages in protobuf's wire format.
+def varint(value):
+    encoded = b""
+    while value >= 128:
+        encoded, value = encoded + bytes([value & 127 | 128]), value >> 7
+    return encoded + bytes([value])
+
+
+def part(field, content):
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def blob(shape, double=False):
+    count = 1
+    for extent in shape:
+        count *= extent
+    values = struct.pack(f"<{count}{'d' if double else 'f'}", *(i / 4 for i in range(count)))
+    return part(7, part(1, b"".join(map(varint, shape)))) + part(8 if double else 5, values)
+
+
+def legacy_blob(num, channels, height, width):
+    extents = b"".join(varint(i + 1 << 3) + varint(v) for i, v in enumerate((num, channels, height, width)))
+    count = num * channels * height * width
+    return extents + part(5, struct.pack(f"<{count}f", *(i / 4 for i in range(count))))
+
+
+def caffe_layer(name, kind, *blobs, bottom=b"x", top=b"x", more=b""):
+    names = part(1, name) + part(2, kind) + part(3, bottom) + part(4, top)
+    return part(100, names + b"".join(part(7, blob) for blob in blobs) + more)
+
+
+conv = caffe_layer(b"conv", b"Convolution", blob([2, 1, 1, 2]), blob([2]))
+bn = caffe_layer(b"bn", b"BatchNorm", blob([2]), blob([2]), part(7, part(1, b"\x01")) + part(5, struct.pack("<f", 2)))
+scale = caffe_layer(b"scale", b"Scale", blob([2]), blob([2]))
+dense = caffe_layer(b"ip", b"InnerProduct", blob([2, 8]), blob([2], double=True))
+spoilt("caffe", "network", part(1, b"net") + conv + bn + scale + dense)
+put("caffe", "transposed", conv + bn + caffe_layer(b"ip", b"InnerProduct", blob([8, 2]), more=part(117, b"\x30\x01")))
+old = lambda name, kind, *blobs: part(2, part(4, name) + b"\x28" + varint(kind) + b"".join(part(6, b) for b in blobs))
+old_dense = old(b"ip", 14, legacy_blob(1, 1, 2, 8), legacy_blob(1, 1, 1, 2))
+put("caffe", "old", old(b"conv", 4, legacy_blob(2, 1, 1, 2)) + bn + old_dense)
+put("caffe", "oldest", part(2, part(1, part(1, b"ip") + part(2, b"innerproduct") + part(50, legacy_blob(1, 1, 2, 8)))))
+spoilt("caffe", "mean", legacy_blob(1, 2, 1, 2))
+put("caffe", "unpacked", part(7, varint(8) + varint(3)) + b"".join(varint(5 << 3 | 5) + struct.pack("<f", v) for v in (1, 2, 3)))
+put("caffe", "extents-overflow", part(7, part(1, varint(2**40) * 4)) + part(5, bytes(4)))
+put("caffe", "extents-below-0", part(7, part(1, varint(2**64 - 1) * 2)) + part(5, bytes(4)))
+put("caffe", "promise-of-2-32", caffe_layer(b"conv", b"Convolution", varint(5 << 3 | 2) + varint(2**32 - 1)))
+put("caffe", "many-layers", part(100, b"") * 1024)
+put("caffe", "many-blobs", caffe_layer(b"conv", b"Convolution", *[b""] * 512))
+put("caffe", "groups", part(100, part(117, b"\x4b" * 200)))
+put("caffe", "text", b'name: "LeNet"')
+put("caffe", "not-finite", caffe_layer(b"conv", b"Convolution", part(7, part(1, b"\x04")) + part(5, b"\xff\xff\xff\x7f" * 4)))
+
+
 # Networks.
 def capnp(text, root="Layer", packed=True):
     schema = schemas / ("juice.capnp" if root == "Layer" else "coldpress.capnp")

@@ -11,7 +11,8 @@ TEST_CASE("help and version succeed and say something") {
                                                     {"inspect", "--help"},
                                                     {"train", "--help"},
                                                     {"eval", "--help"},
-                                                    {"predict", "--help"}}) {
+                                                    {"predict", "--help"},
+                                                    {"convert", "--help"}}) {
     CHECK(contains(output(arguments), "Usage: coldpress"));
   }
   for (char const* command : {"inspect", "train", "eval", "predict"}) CHECK(contains(output({"--help"}), command));

@@ -1,0 +1,138 @@
+#include <coldpress/convert/weights.hpp>
+
+#include <coldpress/core/finite.hpp>
+#include <coldpress/persist/network.hpp>
+
+#include "weights.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace coldpress::convert {
+namespace {
+
+using persist::printable;
+
+/// A list of sentences for one error, which stays readable if a file has nothing in common with a config.
+class Problems {
+ public:
+  void add(std::string const& problem) {
+    if (++count_ <= most) text_ += (count_ > 1 ? "; " : "") + problem;
+  }
+  void raise() const {
+    if (count_ == 0) return;
+    throw MismatchError{text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "")};
+  }
+
+ private:
+  static constexpr std::size_t most = 20;
+  std::size_t count_ = 0;
+  std::string text_;
+};
+
+/// Extents of 1 change no order.
+std::vector<Index> without_ones(std::vector<Index> shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
+std::string described(Blob const& blob) { return "'" + printable(blob.origin) + "' " + persist::text(blob.shape); }
+
+using Weight = dynamic::Executable::Weight;
+
+/// The blobs of each weight: several if layers share it.
+using Assigned = std::vector<std::vector<Blob const*>>;
+
+Assigned assign(dynamic::LayerConfig const& config, std::vector<Weight> const& weights, std::vector<Blob> const& blobs,
+                bool allow_missing, Conversion& conversion) {
+  std::set<std::string> layers;
+  persist::for_each_layer(config, [&](dynamic::LayerConfig const& layer) { layers.insert(layer.name); });
+  std::map<std::string, std::size_t> by_name;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    by_name.emplace(weights[i].name, i);
+    for (std::string const& alias : weights[i].aliases) by_name.emplace(alias, i);
+    layers.insert(weights[i].layers.begin(), weights[i].layers.end());
+  }
+  Problems problems;
+  Assigned assigned(weights.size());
+  std::vector<bool> named(weights.size());  // weights for which the file has something, even if it does not fit
+  std::set<std::string> seen;
+  for (Blob const& blob : blobs) {
+    auto const found = by_name.find(blob.layer + blob.suffix);
+    if (blob.implied && found == by_name.end()) continue;
+    if (!layers.contains(blob.layer)) {
+      conversion.unused.push_back(printable(blob.origin) + " " + persist::text(blob.shape));
+      continue;
+    }
+    if (found == by_name.end()) {
+      problems.add(described(blob) + " has no place in layer '" + printable(blob.layer) + "' of the config");
+      continue;
+    }
+    auto const& [name, weight] = *found;
+    auto const expected = persist::extents_of(weights[weight].shape);
+    named[weight] = true;
+    if (!seen.insert(name).second) {
+      problems.add(described(blob) + " is a second blob for weight '" + printable(name) + "'");
+    } else if (without_ones(blob.shape) != without_ones(expected)) {
+      problems.add(described(blob) + " does not fit weight '" + printable(name) + "', which has shape " +
+                   persist::text(expected));
+    } else {
+      assigned[weight].push_back(&blob);
+    }
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (named[i]) continue;
+    if (!allow_missing && !weights[i].name.ends_with("-bias")) {
+      problems.add("nothing in the file is for weight '" + printable(weights[i].name) + "' " +
+                   persist::text(persist::extents_of(weights[i].shape)));
+    }
+    conversion.initialised.push_back(weights[i].name);
+  }
+  problems.raise();
+  return assigned;
+}
+
+std::vector<float> values_of(Blob const& blob, Index size) {
+  std::vector<float> values(static_cast<std::size_t>(size));
+  blob.read(values);
+  if (Index const bad = first_not_finite<float>(values); bad >= 0) {
+    throw DataError{"'" + printable(blob.origin) + "': value " + std::to_string(bad) +
+                    " is infinite, NaN or beyond the range of a float"};
+  }
+  return values;
+}
+
+}  // namespace
+
+Conversion fill(dynamic::LayerConfig config, std::vector<Blob> const& blobs, Options const& options) {
+  Conversion conversion;
+  auto const weights = dynamic::weights_of(config, options.input);
+  auto const assigned = assign(config, weights, blobs, options.allow_missing, conversion);
+  dynamic::Backend const cpu{"cpu"};
+  auto const zero = [](auto const&) { return std::vector<dynamic::Values>{}; };
+  dynamic::Layer const layer =
+      conversion.initialised.empty()
+          ? dynamic::Layer::from_config(cpu, std::move(config), options.input, options.seed, zero)
+          : dynamic::Layer::from_config(cpu, std::move(config), options.input, options.seed);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::vector<float> first;
+    for (Blob const* const blob : assigned[i]) {
+      auto values = values_of(*blob, weights[i].shape.size());
+      conversion.filled.emplace_back(blob->layer + blob->suffix, printable(blob->origin));
+      if (first.empty()) {
+        layer.executable().write(dynamic::Executable::data, static_cast<int>(i), values);
+        first = std::move(values);
+      } else if (values != first) {
+        throw MismatchError{"'" + printable(blob->origin) + "' is shared with '" +
+                            printable(assigned[i].front()->origin) + "', but has other values"};
+      }
+    }
+  }
+  layer.weights_changed();
+  conversion.model = persist::model_of(layer);
+  return conversion;
+}
+
+}  // namespace coldpress::convert

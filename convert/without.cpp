@@ -1,0 +1,25 @@
+// What the component does where a library that it needs was not found when it was built.
+#include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/mocha.hpp>
+
+namespace coldpress::convert {
+namespace {
+
+[[noreturn, maybe_unused]] void refuse(std::string const& files, std::string const& library) {
+  throw UnsupportedError{files + " need " + library + ", without which coldpress::convert was built"};
+}
+
+}  // namespace
+
+#ifndef COLDPRESS_CONVERT_MOCHA
+Conversion read_mocha(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Mocha's files", "HDF5"); }
+void write_mocha(std::string const&, persist::Model const&) { refuse("Mocha's files", "HDF5"); }
+data::NpyArray read_mocha_mean(std::string const&) { refuse("Mocha's files", "HDF5"); }
+#endif
+
+#ifndef COLDPRESS_CONVERT_CAFFE
+Conversion read_caffe(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Caffe's files", "protobuf"); }
+data::NpyArray read_caffe_mean(std::string const&) { refuse("Caffe's files", "protobuf"); }
+#endif
+
+}  // namespace coldpress::convert

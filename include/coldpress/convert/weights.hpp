@@ -1,0 +1,49 @@
+// Weights of other frameworks' files, put into a config's network. Link coldpress::convert.
+#pragma once
+
+#include <coldpress/persist/model.hpp>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coldpress::convert {
+
+/// Values of a file for one weight of a layer.
+struct Blob {
+  std::string layer;         // the layer's name in the file, which is looked up in the config
+  std::string suffix;        // which weight of the layer it is, as in our files: "-0", "-0-bias", "-0-mean"
+  std::string origin;        // what the file calls it, for messages: "conv1___filter"
+  std::vector<Index> shape;  // row-major, without the batch; none for a single number
+  std::function<void(std::span<float>)> read;  // writes all values; called once, after everything was checked
+  bool implied =
+      false;  // not in the file, but what its format means without it: ignored if the config has no such weight
+};
+
+struct Options {
+  std::optional<Shape> input = {};  // the shape of one sample, if the config declares none
+  bool allow_missing = false;       // weights that the file lacks keep their initial values
+  std::uint64_t seed = 0;           // of the initial values
+};
+
+/// A network that is complete, and how its weights came about.
+struct Conversion {
+  persist::Model model;
+  std::vector<std::pair<std::string, std::string>> filled = {};  // each weight and its origin in the file
+  std::vector<std::string> initialised = {};                     // weights that the file lacks
+  std::vector<std::string> unused = {};  // blobs of layers that the config does not have, with their shapes
+};
+
+/// The config's network with the weights of the blobs, which are matched by layer and suffix. Shapes are compared
+/// without extents of 1, which change no order. A bias that is missing has its initial value.
+///
+/// Throws MismatchError, which names everything that does not fit with the shapes of both sides: a blob of another
+/// shape, a blob of a layer that has no such weight, a blob that is there twice, a weight other than a bias that is
+/// missing, and a weight that layers share but that has other values in each. Throws DataError for a value that is not
+/// finite, and what Layer::from_config throws for a wrong config. No value is read before all shapes fit.
+[[nodiscard]] Conversion fill(dynamic::LayerConfig config, std::vector<Blob> const& blobs, Options const& options = {});
+
+}  // namespace coldpress::convert

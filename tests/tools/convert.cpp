@@ -1,0 +1,126 @@
+#include "convert/caffe_writer.hpp"
+#include "tools/command.hpp"
+
+#include <coldpress/data/npy.hpp>
+#include <coldpress/persist.hpp>
+
+namespace coldpress::command {
+namespace {
+
+/// A config with a convolution and a dense layer, and a .caffemodel for it.
+struct Case {
+  TemporaryFolder folder;
+  std::string config = folder.put("net.capnp.txt", R"((network = (name = "net", layerType = (sequential = (
+    inputs = [(name = "data", sampleShape = [1, 2, 2])], layers = [
+    (name = "conv", layerType = (convolution = (numOutput = 2, filterShape = [1, 2], stride = [1], padding = [0],
+                                                hasBias = true))),
+    (name = "ip", layerType = (linear = (outputSize = 1)))])))))");
+  std::string caffe = folder.put(
+      "net.caffemodel", layer("conv", "Convolution", {{2, 1, 1, 2}, {2}}) + layer("ip", "InnerProduct", {{1, 4}, {1}}));
+  std::string juice = folder / "net.juice";
+
+  static std::string layer(std::string const& name, std::string const& type,
+                           std::vector<std::vector<std::int64_t>> const& shapes) {
+    std::vector<std::string> blobs;
+    for (auto const& shape : shapes) {
+      std::vector<float> values;
+      std::int64_t size = 1;
+      for (auto const extent : shape) size *= extent;
+      for (std::int64_t i = 0; i < size; ++i) values.push_back(static_cast<float>(i + 1));
+      blobs.push_back(caffe_writer::blob(shape, values));
+    }
+    return caffe_writer::layer({name, type, {"data"}, {name}, blobs});
+  }
+};
+
+/// Whether the command was built with what files of this name need.
+bool reads(std::string const& library) {
+  bool const caffe = library == "protobuf";
+  std::string const file = caffe ? "missing.binaryproto" : "missing.hdf5";
+  bool const has = !contains(run({"convert", file, "mean.npy"}).err, "without which coldpress::convert was built");
+  if (!has) WARN("skipped: the command was built without " << library);
+  return has;
+}
+
+std::string bad_use(std::vector<std::string> arguments) {
+  Result const result = run(std::move(arguments));
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  return result.err;
+}
+
+TEST_CASE("convert puts weights of Caffe into a config, and says where each came from") {
+  if (!has_command() || !reads("protobuf")) return;
+  Case const c;
+  CHECK(output({"convert", c.caffe, "--config", c.config, "-o", c.juice}) ==
+        "conv-0 from conv (Convolution) blob 0\nconv-0-bias from conv (Convolution) blob 1\n"
+        "ip-0 from ip (InnerProduct) blob 0\nip-0-bias from ip (InnerProduct) blob 1\n" +
+            c.juice + ": 11 parameters\n");
+  persist::Model const model = persist::read_model(c.juice);
+  CHECK(model.checksummed);
+  CHECK(model.config == persist::read_training(c.config).network);
+  CHECK(model.weights[2].values == std::vector<float>{1, 2, 3, 4});
+
+  std::string const other =
+      c.folder.put("other", Case::layer("conv", "Convolution", {{2, 1, 1, 2}}) + Case::layer("fc", "Scale", {{3}}));
+  std::string const said =
+      output({"convert", other, c.folder / "a.juice", "--from", "caffe", "--config", c.config, "--allow-missing"});
+  CHECK(contains(said, "conv-0-bias from conv (Convolution) without a bias: 0\n"));
+  CHECK(contains(said, "note: ip-0 is not in the file and has its initial value\n"));
+  CHECK(contains(said, "note: fc (Scale) blob 0 [3] is not used, because the config has no such layer\n"));
+}
+
+TEST_CASE("convert writes Mocha's weights, and reads them again") {
+  if (!has_command() || !reads("protobuf") || !reads("HDF5")) return;
+  Case const c;
+  output({"convert", c.caffe, "--config", c.config, "-o", c.juice});
+  std::string const mocha = c.folder / "net.hdf5", again = c.folder / "again.juice";
+  CHECK(output({"convert", c.juice, mocha}) == mocha + ": 11 parameters\n");
+  CHECK(contains(output({"convert", mocha, again, "--config", c.config}), "conv-0 from conv___filter\n"));
+  CHECK(content(again) == content(c.juice));
+  // The same with the formats named.
+  std::string const plain = c.folder / "weights", named = c.folder / "named";
+  output({"convert", "--from", "juice", "--to", "mocha", c.juice, plain});
+  output({"convert", "--from", "mocha", "--to", "juice", plain, named, "--config", c.config});
+  CHECK(content(named) == content(c.juice));
+}
+
+TEST_CASE("convert turns a mean file of Caffe into an array of NumPy") {
+  if (!has_command() || !reads("protobuf")) return;
+  TemporaryFolder const folder;
+  std::vector<float> const values{1, 2, 3, 4, 5, 6};
+  std::string const mean =
+      folder.put("mean.binaryproto", caffe_writer::blob({1, 3, 1, 2}, values, caffe_writer::Style::legacy_shape));
+  std::string const npy = folder / "mean.npy";
+  CHECK(output({"convert", mean, npy}) == npy + ": values of shape {3, 1, 2}\n");
+  auto const array = data::read_npy(npy);
+  CHECK(array.extents == std::vector<Index>{3, 1, 2});
+  CHECK(array.values == values);
+}
+
+TEST_CASE("convert refuses what does not fit, and leaves the output as it was") {
+  if (!has_command() || !reads("protobuf")) return;
+  Case const c;
+  c.folder.put("net.juice", "mine");
+  std::string const other = c.folder.put("other.caffemodel", Case::layer("conv", "Convolution", {{3, 1, 1, 2}, {2}}));
+  CHECK(failure({"convert", other, c.juice, "--config", c.config}) ==
+        other +
+            ": 'conv (Convolution) blob 0' [3, 1, 1, 2] does not fit weight 'conv-0', which has shape "
+            "[2, 1, 1, 2]; nothing in the file is for weight 'ip-0' [1, 4]");
+  std::string const names = c.folder.put("names.caffemodel", Case::layer("conv\n\x1b[2J", "Convolution", {{3}}));
+  CHECK_FALSE(contains(failure({"convert", names, c.juice, "--config", c.config}), "\x1b"));
+  CHECK(contains(failure({"convert", c.folder / "none.caffemodel", c.juice, "--config", c.config}), "none.caffemodel"));
+  CHECK(contains(failure({"convert", c.caffe, c.juice, "--config", c.caffe}), c.caffe + ": "));
+  CHECK(contains(bad_use({"convert", c.caffe, c.juice}), "--config is required"));
+  CHECK(contains(bad_use({"convert", c.caffe, c.folder / "a.txt"}), "--to: is required"));
+  CHECK(contains(bad_use({"convert", c.folder / "a.txt", c.juice}), "--from: is required"));
+  CHECK(contains(bad_use({"convert", c.juice, c.folder / "a.npy"}), "--to: is npy, to which files of juice cannot"));
+  CHECK(
+      contains(bad_use({"convert", c.juice, c.folder / "a.juice", "--config", c.config}), "--config: is for formats"));
+  CHECK(contains(bad_use({"convert", c.caffe, c.config, "--config", c.config, "--to", "juice"}), "would overwrite"));
+  CHECK(contains(bad_use({"convert", c.caffe, c.juice, "--to", "caffe", "--config", c.config}), "--to"));
+  CHECK(content(c.juice) == "mine");
+}
+
+}  // namespace
+}  // namespace coldpress::command

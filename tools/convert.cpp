@@ -1,0 +1,176 @@
+// coldpress convert: reads networks and arrays of other frameworks, and writes them.
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "print.hpp"
+#include "writable.hpp"
+
+#include <coldpress/convert/caffe.hpp>
+#include <coldpress/convert/mocha.hpp>
+#include <coldpress/persist.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace coldpress::command {
+namespace {
+
+using convert::Conversion;
+
+/// A kind of file. An empty function is something that the format does not have.
+struct Format {
+  std::string name;
+  std::vector<std::string> endings;
+  bool weights_only = false;  // networks are read into a config
+  std::function<Conversion(std::string const&, dynamic::LayerConfig, convert::Options const&)> read_network = {};
+  std::function<void(std::string const&, persist::Model const&)> write_network = {};
+  std::function<data::NpyArray(std::string const&)> read_array = {};
+  std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
+};
+
+std::vector<Format> formats() {
+  return {{.name = "juice",
+           .endings = {".juice"},
+           .read_network = [](std::string const& path, dynamic::LayerConfig const&,
+                              convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
+           .write_network = persist::write_model},
+          {.name = "mocha",
+           .endings = {".hdf5", ".h5"},
+           .weights_only = true,
+           .read_network = convert::read_mocha,
+           .write_network = convert::write_mocha,
+           .read_array = convert::read_mocha_mean},
+          {.name = "caffe",
+           .endings = {".caffemodel", ".binaryproto"},
+           .weights_only = true,
+           .read_network = convert::read_caffe,
+           .read_array = convert::read_caffe_mean},
+          {.name = "npy", .endings = {".npy"}, .write_array = [](std::string const& path, data::NpyArray const& array) {
+             data::write_npy(path, array.extents, array.values);
+           }}};
+}
+
+/// The names of the formats for which `has` holds.
+std::vector<std::string> names(std::function<bool(Format const&)> const& has) {
+  std::vector<std::string> all;
+  for (Format const& format : formats()) {
+    if (has(format)) all.push_back(format.name);
+  }
+  return all;
+}
+bool can_be_read(Format const& format) { return format.read_network || format.read_array; }
+bool can_be_written(Format const& format) { return format.write_network || format.write_array; }
+
+/// The format of that name, or that of the file's ending if there is no name.
+Format format_of(std::string const& option, std::string const& name, std::string const& path) {
+  for (Format& format : formats()) {
+    auto const ends = [&](std::string const& ending) { return path.ends_with(ending); };
+    if (name.empty() ? std::ranges::any_of(format.endings, ends) : format.name == name) return format;
+  }
+  throw CLI::ValidationError(
+      option, "is required, because the ending of '" + persist::printable(path) + "' is that of no known format");
+}
+
+struct ConvertOptions {
+  std::string input, output, from, to, config;
+  std::vector<Index> sample;
+  convert::Options options;
+};
+
+void report(Conversion const& conversion, std::string const& output) {
+  std::string text;
+  for (auto const& [weight, origin] : conversion.filled) text += weight + " from " + origin + "\n";
+  for (std::string const& weight : conversion.initialised)
+    text += "note: " + weight + " is not in the file and has its initial value\n";
+  for (std::string const& blob : conversion.unused)
+    text += "note: " + blob + " is not used, because the config has no such layer\n";
+  show(text + output + ": " + std::to_string(count(conversion.model.weights)) + " parameters");
+}
+
+void convert_network(Format const& from, Format const& to, ConvertOptions const& options) {
+  if (from.weights_only && options.config.empty()) throw CLI::RequiredError("--config");
+  if (!from.weights_only && !options.config.empty())
+    throw CLI::ValidationError("--config", "is for formats that have only weights, and " + from.name + " has networks");
+  auto config = options.config.empty() ? dynamic::LayerConfig{"", dynamic::SequentialConfig{}}
+                                       : persist::read_training(options.config).network;
+  convert::Options how = options.options;
+  if (!options.sample.empty()) {
+    how.input.emplace();
+    std::copy(options.sample.begin(), options.sample.end(), how.input->extents);
+  }
+  Conversion const conversion = from.read_network(options.input, std::move(config), how);
+  to.write_network(options.output, conversion.model);
+  report(conversion, options.output);
+}
+
+void convert_array(Format const& from, Format const& to, ConvertOptions const& options) {
+  data::NpyArray const array = from.read_array(options.input);
+  to.write_array(options.output, array);
+  std::string shape;
+  for (Index const extent : array.extents) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  show(options.output + ": values of shape {" + shape + "}");
+}
+
+void convert_file(ConvertOptions const& options) {
+  Format const from = format_of("--from", options.from, options.input);
+  Format const to = format_of("--to", options.to, options.output);
+  Files files;
+  files.reads("INPUT", options.input);
+  files.reads("--config", options.config);
+  files.writes("OUTPUT", options.output);
+  files.check_writable();
+  if (from.read_network && to.write_network) return convert_network(from, to, options);
+  if (from.read_array && to.write_array) return convert_array(from, to, options);
+  throw CLI::ValidationError("--to", "is " + to.name + ", to which files of " + from.name + " cannot be converted");
+}
+
+std::string explanation() {
+  std::string text = "Formats, and the endings by which they are known:\n";
+  for (Format const& format : formats()) {
+    text += "  " + format.name + ":";
+    for (std::string const& ending : format.endings) text += " " + ending;
+    std::vector<std::string> can;
+    if (format.read_network) can.push_back(format.weights_only ? "reads weights into a config" : "reads networks");
+    if (format.write_network) can.push_back(format.weights_only ? "writes weights" : "writes networks");
+    if (format.read_array) can.push_back("reads a mean image");
+    if (format.write_array) can.push_back("writes a mean image");
+    text += " (" + joined(can) + ")\n";
+  }
+  return text +
+         "\nExamples:\n"
+         "  coldpress convert lenet.caffemodel --config lenet.capnp.txt -o lenet.juice\n"
+         "  coldpress convert lenet.juice lenet.hdf5\n"
+         "  coldpress convert mean.binaryproto mean.npy\n";
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto const options = std::make_shared<ConvertOptions>();
+  auto* const command = app.add_subcommand(
+      "convert", "Reads weights of Mocha and Caffe into the network of a config, and writes those of Mocha");
+  command->footer(explanation);
+  command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
+  command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
+  auto const add_format = [&](char const* option, std::string& chosen, char const* help, auto const& has) {
+    command->add_option(option, chosen, std::string{help} + joined(names(has)))
+        ->type_name(name)
+        ->check(one_of(names(has)));
+  };
+  add_format("--from", options->from, "The format of INPUT, if its ending does not say it: ", can_be_read);
+  add_format("--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
+  command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
+  command->add_option("--input", options->sample, "Extents of one sample, if the config declares none")
+      ->type_name(number)
+      ->check(at_least_1())
+      ->expected(1, Shape::max_rank);
+  command->add_flag("--allow-missing", options->options.allow_missing,
+                    "Weights that the file lacks have their initial values, not only biases");
+  command->add_option("--seed", options->options.seed, "Seed of these initial values")
+      ->type_name(number)
+      ->check(not_negative())
+      ->capture_default_str();
+  command->callback([options] { convert_file(*options); });
+}
+
+}  // namespace coldpress::command
