@@ -13,8 +13,9 @@ set -euo pipefail
 packages=(g++ cmake ninja-build ccache git pkg-config
   libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
-# Without these, tests report that they are skipped; without HDF5, coldpress::hdf5 is left out.
-optional=(time valgrind libhdf5-dev python3-h5py)
+# Without these, tests report that they are skipped; without HDF5, coldpress::hdf5 is left out, and without libpng or
+# libjpeg, coldpress::images.
+optional=(time valgrind libhdf5-dev python3-h5py libpng-dev libjpeg-dev python3-pil)
 
 cuobjdump=0
 for argument in "$@"; do

@@ -1,80 +1,19 @@
 #include <coldpress/data/hdf5.hpp>
 
-#include "data/hdf5_opener.hpp"
+#include "data/components.hpp"
 #include "data/system.hpp"
+#include "hdf5/library.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <list>
-#include <mutex>
 #include <utility>
-
-#include <hdf5.h>
 
 namespace coldpress::data {
 namespace {
 
 constexpr Index usual_block_bytes = Index{1} << 20, largest_chunk_bytes = Index{64} << 20;
 constexpr std::size_t most_open = 8;
-
-/// Only one thread at a time is in the library, which may be built without locks of its own. The library prints nothing
-/// meanwhile.
-class Library {
- public:
-  Library() : lock_(mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  Library(Library const&) = delete;
-  ~Library() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-
-  /// What the library says about its last failure, at the place where it began.
-  static std::string reason() {
-    std::string text;
-    H5Ewalk2(
-        H5E_DEFAULT, H5E_WALK_UPWARD,
-        [](unsigned, H5E_error2_t const* error, void* to) -> herr_t {
-          auto& found = *static_cast<std::string*>(to);
-          if (found.empty() && error->desc) found = error->desc;
-          return 0;
-        },
-        &text);
-    return text.empty() ? text : ": " + text;
-  }
-
- private:
-  static std::recursive_mutex& mutex() {
-    static std::recursive_mutex only;
-    return only;
-  }
-  std::lock_guard<std::recursive_mutex> lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* data_ = nullptr;
-};
-
-/// An id of the library that is closed in the end.
-class Id {
- public:
-  Id() = default;
-  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Id& operator=(Id&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(close_, other.close_);
-    return *this;
-  }
-  ~Id() {
-    if (id_ < 0) return;
-    Library const library;
-    close_(id_);
-  }
-  hid_t get() const { return id_; }
-  explicit operator bool() const { return id_ >= 0; }
-
- private:
-  hid_t id_ = -1;
-  herr_t (*close_)(hid_t) = nullptr;
-};
 
 [[noreturn]] void malformed(std::string const& sentence) { throw FormatError{sentence}; }
 
@@ -258,7 +197,7 @@ std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
   return std::make_unique<Hdf5Source>(std::move(layout));
 }
 
-/// Registers the format before main(). The linker keeps this file because coldpress::hdf5 asks for this name.
-extern "C" __attribute__((constructor(101))) void coldpress_hdf5_format() { hdf5_opener() = open_hdf5; }
+/// Makes the component known before main(). The linker keeps this file because coldpress::hdf5 asks for this name.
+extern "C" __attribute__((constructor(101))) void coldpress_hdf5_format() { components().open_hdf5 = open_hdf5; }
 
 }  // namespace coldpress::data
