@@ -94,7 +94,7 @@ struct Inspection {
 /// What a source has left out, as at most ten lines.
 std::string skipped(std::vector<std::string> const& sentences) {
   constexpr std::size_t shown = 10;
-  std::string text = std::to_string(sentences.size()) + " broken samples were skipped:\n";
+  std::string text = "broken samples that were skipped: " + std::to_string(sentences.size()) + "\n";
   for (std::string const& sentence : std::span{sentences}.first(std::min(shown, sentences.size())))
     text += "  " + sentence + "\n";
   return text + (sentences.size() > shown ? "  ...\n" : "");

@@ -211,7 +211,8 @@ std::string AtomicFile::temporary() const {
 }
 
 void AtomicFile::commit() {
-  State& s = *state_;
+  auto const last = std::move(state_);  // in any case the file is closed, and what has no name removed
+  State& s = *last;
   s.temporary.sync();
   s.temporary.rename_to(s.target.name);
   // The new content is in place now. Some file systems have nothing to sync in a folder and return EINVAL.

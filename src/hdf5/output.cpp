@@ -1,16 +1,19 @@
 #include <coldpress/data/output.hpp>
 
 #include "data/components.hpp"
+#include "data/system.hpp"
 #include "hdf5/library.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
 
 #include <algorithm>
 
+#include <sys/mman.h>
+
 namespace coldpress::data {
 namespace {
 
-constexpr Index chunk_bytes = Index{1} << 18;  // four of them fit into the library's cache
+constexpr Index chunk_bytes = Index{1} << 16;  // the last one is written whole
 
 class Hdf5Output final : public Output {
  public:
@@ -33,8 +36,21 @@ class Hdf5Output final : public Output {
                   H5Dclose};
     if (!dataset_) failed();
   }
+  ~Hdf5Output() override {
+    if (file_) abandon();
+  }
 
  private:
+  /// What the library has not written yet is of no use, and on a full disk it could not close the file: until the
+  /// program ends, the file would keep its space. So the library writes the rest into memory.
+  void abandon() const {
+    Library const library;
+    void* handle = nullptr;
+    Descriptor const memory{::memfd_create("abandoned", MFD_CLOEXEC)};
+    if (memory && H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) >= 0)
+      ::dup2(memory.number(), *static_cast<int*>(handle));
+  }
+
   [[noreturn]] void failed() const {
     FileError error{"cannot write" + Library::reason()};
     error.in_file(path_);

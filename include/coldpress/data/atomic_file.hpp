@@ -31,6 +31,7 @@ class AtomicFile {
   void write_at(std::uint64_t offset, std::span<std::byte const> bytes);
   /// The temporary file, for a library that writes to a path.
   std::string temporary() const;
+  /// The last call, even if it throws.
   void commit();
 
  private:
