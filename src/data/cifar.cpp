@@ -118,9 +118,8 @@ Opened open_cifar(Cifar kind, Part part, Request const& request) {
   for (char const* const name : part == Part::training ? layout.training : layout.test) {
     PositionedFile file{(fs::path{request.paths[0]} / name).string()};
     if (file.size() == 0 || file.size() % record != 0)
-      fail_in<FormatError>(file.path(), "has " + std::to_string(file.size()) +
-                                            " bytes, expected a multiple of the " + std::to_string(record) +
-                                            " bytes of a picture with its label");
+      fail_in<FormatError>(file.path(), "has " + std::to_string(file.size()) + " bytes, expected a multiple of the " +
+                                            std::to_string(record) + " bytes of a picture with its label");
     starts.push_back(starts.back() + static_cast<Index>(file.size() / record));
     files.push_back(std::move(file));
   }

@@ -21,8 +21,9 @@ Opened open_image_folder(Request const& request) {
   if (!components().open_images)
     throw UnsupportedError{"this program reads no pictures: it was built without coldpress::images"};
   auto const& options = request.options;
-  ImageFolder images{request.paths[0], options.count("width"), options.count("height"), 3, options.flag("skip", false),
-                     options.list("classes")};
+  ImageFolder images{
+      request.paths[0],       options.count("width"), options.count("height"), 3, options.flag("skip", false),
+      options.list("classes")};
   if (options.has("channels")) images.channels = options.count("channels");
   return components().open_images(std::move(images));
 }

@@ -34,7 +34,8 @@ inline std::string list(std::span<Index const> extents) {
 /// says where in the file the array is. Throws FormatError for an array that is none of samples.
 inline Shape sample_shape(std::span<Index const> extents, std::string const& file, std::string const& place = {}) {
   if (extents.empty() || extents.size() > Shape::max_rank + 1)
-    fail_in<FormatError>(file, place + "has " + std::to_string(extents.size()) + " extents, expected 1 to 9, samples first");
+    fail_in<FormatError>(file,
+                         place + "has " + std::to_string(extents.size()) + " extents, expected 1 to 9, samples first");
   if (std::ranges::count(extents, 0) > 0) fail_in<FormatError>(file, place + "contains no values");
   Shape shape{};
   shape.extents[0] = 1;

@@ -176,8 +176,8 @@ Opener opener_of(std::string const& path) {
 void Output::append(std::span<float const> values) {
   auto const columns = static_cast<std::size_t>(row_.size());
   if (columns == 0 || values.size() % columns != 0)
-    throw ShapeError{std::to_string(values.size()) + " values are appended to an output of rows of " +
-                     to_string(row_) + ", expected whole rows"};
+    throw ShapeError{std::to_string(values.size()) + " values are appended to an output of rows of " + to_string(row_) +
+                     ", expected whole rows"};
   write(values);
   rows_ += static_cast<Index>(values.size() / columns);
 }

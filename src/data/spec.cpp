@@ -34,12 +34,23 @@ Opened open_npz_file(Request const& request) {
 
 template <Part part>
 Format mnist(std::string_view name, std::string_view description) {
-  return {name, "DIR", 1, 1, description, {}, [](auto const& paths) { return mnist_files(part, paths[0]); },
+  return {name,
+          "DIR",
+          1,
+          1,
+          description,
+          {},
+          [](auto const& paths) { return mnist_files(part, paths[0]); },
           [](Request const& request) { return open_mnist(part, request); }};
 }
 template <Cifar kind, Part part>
 Format cifar(std::string_view name, std::string_view description, std::vector<SpecHelp::Option> options = {}) {
-  return {name, "DIR", 1, 1, description, std::move(options),
+  return {name,
+          "DIR",
+          1,
+          1,
+          description,
+          std::move(options),
           [](auto const& paths) { return cifar_files(kind, part, paths[0]); },
           [](Request const& request) { return open_cifar(kind, part, request); }};
 }
@@ -50,8 +61,9 @@ std::span<Format const> formats() {
   constexpr std::size_t any = ~std::size_t{0};
   static SpecHelp::Option const coarse{"labels", "fine (100 classes) or coarse (20 classes); default: fine"};
   static SpecHelp::Option const classes{
-      "classes", "the names of the classes in the order of their numbers, separated by commas; default: those found, "
-                 "sorted by bytes"};
+      "classes",
+      "the names of the classes in the order of their numbers, separated by commas; default: those found, "
+      "sorted by bytes"};
   static Format const all[] = {
       mnist<training>("mnist", "the training set of IDX files in DIR, plain or .gz: pixels in [0, 1], class as target"),
       mnist<test>("mnist-test", "the test set beside it"),

@@ -20,7 +20,8 @@ class Bytes {
   std::uint64_t number(std::uint64_t at, int width) const {
     std::uint64_t value = 0;
     for (int i = width - 1; i >= 0; --i)
-      value = value << 8 | std::to_integer<std::uint64_t>(bytes_[static_cast<std::size_t>(at) + static_cast<std::size_t>(i)]);
+      value = value << 8 |
+              std::to_integer<std::uint64_t>(bytes_[static_cast<std::size_t>(at) + static_cast<std::size_t>(i)]);
     return value;
   }
   std::uint32_t mark(std::uint64_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
@@ -51,7 +52,8 @@ class ZipFile {
       std::string const called = directory.part(at + directory_size, name).text();
       if (called == wanted) {
         if (found) malformed("has two members called " + printable(wanted));
-        found = described(called, directory.part(at, directory_size), directory.part(at + directory_size + name, extra));
+        found =
+            described(called, directory.part(at, directory_size), directory.part(at + directory_size + name, extra));
       } else if (names.size() < 200) {
         names += (names.empty() ? "" : ", ") + printable(called);
       }

@@ -76,9 +76,7 @@ class Decoder {
     jpeg_error_mgr base;  // the first member, at whose address the library knows all
     std::jmp_buf back;
   };
-  [[noreturn]] static void stop(j_common_ptr info) {
-    std::longjmp(reinterpret_cast<Errors*>(info->err)->back, 1);
-  }
+  [[noreturn]] static void stop(j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->back, 1); }
   /// Warnings about files that are decoded as they were meant.
   static bool is_harmless(int code) {
     return code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR ||

@@ -8,9 +8,8 @@ namespace {
 
 void decode(std::span<std::byte const> bytes, Picture& picture, bool pixels) {
   auto const begins = [&](std::initializer_list<int> with) {
-    return bytes.size() >= with.size() && std::equal(with.begin(), with.end(), bytes.begin(), [](int a, std::byte b) {
-             return a == std::to_integer<int>(b);
-           });
+    return bytes.size() >= with.size() && std::equal(with.begin(), with.end(), bytes.begin(),
+                                                     [](int a, std::byte b) { return a == std::to_integer<int>(b); });
   };
   if (begins({0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'})) return decode_png(bytes, picture, pixels);
   if (begins({0xff, 0xd8})) return decode_jpeg(bytes, picture, pixels);
@@ -69,9 +68,8 @@ void Sampler::sample(Picture const& picture, float* values) {
     std::uint8_t const* pixel = picture.values.data();
     for (Index i = 0; i < size; ++i, pixel += 3) {
       // Grey is the luma of ITU-R BT.601.
-      plane[i] = channels_ == 3
-                     ? static_cast<float>(pixel[c]) / 255
-                     : static_cast<float>(299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / (1000 * 255);
+      plane[i] = channels_ == 3 ? static_cast<float>(pixel[c]) / 255
+                                : static_cast<float>(299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / (1000 * 255);
     }
     if (as_it_is) continue;
     float* row = rows_.data();

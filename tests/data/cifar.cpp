@@ -104,8 +104,7 @@ TEST_CASE("cifar10: refuses what does not have the layout") {
   std::string const third = files.folder / "data_batch_3.bin", bytes = content(third);
   auto const refused = [&] { return message<FormatError>([&] { open_source(files.spec("cifar10")); }); };
   files.folder.put("data_batch_3.bin", bytes.substr(1));
-  CHECK(refused() ==
-        third + ": has 6145 bytes, expected a multiple of the 3073 bytes of a picture with its label");
+  CHECK(refused() == third + ": has 6145 bytes, expected a multiple of the 3073 bytes of a picture with its label");
   files.folder.put("data_batch_3.bin", "");
   CHECK(contains(refused(), third + ": has 0 bytes"));
   std::string wrong = bytes;

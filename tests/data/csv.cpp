@@ -53,7 +53,8 @@ TEST_CASE("read_csv takes the spellings of other programs") {
 TEST_CASE("read_csv names line and column of what is wrong") {
   CHECK(refusal("a,b\n1,2\n3,x y\n") == "line 3, column 2 ('b'): 'x y' is not a number");
   CHECK(refusal("1,2\n3,4,5\n") == "line 2, column 3: the line ends here, with 3 fields, but the first line has 2");
-  CHECK(refusal("a,b,c\n3,4\n") == "line 2, column 2 ('b'): the line ends here, with 2 fields, but the first line has 3");
+  CHECK(refusal("a,b,c\n3,4\n") ==
+        "line 2, column 2 ('b'): the line ends here, with 2 fields, but the first line has 3");
   CHECK(refusal("a,b\n1,\n") == "line 2, column 2 ('b'): the field is empty");
   CHECK(refusal(",b\n1,2\n") == "line 1, column 1: the field is empty");
   CHECK(refusal("1,nan\n") == "line 1, column 2: 'nan' is not a finite float");

@@ -39,7 +39,9 @@ TEST_CASE("an output in HDF5 is what h5py reads, and this library") {
         "numpy.arange(300000).reshape(50000, 2, 3)).all() and y.chunks";
     int code = 1;
     for (char const* const python : {"python3", "/usr/bin/python3"})
-      code = code == 0 ? 0 : std::system((std::string{python} + " -c \"" + script + "\" '" + files.path(name) + "'").c_str());
+      code = code == 0
+                 ? 0
+                 : std::system((std::string{python} + " -c \"" + script + "\" '" + files.path(name) + "'").c_str());
     CHECK(code == 0);
   }
 }

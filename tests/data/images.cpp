@@ -41,8 +41,8 @@ struct ImageFiles : PythonFiles {
   }
 };
 
-constexpr char const* names[] = {"rgb.png",  "grey.png",        "palette.png", "alpha.png", "grey-alpha.png", "bit.png",
-                                 "rgb.jpg", "grey.jpg", "progressive.jpg", "print.jpg"};
+constexpr char const* names[] = {"rgb.png", "grey.png", "palette.png", "alpha.png",       "grey-alpha.png",
+                                 "bit.png", "rgb.jpg",  "grey.jpg",    "progressive.jpg", "print.jpg"};
 constexpr float one = 1.0f / 255;
 
 }  // namespace
@@ -146,8 +146,9 @@ TEST_CASE("broken pictures are an error with the path, or skipped and counted") 
         folder / "c/0.jpg" + ": is neither a PNG nor a JPEG file");
   auto const unread = open_images({.folder = folder / "", .width = 6, .height = 4});
   CHECK(unread->size() == 5);
-  CHECK(contains(message<FormatError>([&] { unread->reader()->read(2, 1, std::vector<float>(72).data(),
-                                                                   std::vector<float>(1).data()); }),
+  CHECK(contains(message<FormatError>([&] {
+                   unread->reader()->read(2, 1, std::vector<float>(72).data(), std::vector<float>(1).data());
+                 }),
                  folder / "c/2.png" + ": is a damaged PNG file"));
   auto const source = open_images({.folder = folder / "", .skip = true});
   CHECK(source->size() == 2);
@@ -182,9 +183,11 @@ TEST_CASE("the size of a picture is checked before there is memory for it") {
   fs::create_directory(folder / "c");
   for (auto const& [name, bytes] : {std::pair{"c/a.png", png}, std::pair{"c/a.jpg", jpeg}}) {
     folder.put(name, bytes);
-    std::string const said =
-        message<FormatError>([&] { open_images({.folder = folder / "", .width = 1, .height = 1})->reader()->read(
-                                       0, 1, std::vector<float>(3).data(), std::vector<float>(1).data()); });
+    std::string const said = message<FormatError>([&] {
+      open_images({.folder = folder / "", .width = 1, .height = 1})
+          ->reader()
+          ->read(0, 1, std::vector<float>(3).data(), std::vector<float>(1).data());
+    });
     INFO(said);
     CHECK((contains(said, "65500 x 65500 pixels, expected 1 to 2^26") || contains(said, "PNG file")));
     fs::remove(folder / name);
@@ -240,6 +243,8 @@ TEST_CASE("write_png writes what is read again, and refuses what is no picture")
   for (Shape const& bad : {Shape{4}, Shape{2, 1, 2}, Shape{1, 1, 1, 4}, Shape{2, 3}})
     CHECK(contains(message<ShapeError>([&] { write_png(folder / "b.png", bad, std::vector<float>(4)); }),
                    "are no picture"));
-  CHECK(contains(message<FileError>([&] { write_png(folder / "no/b.png", {2, 2}, std::vector<float>(4)); }),
+  CHECK(contains(message<FileError>([&] {
+                   write_png(folder / "no/b.png", {2, 2}, std::vector<float>(4));
+                 }),
                  "no/b.png: "));
 }

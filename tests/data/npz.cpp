@@ -77,11 +77,11 @@ TEST_CASE("what is wrong with an array is said with the file and the array") {
   CHECK(refused("types.npz") == "has no member 'x.npy'; it has 'x_train.npy', 'y_train.npy', 'other.npy'");
   CHECK(refused("counts.npz") == "member 'y.npy': holds 99 targets for the 100 samples of member 'x.npy'");
   CHECK(refused("fortran.npz") == "member 'x.npy': is in Fortran order, expected C order");
-  CHECK(refused("bzip2.npz") ==
-        "member 'x.npy': is compressed by method 12, expected 0 (stored) or 8 (deflate)");
+  CHECK(refused("bzip2.npz") == "member 'x.npy': is compressed by method 12, expected 0 (stored) or 8 (deflate)");
   CHECK(refused("twice.npz") == "has two members called 'x.npy'");
-  CHECK(contains(refused("zeros.npz"), "member 'x.npy': the header promises {1000, 1000} values, more than the file "
-                                       "can hold"));
+  CHECK(contains(refused("zeros.npz"),
+                 "member 'x.npy': the header promises {1000, 1000} values, more than the file "
+                 "can hold"));
   CHECK(open("npz:" + files.path("zeros.npz"), {.max_expansion = 2000}).size() == 1000);
   CHECK(refused("x.npy") == "is not a zip file, or is cut short: it does not end with the place of a directory");
   CHECK(message<DataError>([&] { open("npz:" + files.path("nan.npz")); }) ==

@@ -12,7 +12,8 @@ TEST_CASE("data --help explains all formats and their options") {
   std::string const text = output({"data", "--help"});
   INFO(text);
   for (char const* part : {"mnist:DIR", "mnist-test:DIR", "cifar10:DIR", "cifar100-test:DIR", "images:DIR", "csv:FILE",
-                           "npy:X,Y", "npz:FILE", "hdf5:FILE,...", "?label=", "?width=", "?x=", "?shuffle=", "Options begin at the last question mark"})
+                           "npy:X,Y", "npz:FILE", "hdf5:FILE,...",
+                           "?label=", "?width=", "?x=", "?shuffle=", "Options begin at the last question mark"})
     CHECK(contains(text, part));
 }
 
@@ -63,7 +64,8 @@ TEST_CASE("data inspect draws samples that are pictures") {
   for (std::size_t y = 0; y < 4; ++y)
     for (std::size_t x = 0; x < 4; ++x) colours[8 * y + x] = colours[64 + 8 * (y + 4) + x + 4] = 0.5f;
   data::write_npy(path, std::vector<Index>{1, 3, 8, 8}, colours);
-  CHECK(contains(output({"data", "inspect", "npy:" + path}), "    @@@@    \n    @@@@    \n        @@@@\n        @@@@\n"));
+  CHECK(
+      contains(output({"data", "inspect", "npy:" + path}), "    @@@@    \n    @@@@    \n        @@@@\n        @@@@\n"));
   data::write_npy(path, std::vector<Index>{1, 64, 3}, colours);
   CHECK(output({"data", "inspect", "npy:" + path}).ends_with(" ...\n"));
 }

@@ -95,8 +95,16 @@ TEST_CASE("predict needs no memory for all samples or outputs") {
   for (int i = 0; i < 256; ++i) big->append(row);
   big->finish();
   auto const peak = [&](std::string const& input, std::string const& to) {
-    std::vector<std::string> arguments{std::getenv("COLDPRESS_COMMAND"), "predict", "--threads", "1", "--model", c.model,
-                                       "--input", input, "--output", c.folder / to};
+    std::vector<std::string> arguments{std::getenv("COLDPRESS_COMMAND"),
+                                       "predict",
+                                       "--threads",
+                                       "1",
+                                       "--model",
+                                       c.model,
+                                       "--input",
+                                       input,
+                                       "--output",
+                                       c.folder / to};
     std::vector<char*> argv;
     for (auto& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

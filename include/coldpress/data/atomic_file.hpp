@@ -17,8 +17,8 @@ namespace coldpress {
 /// remains.
 void write_atomically(std::string const& path, std::span<std::byte const> bytes);
 
-/// The same for a file that is written piece by piece, in constant memory. It becomes the content of `path` in commit();
-/// the destructor removes it if that was not reached. All functions throw FileError as write_atomically does.
+/// The same for a file that is written piece by piece, in constant memory. It becomes the content of `path` in
+/// commit(); the destructor removes it if that was not reached. All functions throw FileError as write_atomically does.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

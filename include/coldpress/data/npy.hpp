@@ -22,8 +22,8 @@ struct NpyArray {
 NpyArray read_npy(std::string const& path, ReadOptions options = {});
 
 /// The samples in one file, {N, ...}, and their targets in another, {N} or {N, ...}. Without targets, the target shape
-/// is empty. They are read as they are needed; an array in a gzip-compressed file is held in memory. Throws FileError or
-/// FormatError. Reading throws DataError for a value that is not finite, and FormatError for a file that has become
+/// is empty. They are read as they are needed; an array in a gzip-compressed file is held in memory. Throws FileError
+/// or FormatError. Reading throws DataError for a value that is not finite, and FormatError for a file that has become
 /// shorter.
 std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::string> const& targets = {},
                                  ReadOptions options = {});
