@@ -91,15 +91,6 @@ struct Inspection {
   data::ReadOptions reading;
 };
 
-/// What a source has left out, as at most ten lines.
-std::string skipped(std::vector<std::string> const& sentences) {
-  constexpr std::size_t shown = 10;
-  std::string text = "broken samples that were skipped: " + std::to_string(sentences.size()) + "\n";
-  for (std::string const& sentence : std::span{sentences}.first(std::min(shown, sentences.size())))
-    text += "  " + sentence + "\n";
-  return text + (sentences.size() > shown ? "  ...\n" : "");
-}
-
 void inspect(Inspection const& options) {
   std::string const& spec = options.spec;
   if (!options.picture.empty()) {
@@ -133,7 +124,7 @@ void inspect(Inspection const& options) {
   show(spec + ": " + std::to_string(source->size()) + " samples");
   show("samples of " + to_string(sample) + ", " + samples.text());
   if (target.size() > 0) show("targets of " + to_string(target) + ", " + targets.text());
-  if (auto const& broken = source->description().skipped; !broken.empty()) show(skipped(broken));
+  show_skipped(*source);
   if (std::string const classes = labels.text(source->description().classes); target.size() == 1 && !classes.empty())
     show("classes, with the number of samples:\n" + classes);
   if (!beginning.empty()) show("the first samples:\n" + beginning);

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "options.hpp"
+#include "print.hpp"
 #include "writable.hpp"
 
 #include <coldpress/data/npy.hpp>
@@ -50,6 +51,7 @@ void predict(Options const& options) {
   data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
   for (auto const& batch : batches.epoch()) output->append(network.forward(batch.samples));
   output->finish();
+  show_skipped(*source);
   std::printf("%td samples of %s to %s in %s\n", source->size(), to_string(sample).c_str(), to_string(shape).c_str(),
               options.output.c_str());
 }
