@@ -2,7 +2,9 @@
 
 #include "commands.hpp"
 #include "options.hpp"
+#include "picture.hpp"
 #include "print.hpp"
+#include "writable.hpp"
 
 #include <coldpress/core/layer.hpp>
 #include <coldpress/data/batches.hpp>
@@ -10,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace coldpress::command {
 namespace {
@@ -82,9 +85,25 @@ std::string values(std::span<float const> all) {
   return text + (all.size() > shown ? " ..." : "");
 }
 
-void inspect(std::string const& spec, Index first, data::ReadOptions reading) {
-  auto const source = data::open_source(spec, reading);
+struct Inspection {
+  std::string spec, picture;  // the file of the picture is empty if it is not wanted
+  Index first = 3;
+  data::ReadOptions reading;
+};
+
+void inspect(Inspection const& options) {
+  std::string const& spec = options.spec;
+  if (!options.picture.empty()) {
+    Files files;
+    files.reads_data("SPEC", spec);
+    files.writes("--picture", options.picture);
+    files.check_writable();
+  }
+  auto const source = data::open_source(spec, options.reading);
   Shape const &sample = source->sample_shape(), &target = source->target_shape();
+  Index const first = std::min(options.first, source->size());
+  std::optional<ContactSheet> sheet;
+  if (!options.picture.empty()) sheet.emplace(sample, std::max<Index>(first, 1));
   Range samples, targets;
   Labels labels;
   std::string beginning;
@@ -97,15 +116,19 @@ void inspect(std::string const& spec, Index first, data::ReadOptions reading) {
         return rows.subspan(static_cast<std::size_t>(i * shape.size()), static_cast<std::size_t>(shape.size()));
       };
       beginning += "  " + std::to_string(batch.position.offset + i) + ":" + values(row(batch.samples, sample)) +
-                   "  target" + values(row(batch.targets, target)) + "\n";
+                   (target.size() > 0 ? "  target" + values(row(batch.targets, target)) : "") + "\n";
+      if (is_picture(sample)) beginning += text_picture(sample, row(batch.samples, sample), "    ");
+      if (sheet) sheet->add(row(batch.samples, sample));
     }
   }
   show(spec + ": " + std::to_string(source->size()) + " samples");
   show("samples of " + to_string(sample) + ", " + samples.text());
-  show("targets of " + to_string(target) + ", " + targets.text());
+  if (target.size() > 0) show("targets of " + to_string(target) + ", " + targets.text());
+  show_skipped(*source);
   if (std::string const classes = labels.text(source->description().classes); target.size() == 1 && !classes.empty())
     show("classes, with the number of samples:\n" + classes);
   if (!beginning.empty()) show("the first samples:\n" + beginning);
+  if (sheet) sheet->write(options.picture);
 }
 
 }  // namespace
@@ -116,19 +139,16 @@ void add_data(CLI::App& app) {
   command->require_subcommand(1);
   auto* const inspected = command->add_subcommand(
       "inspect", "Reads all of the data and shows shapes, counts, ranges, classes and the first samples");
-  struct Options {
-    std::string spec;
-    Index first = 3;
-    data::ReadOptions reading;
-  };
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<Inspection>();
   inspected->add_option("SPEC", options->spec, "The data")->type_name("")->required();
   inspected->add_option("--first", options->first, "Samples to show")
       ->type_name(number)
       ->check(CLI::Range(Index{0}, most).description(""))
       ->capture_default_str();
+  inspected->add_option("--picture", options->picture, "Also writes these samples, which are pictures, as a PNG file")
+      ->type_name(file);
   add_reading(*inspected, options->reading);
-  inspected->callback([options] { inspect(options->spec, options->first, options->reading); });
+  inspected->callback([options] { inspect(*options); });
 }
 
 }  // namespace coldpress::command

@@ -1,10 +1,13 @@
-// coldpress predict: computes a network's outputs for samples in a file.
+// coldpress predict: computes a network's outputs for samples, batch by batch.
 
 #include "commands.hpp"
 #include "options.hpp"
+#include "print.hpp"
 #include "writable.hpp"
 
 #include <coldpress/data/npy.hpp>
+#include <coldpress/data/output.hpp>
+#include <coldpress/data/prefetcher.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cstdio>
@@ -20,46 +23,36 @@ struct Options {
   bool cuda_filters = false;
 };
 
-/// The shape of one sample of an array whose first extent is the number of samples.
-Shape sample_shape(std::vector<Index> const& extents) {
-  if (extents.empty() || extents.size() > Shape::max_rank + 1) {
-    throw FormatError{"has " + std::to_string(extents.size()) + " extents, expected 1 to 9, samples first"};
-  }
-  if (std::ranges::count(extents, 0) > 0) throw FormatError{"contains no values"};
-  Shape shape{};
-  if (extents.size() == 1) shape.extents[0] = 1;
-  std::copy(extents.begin() + 1, extents.end(), shape.extents);
-  return shape;
+std::unique_ptr<data::Source> open_input(std::string const& input, data::ReadOptions reading) {
+  return data::is_spec(input) ? data::open_source(input, reading) : data::open_npy(input, {}, reading);
 }
 
 void predict(Options const& options) {
   Files files;
   files.reads("--model", options.model);
-  files.reads("--input", options.input);
+  if (data::is_spec(options.input)) {
+    files.reads_data("--input", options.input);
+  } else {
+    files.reads("--input", options.input);
+  }
+  data::check_output(options.output);
   files.writes("--output", options.output);
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  data::NpyArray const input = data::read_npy(options.input, options.reading);
-  Shape const sample =
-      with_context([&] { return sample_shape(input.extents); }, [&](Error& error) { error.in_file(options.input); });
+  auto const source = open_input(options.input, options.reading);
+  Shape const sample = source->sample_shape();
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
   network.set_mode(dynamic::Mode::inference);
 
   Shape const shape = network.output_shape();
-  std::vector<Index> extents{input.extents[0]};
-  extents.insert(extents.end(), shape.extents, shape.extents + shape.rank());
-  std::vector<float> output;
-  output.reserve(static_cast<std::size_t>(extents[0] * shape.size()));
-  for (Index done = 0, size; done < extents[0]; done += size) {
-    size = std::min(options.batch, extents[0] - done);
-    auto const y =
-        network.forward({input.values.data() + done * sample.size(), static_cast<std::size_t>(size * sample.size())});
-    output.insert(output.end(), y.begin(), y.end());
-  }
-  data::write_npy(options.output, extents, output);
-  std::printf("%td samples of %s to %s in %s\n", extents[0], to_string(sample).c_str(), to_string(shape).c_str(),
+  auto const output = data::open_output(options.output, shape);
+  data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
+  for (auto const& batch : batches.epoch()) output->append(network.forward(batch.samples));
+  output->finish();
+  show_skipped(*source);
+  std::printf("%td samples of %s to %s in %s\n", source->size(), to_string(sample).c_str(), to_string(shape).c_str(),
               options.output.c_str());
 }
 
@@ -67,11 +60,17 @@ void predict(Options const& options) {
 
 void add_predict(CLI::App& app) {
   auto const options = std::make_shared<Options>();
-  auto* const command = app.add_subcommand("predict", "Runs a network on samples in a NumPy file");
+  auto* const command = app.add_subcommand("predict", "Runs a network on samples");
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
-  command->add_option("--input", options->input, "Samples as a .npy array, {N, ...}")->type_name(file)->required();
-  command->add_option("--output", options->output, "Outputs as a .npy array of float32, {N, ...}")
+  command
+      ->add_option("--input", options->input,
+                   "Samples as a .npy array, {N, ...}, or any data, without its targets: " + data_help())
+      ->type_name("FILE or SPEC")
+      ->required();
+  command
+      ->add_option("--output", options->output,
+                   "Outputs as float32, {N, ...}; the ending says how: .npy, .npz, .csv, .h5 or .hdf5")
       ->type_name(file)
       ->required();
   command->add_option("--batch", options->batch, "Samples computed at once")

@@ -187,6 +187,16 @@ void show(std::string_view text, std::FILE* stream, char const* indent) {
   }
 }
 
+void show_skipped(data::Source const& source) {
+  constexpr std::size_t shown = 10;
+  auto const& sentences = source.description().skipped;
+  if (sentences.empty()) return;
+  std::string text = "broken samples that were skipped: " + std::to_string(sentences.size()) + "\n";
+  for (std::string const& sentence : std::span{sentences}.first(std::min(shown, sentences.size())))
+    text += "  " + sentence + "\n";
+  show(text + (sentences.size() > shown ? "  ...\n" : ""));
+}
+
 std::string section(std::string const& title, std::string const& text) {
   std::string result = "\n" + title + "\n";
   for (std::size_t at = 0; at < text.size();) {

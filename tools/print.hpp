@@ -1,6 +1,7 @@
 // Prints networks and weights as text for people.
 #pragma once
 
+#include <coldpress/data/source.hpp>
 #include <coldpress/persist/model.hpp>
 
 #include <cstdio>
@@ -18,6 +19,9 @@ Fields fields_of(dynamic::AnyOptimizer const& optimizer);
 /// Prints the text, with control characters that a terminal would obey spelt out. Line ends are kept; every line after
 /// the first begins with `indent`.
 void show(std::string_view text, std::FILE* stream = stdout, char const* indent = "");
+
+/// Shows how many broken samples a source has left out, and the first ten; nothing if there are none.
+void show_skipped(data::Source const& source);
 
 /// A blank line, the title, and below it the text, indented.
 std::string section(std::string const& title, std::string const& text);

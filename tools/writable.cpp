@@ -5,10 +5,30 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
 namespace coldpress::command {
 
+namespace {
+
+/// Whether a path is that of a picture somewhere in a folder, from which pictures are read.
+bool is_picture_in(std::string const& path, std::string const& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return false;
+  std::string ending = fs::path{path}.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (ending != ".png" && ending != ".jpg" && ending != ".jpeg") return false;
+  fs::path const inner = fs::weakly_canonical(fs::path{path}, ignored), outer = fs::canonical(folder, ignored);
+  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+}  // namespace
+
 void Files::check_distinct(File const& written, File const& other, char const* verb) {
-  if (!same_file(written.path, other.path)) return;
+  if (!same_file(written.path, other.path) && !is_picture_in(written.path, other.path)) return;
   std::string const name = written.path == other.path ? "" : " as '" + other.path + "'";
   throw CLI::ValidationError(written.option,
                              "would overwrite '" + written.path + "', which " + other.option + " " + verb + name);

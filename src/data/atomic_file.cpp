@@ -80,15 +80,21 @@ class Temporary {
     if (::fchmod(file_.number(), old.st_mode & 0777) != 0) refuse(path_, "cannot keep the permissions", errno);
   }
 
-  void write(std::span<std::byte const> bytes) {
+  void write_at(std::uint64_t offset, std::span<std::byte const> bytes) {
     while (!bytes.empty()) {
-      auto const written = uninterrupted(
-          [&] { return ::write(file_.number(), bytes.data(), std::min(bytes.size(), largest_transfer)); });
+      auto const written = uninterrupted([&] {
+        return ::pwrite(file_.number(), bytes.data(), std::min(bytes.size(), largest_transfer),
+                        static_cast<off_t>(offset));
+      });
       if (written < 0) refuse(path_, "cannot write", errno);
+      offset += static_cast<std::uint64_t>(written);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
+  }
+  void sync() {
     if (uninterrupted([&] { return ::fsync(file_.number()); }) != 0) refuse(path_, "cannot write to the disk", errno);
   }
+  std::string const& name() const { return name_; }
 
   void rename_to(std::string const& name) {
     if (::renameat(folder_, name_.c_str(), folder_, name.c_str()) != 0) refuse(path_, "cannot replace", errno);
@@ -124,10 +130,10 @@ class Temporary {
   bool renamed_ = false;
 };
 
-/// The file that write_atomically replaces or creates.
+/// The file that is replaced or created.
 struct Target {
   Descriptor folder;
-  std::string name;
+  std::string folder_path, name;
   std::optional<struct stat> old;  // of the existing file
 };
 
@@ -150,7 +156,7 @@ Target target_of(std::string const& path) {
   std::string const folder_path = folder_of(target);
   Descriptor folder{::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!folder) refuse(path, "cannot open its folder", errno);
-  return {std::move(folder), std::move(name), old};
+  return {std::move(folder), folder_path, std::move(name), old};
 }
 
 }  // namespace
@@ -172,16 +178,52 @@ bool same_file(std::string const& a, std::string const& b) {
   return fs::absolute(target_a).lexically_normal() == fs::absolute(target_b).lexically_normal();
 }
 
-void write_atomically(std::string const& path, std::span<std::byte const> bytes) {
-  Target const target = target_of(path);
-  Temporary temporary{path, target.folder.number(), target.name, target.old ? mode_t{0600} : mode_t{0666}};
-  if (target.old) temporary.look_like(*target.old);
-  temporary.remove_leftovers();
-  temporary.write(bytes);
-  temporary.rename_to(target.name);
+struct AtomicFile::State {
+  std::string path;
+  Target target;
+  Temporary temporary;
+  std::uint64_t size = 0;
+
+  explicit State(std::string path_)
+      : path(std::move(path_)),
+        target(target_of(path)),
+        temporary(path, target.folder.number(), target.name, target.old ? mode_t{0600} : mode_t{0666}) {
+    if (target.old) temporary.look_like(*target.old);
+    temporary.remove_leftovers();
+  }
+};
+
+AtomicFile::AtomicFile(std::string path) : state_(std::make_unique<State>(std::move(path))) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write(std::span<std::byte const> bytes) {
+  state_->temporary.write_at(state_->size, bytes);
+  state_->size += bytes.size();
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<std::byte const> bytes) {
+  state_->temporary.write_at(offset, bytes);
+}
+
+std::string AtomicFile::temporary() const {
+  return (fs::path{state_->target.folder_path} / state_->temporary.name()).string();
+}
+
+void AtomicFile::commit() {
+  auto const last = std::move(state_);  // in any case the file is closed, and what has no name removed
+  State& s = *last;
+  s.temporary.sync();
+  s.temporary.rename_to(s.target.name);
   // The new content is in place now. Some file systems have nothing to sync in a folder and return EINVAL.
-  if (uninterrupted([&] { return ::fsync(target.folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
-    refuse(path, "was replaced, but its folder cannot be written to the disk", errno);
+  if (uninterrupted([&] { return ::fsync(s.target.folder.number()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
+    refuse(s.path, "was replaced, but its folder cannot be written to the disk", errno);
+}
+
+void write_atomically(std::string const& path, std::span<std::byte const> bytes) {
+  AtomicFile file{path};
+  file.write(bytes);
+  file.commit();
 }
 
 std::vector<std::byte> read_file(std::string const& path, std::size_t max_bytes) {

@@ -1,167 +1,183 @@
 #include <coldpress/data/csv.hpp>
 
-#include "input_file.hpp"
+#include "csv_rows.hpp"
+#include "formats.hpp"
+
+#include <coldpress/core/layer.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
-#include <optional>
-#include <string_view>
+#include <map>
+#include <memory>
+#include <numeric>
 
 namespace coldpress::data {
 namespace {
 
-// Text does not announce its size, so a small compressed file could unpack to any length.
-constexpr std::size_t longest_line = std::size_t{1} << 24;
-constexpr std::size_t most_text = std::size_t{1} << 33;
+constexpr std::size_t most_classes = std::size_t{1} << 16;
 
-class Lines {
+/// The labels of all rows: texts, until it is known whether they are the numbers of the classes.
+class Labels {
  public:
-  explicit Lines(InputFile& source) : source_(source) {}
+  explicit Labels(std::vector<std::string> const& classes) : given_(!classes.empty()) {
+    for (std::string const& name : classes) add(name);
+  }
 
-  /// The next line without its line ending, or nothing at the end of the file.
-  std::optional<std::string_view> next() {
-    line_.clear();
-    for (;;) {
-      if (left_.empty()) {
-        std::size_t const got = source_.read(std::as_writable_bytes(std::span{piece_}));
-        if (got == 0) break;
-        if ((total_ += got) > most_text)
-          source_.malformed("is longer than " + std::to_string(most_text) + " bytes of text");
-        left_ = {piece_.data(), got};
+  void add(CsvRows const& rows, std::size_t column) {
+    std::string_view const text = rows.text(column);
+    auto const known = numbers_.find(text);
+    if (known == numbers_.end() && given_)
+      rows.malformed(column, printable(text) + " is none of the classes in the option classes");
+    if (known == numbers_.end() && texts_.size() == most_classes)
+      rows.malformed(column, "there are more than " + std::to_string(most_classes) +
+                                 " different labels; numbers to be predicted are named by the option targets");
+    labels_.push_back(known == numbers_.end() ? add(text) : known->second);
+  }
+
+  /// Classes have names unless they are whole numbers from 0 on.
+  void put(Dataset& dataset) const {
+    std::vector<float> value(texts_.size());
+    bool const are_numbers = !given_ && std::ranges::all_of(texts_, [](std::string const& text) {
+      CsvNumber const number = parse_number(text);
+      return number.kind == CsvNumber::some && is_label(number.value, Index{1} << 24);
+    });
+    if (are_numbers) {
+      std::ranges::transform(texts_, value.begin(), [](std::string const& text) { return parse_number(text).value; });
+    } else if (given_) {
+      std::iota(value.begin(), value.end(), 0.0f);
+      dataset.classes = texts_;
+    } else {
+      for (auto const& [text, number] : numbers_) {  // sorted
+        value[number] = static_cast<float>(dataset.classes.size());
+        dataset.classes.push_back(text);
       }
-      auto const end = left_.find('\n');
-      line_ += left_.substr(0, end);
-      if (line_.size() > longest_line)
-        source_.malformed("line " + std::to_string(number_ + 1) + " is longer than " + std::to_string(longest_line) +
-                          " bytes");
-      left_.remove_prefix(end == std::string_view::npos ? left_.size() : end + 1);
-      if (end != std::string_view::npos) return finish();
     }
-    if (line_.empty()) return {};
-    return finish();
-  }
-  std::size_t number() const { return number_; }
-
- private:
-  std::string_view finish() {
-    std::string_view line = line_;
-    if (number_++ == 0 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
-  }
-
-  InputFile& source_;
-  std::array<char, 1 << 16> piece_;
-  std::string_view left_;
-  std::string line_;
-  std::size_t number_ = 0, total_ = 0;
-};
-
-std::string_view trimmed(std::string_view text) {
-  auto const first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-struct Number {
-  enum { none, beyond, some } kind;
-  float value;
-};
-
-Number parse(std::string_view field) {
-  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
-  char const *const begin = field.data(), *const end = begin + field.size();
-  float value = 0;
-  auto const [stop, error] = std::from_chars(begin, end, value);
-  if (error == std::errc::invalid_argument || stop != end) return {Number::none, 0};
-  if (error == std::errc{}) return {std::isfinite(value) ? Number::some : Number::beyond, value};
-  // Too small for a float means zero or nearly zero, too large is an error; from_chars does not say which it was.
-  double wide = 0;
-  if (std::from_chars(begin, end, wide).ec != std::errc{} || std::abs(wide) > 1) return {Number::beyond, 0};
-  return {Number::some, static_cast<float>(wide)};
-}
-
-/// Splits a line into its fields.
-class Fields {
- public:
-  Fields(InputFile const& source, std::size_t line, std::string_view text)
-      : source_(source), line_(line), text_(text) {}
-
-  std::optional<std::string_view> next() {
-    if (ended_) return {};
-    ++column_;
-    auto end = text_.find(',');
-    std::string_view field = trimmed(text_.substr(0, end));
-    if (field.starts_with('"')) {
-      auto const open = text_.find('"'), close = text_.find('"', open + 1);
-      if (close == std::string_view::npos) malformed("the closing quote is missing");
-      end = text_.find(',', close);
-      if (!trimmed(text_.substr(close + 1, end == std::string_view::npos ? end : end - close - 1)).empty())
-        malformed("there is text after the closing quote");
-      field = trimmed(text_.substr(open + 1, close - open - 1));
-    }
-    if (field.empty()) malformed("the field is empty");
-    ended_ = end == std::string_view::npos;
-    if (!ended_) text_.remove_prefix(end + 1);
-    return field;
-  }
-  [[noreturn]] void malformed(std::string const& sentence) const {
-    source_.malformed("line " + std::to_string(line_) + ", column " + std::to_string(column_) + ": " + sentence);
+    for (std::size_t const label : labels_) dataset.targets.push_back(value[label]);
   }
 
  private:
-  InputFile const& source_;
-  std::size_t line_;
-  std::string_view text_;
-  std::size_t column_ = 0;
-  bool ended_ = false;
+  std::size_t add(std::string_view text) {
+    texts_.emplace_back(text);
+    return numbers_[texts_.back()] = texts_.size() - 1;
+  }
+
+  bool given_;
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+  std::vector<std::string> texts_;
+  std::vector<std::size_t> labels_;
 };
 
-bool is_header(InputFile const& source, std::string_view line) {
-  Fields fields{source, 1, line};
-  while (auto const field = fields.next())
-    if (parse(*field).kind != Number::none) return false;
-  return true;
+/// The column with this name, or else with this number.
+std::size_t column_called(std::string const& wanted, CsvRows const& rows) {
+  auto const& names = rows.names();
+  auto const found = std::ranges::find(names, wanted);
+  if (found != names.end()) {
+    if (std::find(found + 1, names.end(), wanted) != names.end())
+      throw ConfigError{"has two columns called " + printable(wanted)};
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  std::size_t number = 0;
+  auto const [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  if (error == std::errc{} && end == wanted.data() + wanted.size() && number >= 1 && number <= rows.columns())
+    return number - 1;
+  std::string known = "1 to " + std::to_string(rows.columns());
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 20); ++i)
+    known += (i == 0 ? ", called " : ", ") + printable(names[i]);
+  throw ConfigError{"has no column " + printable(wanted) + "; it has " + known};
+}
+
+/// What the columns of a table are.
+struct Columns {
+  std::vector<std::size_t> samples, targets;
+  bool has_labels;
+
+  Columns(CsvRows const& rows, SpecOptions const& options) : has_labels(options.has("label")) {
+    if (has_labels && options.has("targets"))
+      throw ConfigError{"the options label and targets exclude each other: a label is a class, targets are numbers"};
+    if (!has_labels && options.has("classes"))
+      throw ConfigError{"the option classes has no meaning without the option label"};
+    std::vector<bool> used(rows.columns());
+    auto const use = [&](std::vector<std::string> const& names) {
+      std::vector<std::size_t> columns;
+      for (std::string const& name : names) {
+        columns.push_back(column_called(name, rows));
+        if (used[columns.back()]) throw ConfigError{"the column " + printable(name) + " is named twice in the options"};
+        used[columns.back()] = true;
+      }
+      return columns;
+    };
+    use(options.list("ignore"));
+    if (has_labels) {
+      targets = use({options.text("label", "")});
+    } else if (options.has("targets")) {
+      targets = use(options.list("targets"));
+    } else {
+      auto const first = static_cast<std::size_t>(std::ranges::find(used, false) - used.begin());
+      if (first < used.size()) targets = {first}, used[first] = true;
+    }
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (!used[i]) samples.push_back(i);
+    if (samples.empty() && rows.columns() == 1)
+      rows.file().malformed("has one column, expected a target and at least one feature");
+    if (samples.empty()) throw ConfigError{"has no column left for the samples"};
+  }
+};
+
+CsvDialect dialect_of(SpecOptions const& options) {
+  CsvDialect dialect;
+  std::string const delimiter = options.text("delimiter", ",");
+  constexpr std::string_view of_fields = "\"+-.0123456789 ";
+  bool const letter = delimiter.size() == 1 && (static_cast<unsigned char>(delimiter[0]) | 32) >= 'a' &&
+                      (static_cast<unsigned char>(delimiter[0]) | 32) <= 'z';
+  bool const control = delimiter.size() == 1 && (static_cast<unsigned char>(delimiter[0]) < ' ' ||
+                                                 static_cast<unsigned char>(delimiter[0]) > 126);
+  if (delimiter == "tab" || delimiter == "\t")
+    dialect.delimiter = '\t';
+  else if (delimiter.size() != 1 || of_fields.find(delimiter[0]) != std::string_view::npos || letter || control)
+    throw ConfigError{"the option delimiter is " + printable(delimiter) +
+                      ", expected tab, or one character that is no part of a number, such as ;"};
+  else
+    dialect.delimiter = delimiter[0];
+  if (options.has("header")) dialect.header = options.flag("header", false);
+  return dialect;
 }
 
 }  // namespace
 
 CsvTable read_csv(std::string const& path, ReadOptions options) {
-  InputFile source{path, options};
-  Lines lines{source};
+  auto const rows = std::make_unique<CsvRows>(path, options, CsvDialect{});
   CsvTable table;
-  std::size_t blank_line = 0;
-  while (auto const line = lines.next()) {
-    if (trimmed(*line).empty()) {
-      blank_line = blank_line ? blank_line : lines.number();
-      continue;
-    }
-    // Blank lines are allowed only at the end of the file.
-    if (blank_line) source.malformed("line " + std::to_string(blank_line) + " is empty");
-
-    Fields fields{source, lines.number(), *line};
-    if (lines.number() == 1 && is_header(source, *line)) {
-      while (auto const field = fields.next()) table.names.emplace_back(*field);
-      table.columns = static_cast<Index>(table.names.size());
-      continue;
-    }
-    Index columns = 0;
-    while (auto const field = fields.next()) {
-      Number const number = parse(*field);
-      if (number.kind == Number::none) fields.malformed(printable(*field) + " is not a number");
-      if (number.kind == Number::beyond) fields.malformed(printable(*field) + " is not a finite float");
-      table.values.push_back(number.value);
-      ++columns;
-    }
-    if (table.columns == 0) table.columns = columns;
-    if (columns != table.columns)
-      fields.malformed("the line ends here, with " + std::to_string(columns) + " fields, but the first line has " +
-                       std::to_string(table.columns));
-  }
-  if (table.values.empty()) source.malformed("has no row of numbers");
+  table.names = rows->names();
+  for (std::size_t i = 0; i < table.names.size(); ++i)
+    if (table.names[i].empty()) rows->malformed(i, "the field is empty");
+  table.columns = static_cast<Index>(rows->columns());
+  while (rows->next())
+    for (std::size_t i = 0; i < rows->columns(); ++i) table.values.push_back(rows->number(i));
+  if (table.values.empty()) rows->file().malformed("has no row of numbers");
   return table;
+}
+
+Opened open_csv(Request const& request) {
+  std::string const& path = request.paths[0];
+  auto const classes = request.options.list("classes");
+  check_classes(classes);
+  auto const rows = std::make_unique<CsvRows>(path, request.reading, dialect_of(request.options));
+  if (rows->columns() == 0) rows->file().malformed("has no row of numbers");
+  Columns const columns = with_file(path, [&] { return Columns{*rows, request.options}; });
+  Dataset dataset{{{static_cast<Index>(columns.samples.size())}}, {{static_cast<Index>(columns.targets.size())}}};
+  Labels labels{classes};
+  while (rows->next()) {
+    for (std::size_t const column : columns.targets) {
+      if (columns.has_labels)
+        labels.add(*rows, column);
+      else
+        dataset.targets.push_back(rows->number(column));
+    }
+    for (std::size_t const column : columns.samples) dataset.samples.push_back(rows->number(column));
+  }
+  if (dataset.samples.empty()) rows->file().malformed("has no row of numbers");
+  if (columns.has_labels) labels.put(dataset);
+  return dataset;
 }
 
 }  // namespace coldpress::data

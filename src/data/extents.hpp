@@ -30,6 +30,20 @@ inline std::string list(std::span<Index const> extents) {
   return text;
 }
 
+/// The shape of one sample of an array whose first extent is the number of samples; {1} if there is no other. `place`
+/// says where in the file the array is. Throws FormatError for an array that is none of samples.
+inline Shape sample_shape(std::span<Index const> extents, std::string const& file, std::string const& place = {}) {
+  if (extents.empty() || extents.size() > Shape::max_rank + 1)
+    fail_in<FormatError>(file,
+                         place + "has " + std::to_string(extents.size()) + " extents, expected 1 to 9, samples first");
+  if (std::ranges::count(extents, 0) > 0) fail_in<FormatError>(file, place + "contains no values");
+  Shape shape{};
+  shape.extents[0] = 1;
+  std::copy(extents.begin() + 1, extents.end(), shape.extents);
+  with_context([&] { return shape.size(); }, [&](Error& error) { error.in_file(file); });
+  return shape;
+}
+
 /// The number of values of `width` bytes that a header promises. Throws FormatError if the file cannot hold that many.
 inline std::size_t promised_values(InputFile const& source, std::span<Index const> extents, std::uint64_t width) {
   auto const values = count(extents, source.most_left() / width);

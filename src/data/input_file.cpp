@@ -20,18 +20,22 @@ constexpr std::uint64_t most_from_pipe = std::uint64_t{1} << 32;
 }  // namespace
 
 struct InputFile::State {
-  std::string path;
+  std::string path, place;
   Descriptor file;
   std::uint64_t max_expansion;
   std::uint64_t file_left = 0;                              // bytes of the file that are not yet read
   std::uint64_t file_size = 0, taken_in = 0, unpacked = 0;  // bytes: of the file (0 for a pipe), read, and unpacked
-  bool compressed = false, file_ended = false, between_members = false;
+  bool regular = false, compressed = false, file_ended = false, between_members = false;
+  std::optional<Member> member;
+  bool checked = false;  // the member's end
+  uLong checksum = 0;
   std::array<Bytef, 1 << 16> buffer;
   z_stream stream{};  // next_in and avail_in also serve plain files
 
   State(std::string const& path_, ReadOptions options)
       : path(path_), file(-1), max_expansion(static_cast<std::uint64_t>(options.max_expansion)) {
     Readable opened = open_to_read(path);
+    regular = opened.has_size();
     if (opened.has_size()) file_size = static_cast<std::uint64_t>(opened.status.st_size);
     file_left = opened.has_size() ? file_size : most_from_pipe;
     file = std::move(opened.file);
@@ -40,8 +44,17 @@ struct InputFile::State {
     if (compressed) ::inflateEnd(&stream);
   }
 
+  void seek(Member const& part) {
+    if (::lseek(file.number(), static_cast<off_t>(part.begin), SEEK_SET) < 0) refuse(path, "cannot read", errno);
+    file_size = file_left = part.packed;
+    member = part;
+    place = "member " + printable(part.name) + ": ";
+  }
+
   std::size_t read_file(std::byte* to, std::size_t size) {
-    auto const got = uninterrupted([&] { return ::read(file.number(), to, std::min(size, std::size_t{1} << 30)); });
+    size = std::min(size, std::size_t{1} << 30);
+    if (member) size = static_cast<std::size_t>(std::min<std::uint64_t>(size, file_left));
+    auto const got = uninterrupted([&] { return ::read(file.number(), to, size); });
     if (got < 0) refuse(path, "cannot read", errno);
     file_ended = got == 0;
     taken_in += static_cast<std::uint64_t>(got);
@@ -75,9 +88,36 @@ InputFile::InputFile(std::string const& path, ReadOptions options) : state_(std:
   }
 }
 
+InputFile::InputFile(std::string const& path, Member const& member, ReadOptions options)
+    : state_(std::make_unique<State>(path, options)) {
+  State& s = *state_;
+  s.seek(member);
+  s.stream.next_in = s.buffer.data();
+  if (!member.deflated) return;
+  if (::inflateInit2(&s.stream, -15) != Z_OK) throw std::bad_alloc{};
+  s.compressed = true;
+}
+
+InputFile::InputFile(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
 std::size_t InputFile::read(std::span<std::byte> bytes) {
+  State& s = *state_;
+  std::size_t const done = read_any(bytes);
+  if (!s.member) return done;
+  s.checksum = ::crc32_z(s.checksum, reinterpret_cast<Bytef const*>(bytes.data()), done);
+  if (!s.compressed) s.unpacked += done;
+  if (done < bytes.size() && !s.checked) {
+    if (s.unpacked != s.member->unpacked)
+      malformed("has " + std::to_string(s.unpacked) + " bytes, but the zip file promises " +
+                std::to_string(s.member->unpacked));
+    if (s.checksum != s.member->checksum) malformed("is damaged: its checksum is another one");
+    s.checked = true;
+  }
+  return done;
+}
+
+std::size_t InputFile::read_any(std::span<std::byte> bytes) {
   State& s = *state_;
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -96,6 +136,7 @@ std::size_t InputFile::read(std::span<std::byte> bytes) {
       continue;
     }
     // A gzip file may consist of several members.
+    if (s.between_members && s.member) malformed("the compressed data continues after its end");
     if (s.between_members) ::inflateReset(&s.stream);
     s.between_members = false;
     room = static_cast<uInt>(std::min<std::uint64_t>(room, s.allowed() - s.unpacked + 1));  // including one byte too
@@ -136,11 +177,16 @@ std::string InputFile::limit() const {
 }
 
 std::string const& InputFile::path() const { return state_->path; }
+std::string const& InputFile::place() const { return state_->place; }
+
+std::optional<InputFile::Positioned> InputFile::positioned() && {
+  State& s = *state_;
+  if (s.compressed || !s.regular) return {};
+  return Positioned{PositionedFile{s.path, std::move(s.file)}, s.member ? s.member->begin : 0};
+}
 
 void InputFile::malformed(std::string const& sentence) const {
-  FormatError error{sentence};
-  error.in_file(state_->path);
-  throw error;
+  fail_in<FormatError>(state_->path, state_->place + sentence);
 }
 
 std::string printable(std::string_view piece) {

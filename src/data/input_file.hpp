@@ -1,12 +1,15 @@
-// The bytes of a file in order, whether it is plain or gzip-compressed.
+// The bytes of a file, or of a part of it, in order, whether they are plain or compressed.
 #pragma once
 
 #include <coldpress/core/error.hpp>
 #include <coldpress/data/read_options.hpp>
 
+#include "positioned_file.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +18,19 @@ namespace coldpress::data {
 
 class InputFile {
  public:
-  /// Opens `path`; its first bytes tell whether it is compressed. Throws FileError.
+  /// A member of a zip file, plain or compressed by deflate.
+  struct Member {
+    std::string name;
+    std::uint64_t begin = 0, packed = 0, unpacked = 0;  // in bytes
+    std::uint32_t checksum = 0;
+    bool deflated = false;
+  };
+
+  /// Opens `path`; its first bytes tell whether it is gzip-compressed. Throws FileError.
   InputFile(std::string const& path, ReadOptions options);
+  /// Opens a part of it. At its end, read() throws FormatError if its size or its checksum is another one.
+  InputFile(std::string const& path, Member const& member, ReadOptions options);
+  InputFile(InputFile&&) noexcept;
   ~InputFile();
 
   /// Fills `bytes` as far as the file goes and returns how many were read. Throws FormatError if compressed data is
@@ -30,10 +44,22 @@ class InputFile {
   std::string limit() const;
 
   std::string const& path() const;
+  /// "member 'x.npy': " for a part of a file, to begin a sentence with.
+  std::string const& place() const;
   /// Throws FormatError that names the file.
   [[noreturn]] void malformed(std::string const& sentence) const;
 
+  /// The file for reading at any position, and where in it the bytes begin; nothing for what is compressed, or a pipe.
+  /// After that, this cannot be read any more.
+  struct Positioned {
+    PositionedFile file;
+    std::uint64_t begin;
+  };
+  std::optional<Positioned> positioned() &&;
+
  private:
+  std::size_t read_any(std::span<std::byte> bytes);  // without checks of a member
+
   struct State;
   std::unique_ptr<State> state_;
 };

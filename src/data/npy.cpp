@@ -1,4 +1,4 @@
-#include <coldpress/data/npy.hpp>
+#include "npy_format.hpp"
 
 #include "extents.hpp"
 
@@ -111,34 +111,27 @@ class Header {
   std::optional<std::vector<Index>> extents_;
 };
 
-/// The rest of the file as floats, read in pieces so that no second copy of the whole is needed.
 template <class Value>
-std::vector<float> read_values(InputFile& source, std::vector<Index> const& extents) {
-  std::size_t const promised = promised_values(source, extents, sizeof(Value));
-  std::vector<float> values;
-  std::array<Value, 4096> piece;
-  for (std::size_t done = 0; done < promised;) {
-    std::size_t const wanted = std::min(piece.size(), promised - done);
-    auto const bytes = std::as_writable_bytes(std::span{piece}.first(wanted));
-    if (source.read(bytes) < bytes.size())
-      source.malformed("ends before the " + std::to_string(promised) + " values that the header promises");
-    make_room(values, source, promised, done, wanted);
-    for (std::size_t i = 0; i < wanted; ++i) {
-      if constexpr (std::is_same_v<Value, double>)
-        if (std::isfinite(piece[i]) && std::abs(piece[i]) > std::numeric_limits<float>::max())
-          source.malformed("value " + std::to_string(done + i) + " is beyond the range of a float");
-      values[done + i] = static_cast<float>(piece[i]);
-    }
-    done += wanted;
+std::size_t convert(std::byte const* values, std::size_t count, float* floats) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Value value;
+    std::memcpy(&value, values + i * sizeof value, sizeof value);
+    if constexpr (std::is_same_v<Value, double>)
+      if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) return i;
+    floats[i] = static_cast<float>(value);
   }
-  expect_end(source);
-  return values;
+  return count;
 }
+
+constexpr NpyType types[] = {{"<f4", 4, convert<float>},
+                             {"<f8", 8, convert<double>},
+                             {"|u1", 1, convert<std::uint8_t>},
+                             {"<i4", 4, convert<std::int32_t>},
+                             {"<i8", 8, convert<std::int64_t>}};
 
 }  // namespace
 
-NpyArray read_npy(std::string const& path, ReadOptions options) {
-  InputFile source{path, options};
+NpyHeader read_npy_header(InputFile& source) {
   std::array<char, 8> start;
   if (source.read(std::as_writable_bytes(std::span{start})) < start.size() ||
       std::string_view{start.data(), magic.size()} != magic)
@@ -161,33 +154,59 @@ NpyArray read_npy(std::string const& path, ReadOptions options) {
 
   Header const header{source, text};
   if (header.fortran()) source.malformed("is in Fortran order, expected C order");
-  std::string_view const type = header.type();
-  auto const values = type == "<f4"   ? read_values<float>
-                      : type == "<f8" ? read_values<double>
-                      : type == "|u1" ? read_values<std::uint8_t>
-                      : type == "<i4" ? read_values<std::int32_t>
-                      : type == "<i8" ? read_values<std::int64_t>
-                                      : nullptr;
-  if (!values) source.malformed("holds values of type " + printable(type) + ", expected <f4, <f8, |u1, <i4 or <i8");
-  return {header.extents(), values(source, header.extents())};
+  auto const type = std::ranges::find(types, header.type(), &NpyType::name);
+  if (type == std::end(types))
+    source.malformed("holds values of type " + printable(header.type()) + ", expected <f4, <f8, |u1, <i4 or <i8");
+  return {type, header.extents(), start.size() + length_bytes.size() + length,
+          promised_values(source, header.extents(), type->width)};
+}
+
+// In pieces, so that no second copy of the whole is needed.
+std::vector<float> read_npy_values(InputFile& source, NpyHeader const& header) {
+  std::vector<float> values;
+  std::array<std::byte, 32768> piece;
+  std::size_t const at_once = piece.size() / header.type->width;
+  for (std::size_t done = 0; done < header.values;) {
+    std::size_t const wanted = std::min(at_once, header.values - done);
+    auto const bytes = std::span{piece}.first(wanted * header.type->width);
+    if (source.read(bytes) < bytes.size())
+      source.malformed("ends before the " + std::to_string(header.values) + " values that the header promises");
+    make_room(values, source, header.values, done, wanted);
+    std::size_t const converted = header.type->convert(bytes.data(), wanted, values.data() + done);
+    if (converted < wanted)
+      source.malformed("value " + std::to_string(done + converted) + " is beyond the range of a float");
+    done += wanted;
+  }
+  expect_end(source);
+  return values;
+}
+
+NpyArray read_npy(std::string const& path, ReadOptions options) {
+  InputFile source{path, options};
+  NpyHeader header = read_npy_header(source);
+  auto values = read_npy_values(source, header);
+  return {std::move(header.extents), std::move(values)};
+}
+
+std::string npy_beginning(std::span<Index const> extents, std::size_t size) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + list(extents);
+  header += extents.size() == 1 ? ",), }" : "), }";
+  // The values begin at a multiple of 64 bytes; the header ends with a line padded with blanks.
+  std::size_t const before = magic.size() + 4;
+  header.resize(std::max(size, (before + header.size() + 1 + 63) / 64 * 64) - before - 1, ' ');
+  header += '\n';
+  std::string prefix{magic};
+  prefix += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  return prefix + header;
 }
 
 void write_npy(std::string const& path, std::span<Index const> extents, std::span<float const> values) {
   if (extents.size() > most_extents || count(extents, values.size()) != values.size())
     throw ShapeError{"an array of {" + list(extents) + "} does not hold " + std::to_string(values.size()) + " values"};
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + list(extents);
-  header += extents.size() == 1 ? ",), }" : "), }";
-  // The values begin at a multiple of 64 bytes; the header ends with a line padded with blanks.
-  std::size_t const start = (magic.size() + 4 + header.size() + 1 + 63) / 64 * 64;
-  header.resize(start - magic.size() - 4 - 1, ' ');
-  header += '\n';
-
-  std::vector<std::byte> bytes(start + values.size_bytes());
-  std::string prefix{magic};
-  prefix += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  prefix += header;
-  std::memcpy(bytes.data(), prefix.data(), start);
-  if (!values.empty()) std::memcpy(bytes.data() + start, values.data(), values.size_bytes());
+  std::string const beginning = npy_beginning(extents);
+  std::vector<std::byte> bytes(beginning.size() + values.size_bytes());
+  std::memcpy(bytes.data(), beginning.data(), beginning.size());
+  if (!values.empty()) std::memcpy(bytes.data() + beginning.size(), values.data(), values.size_bytes());
   write_atomically(path, bytes);
 }
 

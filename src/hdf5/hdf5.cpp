@@ -1,6 +1,7 @@
 #include <coldpress/data/hdf5.hpp>
 
-#include "data/hdf5_opener.hpp"
+#include "data/components.hpp"
+#include "data/system.hpp"
 #include "hdf5/library.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
   return std::make_unique<Hdf5Source>(std::move(layout));
 }
 
-/// Registers the format before main(). The linker keeps this file because coldpress::hdf5 asks for this name.
-extern "C" __attribute__((constructor(101))) void coldpress_hdf5_format() { hdf5_opener() = open_hdf5; }
+/// Makes the component known before main(). The linker keeps this file because coldpress::hdf5 asks for this name.
+extern "C" __attribute__((constructor(101))) void coldpress_hdf5_format() { components().open_hdf5 = open_hdf5; }
 
 }  // namespace coldpress::data

@@ -51,10 +51,11 @@ TEST_CASE("read_csv takes the spellings of other programs") {
 }
 
 TEST_CASE("read_csv names line and column of what is wrong") {
-  CHECK(refusal("a,b\n1,2\n3,x y\n") == "line 3, column 2: 'x y' is not a number");
+  CHECK(refusal("a,b\n1,2\n3,x y\n") == "line 3, column 2 ('b'): 'x y' is not a number");
   CHECK(refusal("1,2\n3,4,5\n") == "line 2, column 3: the line ends here, with 3 fields, but the first line has 2");
-  CHECK(refusal("a,b,c\n3,4\n") == "line 2, column 2: the line ends here, with 2 fields, but the first line has 3");
-  CHECK(refusal("a,b\n1,\n") == "line 2, column 2: the field is empty");
+  CHECK(refusal("a,b,c\n3,4\n") ==
+        "line 2, column 2 ('b'): the line ends here, with 2 fields, but the first line has 3");
+  CHECK(refusal("a,b\n1,\n") == "line 2, column 2 ('b'): the field is empty");
   CHECK(refusal(",b\n1,2\n") == "line 1, column 1: the field is empty");
   CHECK(refusal("1,nan\n") == "line 1, column 2: 'nan' is not a finite float");
   CHECK(refusal("1,2\n-inf,2\n") == "line 2, column 1: '-inf' is not a finite float");
@@ -63,7 +64,7 @@ TEST_CASE("read_csv names line and column of what is wrong") {
   CHECK(refusal("1,a\n2,3\n") == "line 1, column 2: 'a' is not a number");
   CHECK(refusal("1,2\n0x10,3\n") == "line 2, column 1: '0x10' is not a number");
   CHECK(refusal("1,2\n+-1,3\n") == "line 2, column 1: '+-1' is not a number");
-  CHECK(refusal("1;2\n3;4\n") == "line 2, column 1: '3;4' is not a number");
+  CHECK(refusal("1;2\n3;4\n") == "line 2, column 1 ('1;2'): '3;4' is not a number");
   CHECK(refusal("1,2\n\n3,4\n") == "line 2 is empty");
   CHECK(refusal("1,2\n\n \n3,4\n") == "line 2 is empty");
   CHECK(refusal("nan,b\n1,2\n") == "line 1, column 1: 'nan' is not a finite float");

@@ -112,8 +112,14 @@ TEST_CASE("npy: takes samples and targets of any shape") {
   float const infinity = std::numeric_limits<float>::infinity();
   write_npy(y, std::vector<Index>{2}, std::vector<float>{-infinity, 1});
   CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 is -inf, expected finite values"));
-  for (char const* bad : {"npy:x.npy", "npy:,y.npy", "npy:x.npy,", "npy:a,b,c"})
-    CHECK(contains(message<ConfigError>([&] { open(bad); }), "does not name two files"));
+  CHECK(contains(message<ConfigError>([] { open("npy:a,b,c"); }), "'a,b,c' names 3 files, expected at most 2"));
+
+  // Samples alone.
+  write({2, 3}, {2});
+  auto const source = open_source("npy:" + x);
+  CHECK(source->size() == 2);
+  CHECK(source->target_shape() == Shape{});
+  CHECK(load(*source).samples == std::vector<float>{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("a spec names its files, and may be said from another folder") {
@@ -131,7 +137,8 @@ TEST_CASE("a spec names its files, and may be said from another folder") {
   CHECK(contains(message<ConfigError>([] { from_folder("e,f", "npy:a,b"); }),
                  "has a comma in its name, where a comma separates the names of files"));
   CHECK_THROWS_AS(files_of("tape:x"), ConfigError);
-  CHECK_THROWS_AS(from_folder("f", "npy:x"), ConfigError);
+  CHECK(from_folder("f", "npy:x") == "npy:f/x");
+  CHECK_THROWS_AS(from_folder("f", "npy:x,"), ConfigError);
 }
 
 TEST_CASE("a spec may end with options, which begin at its last question mark") {
@@ -140,13 +147,13 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(files_of("hdf5:odd?.h5?") == Names{"odd?.h5"});
   CHECK(files_of("csv:odd?.csv?") == Names{"odd?.csv"});
   CHECK(from_folder("f", "hdf5:a.h5,b.h5?x=u&shuffle=5") == "hdf5:f/a.h5,f/b.h5?x=u&shuffle=5");
-  CHECK(contains(message<ConfigError>([] { files_of("csv:a?x=1"); }), "csv: has no option 'x', since it has none"));
+  CHECK(contains(message<ConfigError>([] { files_of("npy:a?x=1"); }), "npy: has no option 'x', since it has none"));
   CHECK(
       contains(message<ConfigError>([] { files_of("hdf5:a?z=1"); }), "has no option 'z'; it has x, y, block, shuffle"));
   CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x"); }), "the option 'x' has no value"));
   CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x="); }), "the option 'x' has no value"));
   CHECK(contains(message<ConfigError>([] { files_of("hdf5:a?x=1&x=2"); }), "the option 'x' is given twice"));
-  for (char const* bad : {"hdf5:?x=1", "hdf5:a,,b", "hdf5:a,", "csv:?"})
+  for (char const* bad : {"hdf5:?x=1", "hdf5:a,,b", "hdf5:a,", "csv:?", "npy:,y.npy", "npy:x.npy,"})
     CHECK(contains(message<ConfigError>([&] { files_of(bad); }), "has no name of a file"));
 
   TemporaryFolder const folder;
@@ -155,20 +162,26 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(files_of("hdf5:" + list + ",c.h5") == Names{list, "c.h5", folder / "a.h5", folder / "sub/b.h5"});
   CHECK(files_of("hdf5:missing.txt") == Names{"missing.txt"});
 
-  // This program is not linked with coldpress::hdf5.
+  // This program is not linked with the optional components.
   CHECK(message<UnsupportedError>([] { open("hdf5:a.h5"); }) ==
         "this program reads no HDF5 files: it was built without coldpress::hdf5");
+  CHECK(message<UnsupportedError>([] { open("images:a"); }) ==
+        "this program reads no pictures: it was built without coldpress::images");
   auto const help = spec_help();
-  REQUIRE(help.size() == 5);
-  CHECK(help[4].spec == "hdf5:FILE,...");
-  CHECK(help[4].options[0].name == "x");
+  REQUIRE(help.size() == 11);
+  CHECK(help.back().spec == "hdf5:FILE,...");
+  CHECK(help.back().options[0].name == "x");
+  CHECK(is_spec("npy:x"));
+  CHECK_FALSE(is_spec("npy"));
+  CHECK_FALSE(is_spec("npyx:y"));
 }
 
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
-    CHECK(message<ConfigError>([&] { open(bad); }) ==
-          "the data '" + std::string{bad} +
-              "' is not one of mnist:DIR, mnist-test:DIR, csv:FILE, npy:X,Y, hdf5:FILE,...");
+    CHECK(message<ConfigError>([&] { open(bad); }) == "the data '" + std::string{bad} +
+                                                          "' is not one of mnist:DIR, mnist-test:DIR, cifar10:DIR, "
+                                                          "cifar10-test:DIR, cifar100:DIR, cifar100-test:DIR, "
+                                                          "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,...");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {

@@ -6,6 +6,8 @@ import io
 import pathlib
 import struct
 import subprocess
+import zipfile
+import zlib
 
 here = pathlib.Path(__file__).parent
 schemas = here / "../../capnp"
@@ -167,6 +169,93 @@ put("caffe", "many-blobs", caffe_layer(b"conv", b"Convolution", *[b""] * 512))
 put("caffe", "groups", part(100, part(117, b"\x4b" * 200)))
 put("caffe", "text", b'name: "LeNet"')
 put("caffe", "not-finite", caffe_layer(b"conv", b"Convolution", part(7, part(1, b"\x04")) + part(5, b"\xff\xff\xff\x7f" * 4)))
+def archive(members, method=zipfile.ZIP_DEFLATED, **how):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name, content in members:
+            with file.open(zipfile.ZipInfo(name), "w", **how) as member:
+                member._compress_type = method
+                member.write(content)
+    return buffer.getvalue()
+
+
+for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
+    pair = archive([("x.npy", floats), ("y.npy", numbers)], method)
+    spoilt("dataset", "npz-" + name, dataset(4, pair))
+    for i in range(4):  # the directory is most of a small file
+        put("dataset", f"npz-{name}-flipped-in-the-directory-{i}", dataset(4, flipped(pair, 8 * (len(pair) - 30 * i) - 83)))
+put("dataset", "npz-of-64-bits", dataset(4, archive([("x.npy", floats), ("y.npy", numbers)], force_zip64=True)))
+put("dataset", "npz-bomb", dataset(4, archive([("x.npy", npy(header("<f4", "(65536,)"), bytes(1 << 18))), ("y.npy", numbers)])))
+put("dataset", "npz-without-members", dataset(4, archive([])))
+put("dataset", "npz-directory-elsewhere", dataset(4, b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 50, 0)))
+put("dataset", "npz-64-bits-elsewhere", dataset(4, b"PK\6\7" + struct.pack("<IQI", 0, 2**64 - 20, 1)
+                                                + b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 1, 0)))
+table = b'a,b,c\n1,u,2\n3,"v",4\n'
+put("dataset", "csv-label", dataset(5, table.replace(b"1,u", b"x,7").replace(b'"v"', b"8")))
+put("dataset", "csv-label-is-missing", dataset(5, b"u,1\n,2\n"))
+put("dataset", "csv-quotes", dataset(5, b'"a""b",1\n"""",2\n'))
+put("dataset", "csv-classes", dataset(6, table.replace(b",", b";")))
+put("dataset", "csv-another-class", dataset(6, table.replace(b",", b";").replace(b"u", b"w")))
+put("dataset", "csv-targets", dataset(7, b"a,b,c\n1,2,3\n4,5,6\n"))
+put("dataset", "csv-targets-without-samples", dataset(7, b"a,b\n1,2\n"))
+pixels = bytes(i % 251 for i in range(3072))
+put("dataset", "cifar10", dataset(8, b"\x09" + pixels))
+put("dataset", "cifar10-label-of-no-class", dataset(8, b"\x0a" + pixels))
+put("dataset", "cifar10-cut", dataset(8, b"\x09" + pixels[:-1]))
+put("dataset", "cifar100", dataset(9, b"\x01\x63" + pixels))
+put("dataset", "cifar100-names", bytes([9, 255]) + b"\x01\x02" + pixels + b"apple\nfish\n")
+
+for name, spec in {
+    "mnist": "mnist:DIR", "cifar": "cifar100-test:DIR?labels=coarse", "images": "images:DIR?width=8&height=8&skip=1",
+    "csv": "csv:odd?.csv?label=a b&delimiter=;&classes=u,v", "npy-alone": "npy:x.npy", "npy": "npy:x.npy,/y.npy",
+    "npz": "npz:a.npz?x=x_train", "hdf5": "hdf5:a.h5,b.h5?x=u&y=v&block=2", "hdf5-list": "hdf5:missing.txt",
+    "no-file": "npy:a,,b", "no-value": "npz:a?x=", "twice": "npz:a?x=b&x=c", "question-marks": "npy:a?b??", "empty": "",
+    "unknown-option": "csv:a?&=&", "three-files": "npy:a,b,c", "controls": "csv:\u009b2J\0?label=\n",
+}.items():
+    put("spec", name, spec.encode())
+
+
+# Pictures.
+def png(width, height, kind, rows, depth=8, more=b"", interlaced=0):
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, interlaced))
+            + more + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def palette(colours):
+    return struct.pack(">I", len(colours)) + b"PLTE" + colours + struct.pack(">I", zlib.crc32(b"PLTE" + colours))
+
+
+spoilt("images", "rgb", png(3, 2, 2, b"\0" + bytes(range(9)) + b"\1" + bytes(range(9))))
+spoilt("images", "palette", png(4, 4, 3, b"\0\x1b" * 4, 2, palette(bytes(range(12)))))
+put("images", "palette-too-short", png(4, 4, 3, b"\0\x1b" * 4, 2, palette(bytes(range(6)))))
+put("images", "alpha-interlaced", png(2, 2, 6, b"\0" + bytes(4) + b"\0" + bytes(4) + b"\0" + bytes(8), interlaced=1))
+put("images", "grey-of-16-bits", png(2, 2, 0, b"\0\x12\x34\xff\xff" * 2, 16))
+put("images", "rows-are-missing", png(8, 8, 0, b"\0" + bytes(8)))
+put("images", "of-2-31-pixels", png(2**31 - 1, 2**31 - 1, 2, b""))
+put("images", "bomb", png(8191, 8192, 0, bytes(1 << 16)))
+# By PIL, of 8 x 8 pixels.
+spoilt("images", "grey-jpeg", bytes.fromhex("""
+    ffd8ffe000104a46494600010100000100010000ffdb0043000d090a0b0a080d0b0a0b0e0e0d0f13201513121213271c1e17202e2931302e
+    292d2c333a4a3e333646372c2d405741464c4e525352323e5a615a50604a51524fffc0000b080008000801011100ffc40014000100000000
+    000000000000000000000001ffc4001910000105000000000000000000000000000004062331a1ffda0008010100003f0013b16a1c3fffd9"""))
+progressive = bytes.fromhex("""
+    ffd8ffe000104a46494600010100000100010000ffdb004300100b0c0e0c0a100e0d0e1211101318281a181616183123251d283a333d3c39
+    33383740485c4e404457453738506d51575f626768673e4d71797064785c656763ffdb0043011112121815182f1a1a2f6342384263636363
+    63636363636363636363636363636363636363636363636363636363636363636363636363636363636363636363ffc20011080008000803
+    012200021101031101ffc4001500010100000000000000000000000000000004ffc4001501010100000000000000000000000000000305ff
+    da000c03010002100310000001901d3fffc40014100100000000000000000000000000000000ffda00080101000105027fffc40014110100
+    000000000000000000000000000000ffda0008010301013f017fffc40014110100000000000000000000000000000000ffda000801020101
+    3f017fffc40014100100000000000000000000000000000000ffda0008010100063f027fffc4001410010000000000000000000000000000
+    0000ffda0008010100013f217fffda000c03010002000300000010ff00ffc40014110100000000000000000000000000000000ffda000801
+    0301013f107fffc40014110100000000000000000000000000000000ffda0008010201013f107fffc4001710000301000000000000000000
+    0000000000112161ffda0008010100013f108b4fffd9""")
+spoilt("images", "progressive-jpeg", progressive)
+scan = progressive[progressive.rindex(b"\xff\xc4"):-2]
+put("images", "jpeg-of-many-scans", progressive[:-2] + scan * 60 + b"\xff\xd9")
+put("images", "jpeg-of-65500-pixels-squared", bytes.fromhex("ffd8ffc0000b08ffdcffdc0101110000ffda000801010000003f00"))
+put("images", "neither", b"GIF89a")
 
 
 # Networks.

@@ -1,10 +1,13 @@
 #include "tools/command.hpp"
 
 #include <coldpress/data/npy.hpp>
+#include <coldpress/data/output.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cmath>
 #include <cstring>
+
+#include <sys/resource.h>
 
 namespace coldpress::command {
 namespace {
@@ -55,6 +58,73 @@ TEST_CASE("predict gives the library's outputs, bit for bit, in batches of any s
   }
 }
 
+TEST_CASE("predict takes any data, and writes what the ending says") {
+  if (!has_command()) return;
+  Case const c;
+  std::string const y = c.folder / "labels.npy";
+  data::write_npy(y, std::vector<Index>{17}, std::vector<float>(17));
+  output(c.predict());
+  auto const expected = data::read_npy(c.output).values;
+  std::string const net = c.model, spec = "npy:" + c.input + "," + y;
+  auto const predict = [&](std::string const& input, std::string const& to) {
+    return output({"predict", "--model", net, "--input", input, "--output", c.folder / to, "--batch", "5"});
+  };
+  predict(spec, "z.npy");
+  CHECK(data::read_npy(c.folder / "z.npy").values == expected);
+  predict("npy:" + c.input, "z.npz");
+  CHECK(load(*data::open_npz(c.folder / "z.npz", "output")).samples == expected);
+  // The outputs are the input of the next network, which is the same one.
+  predict("npz:" + c.folder / "z.npz" + "?x=output&y=output", "z.csv");
+  CHECK(content(c.folder / "z.csv").starts_with("y0,y1,y2,y3,y4,y5\n"));
+  auto const hdf5 = run({"predict", "--model", net, "--input", c.input, "--output", c.folder / "z.h5"});
+  if (contains(hdf5.err, "without coldpress::hdf5")) {
+    WARN("skipped: the command was built without HDF5");
+  } else {
+    CHECK(hdf5.code == 0);
+    predict("hdf5:" + c.folder / "z.h5" + "?x=output&y=output", "zz.csv");
+    CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
+  }
+}
+
+TEST_CASE("predict needs no memory for all samples or outputs") {
+  if (!has_command()) return;
+  Case const c;
+  // 2^20 samples of 6 values are 24 MiB, and so are their outputs. The command itself needs more, but not with these.
+  std::vector<float> const row(6 * 4096, 0.5f);
+  auto const big = data::open_output(c.folder / "big.npy", {2, 3});
+  for (int i = 0; i < 256; ++i) big->append(row);
+  big->finish();
+  auto const peak = [&](std::string const& input, std::string const& to) {
+    std::vector<std::string> arguments{std::getenv("COLDPRESS_COMMAND"),
+                                       "predict",
+                                       "--threads",
+                                       "1",
+                                       "--model",
+                                       c.model,
+                                       "--input",
+                                       input,
+                                       "--output",
+                                       c.folder / to};
+    std::vector<char*> argv;
+    for (auto& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_t const id = ::fork();
+    if (id == 0) {
+      ::dup2(::open("/dev/null", O_WRONLY), 1);
+      ::execv(argv[0], argv.data());
+      ::_exit(127);
+    }
+    int status = 0;
+    rusage usage;
+    REQUIRE(::wait4(id, &status, 0, &usage) == id);
+    REQUIRE(status == 0);
+    return usage.ru_maxrss;  // in KiB
+  };
+  long const small = peak(c.input, "s.npy");
+  for (char const* const to : {"b.npy", "b.npz", "b.csv"}) CHECK(peak(c.folder / "big.npy", to) - small < 8 << 10);
+  CHECK(data::read_npy(c.folder / "b.npy").extents == std::vector<Index>{1 << 20, 2, 3});
+}
+
 TEST_CASE("predict refuses what does not fit, and leaves the output as it was") {
   if (!has_command()) return;
   Case const c;
@@ -80,6 +150,11 @@ TEST_CASE("predict refuses what does not fit, and leaves the output as it was") 
   CHECK(content(c.output) == "old");
   CHECK(contains(failure({"predict", "--model", c.model, "--input", c.input, "--output", c.folder / "nowhere/y.npy"}),
                  "nowhere"));
+  CHECK(contains(failure({"predict", "--model", c.model, "--input", c.input, "--output", c.folder / "y.txt"}),
+                 c.folder / "y.txt" + ": the name of an output ends in .npy, .npz, .csv, .h5, .hdf5"));
+  auto const over = run({"predict", "--model", c.model, "--input", "npy:" + c.input, "--output", c.input});
+  CHECK(over.code == 2);
+  CHECK(contains(over.err, "would overwrite"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +16,28 @@ namespace coldpress {
 /// writers that died are removed. Throws FileError with the system's reason; then `path` is unchanged and no temporary
 /// remains.
 void write_atomically(std::string const& path, std::span<std::byte const> bytes);
+
+/// The same for a file that is written piece by piece, in constant memory. It becomes the content of `path` in
+/// commit(); the destructor removes it if that was not reached. All functions throw FileError as write_atomically does.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  AtomicFile(AtomicFile&&) noexcept;
+  ~AtomicFile();
+
+  /// Appends.
+  void write(std::span<std::byte const> bytes);
+  /// Replaces bytes that were written.
+  void write_at(std::uint64_t offset, std::span<std::byte const> bytes);
+  /// The temporary file, for a library that writes to a path.
+  std::string temporary() const;
+  /// The last call, even if it throws.
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Throws the FileError of write_atomically, as far as it can be known in advance. Writes nothing. Call it before long
 /// work whose result is a file.

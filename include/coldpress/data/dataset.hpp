@@ -33,14 +33,11 @@ struct Dataset {
 /// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one.
 void check(Dataset const& dataset);
 
-/// Reads the data that `spec` names:
-///   mnist:DIR       the training set of IDX files in DIR, plain or .gz: pixels in [0, 1], class as target
-///   mnist-test:DIR  the test set beside it
-///   csv:FILE        the first column is the target, the others are the sample
-///   npy:X,Y         two arrays, {N, ...} samples and {N} or {N, ...} targets
-///   hdf5:FILE,...   datasets of HDF5 files, if coldpress::hdf5 is linked
-/// A spec may end with options, as in hdf5:train.h5?x=data&y=label. They begin at the last question mark; spec_help
-/// lists them. Throws ConfigError for any other spec, FileError, FormatError, and DataError if a value is not finite.
+/// Reads the data that `spec` names, FORMAT:FILES: mnist:DIR, cifar10:DIR, images:DIR, csv:FILE, npy:X,Y, npz:FILE,
+/// hdf5:FILE,... and others; spec_help() explains them all. A spec may end with options, which begin at its last
+/// question mark, as in hdf5:train.h5?x=data&y=label. Throws ConfigError for any other spec, or a column that is not
+/// there; FileError, FormatError, DataError if a value is not finite; and UnsupportedError for a format whose component
+/// is not linked.
 Dataset open(std::string const& spec, ReadOptions options = {});
 
 /// A format of specs with its options, for a user.
@@ -52,6 +49,8 @@ struct SpecHelp {
   std::vector<Option> options;
 };
 std::vector<SpecHelp> spec_help();
+/// Whether a text begins like a spec, with the name of a format and a colon.
+bool is_spec(std::string const& text);
 
 /// The files that open(spec) may read. For MNIST these are both names of each file, plain and .gz. Throws ConfigError
 /// as open does.

@@ -1,8 +1,10 @@
-// Reads and writes NumPy's array files.
+// Reads and writes NumPy's array files, whole or sample by sample.
 #pragma once
 
-#include <coldpress/data/read_options.hpp>
+#include <coldpress/data/source.hpp>
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +20,16 @@ struct NpyArray {
 /// converts them to the nearest floats. Throws FileError, or FormatError that says what is wrong, for example that a
 /// float64 is beyond the range of a float.
 NpyArray read_npy(std::string const& path, ReadOptions options = {});
+
+/// The samples in one file, {N, ...}, and their targets in another, {N} or {N, ...}. Without targets, the target shape
+/// is empty. They are read as they are needed; an array in a gzip-compressed file is held in memory. Throws FileError
+/// or FormatError. Reading throws DataError for a value that is not finite, and FormatError for a file that has become
+/// shorter.
+std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::string> const& targets = {},
+                                 ReadOptions options = {});
+/// The same for two arrays, by their names, in a .npz file. Arrays that are compressed are held in memory.
+std::unique_ptr<Source> open_npz(std::string const& path, std::string const& samples,
+                                 std::optional<std::string> const& targets = {}, ReadOptions options = {});
 
 /// Writes float32 values atomically. Throws ShapeError if `extents` do not match the number of values, and FileError.
 void write_npy(std::string const& path, std::span<Index const> extents, std::span<float const> values);

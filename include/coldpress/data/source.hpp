@@ -24,6 +24,8 @@ class Source {
     std::vector<Index> blocks = {};
     /// The number of samples, in whole blocks, that are shuffled together; 0: as many as fit in 32 MiB.
     Index shuffled_together = 0;
+    /// Samples that were left out because they are broken, as sentences that begin with the file.
+    std::vector<std::string> skipped = {};
   };
 
   /// Reads samples for one thread. It must not outlive its source.

@@ -1,0 +1,69 @@
+// What the formats of specs are made of. spec.cpp has the list of them.
+#pragma once
+
+#include "input_file.hpp"
+
+#include <coldpress/data/dataset.hpp>
+#include <coldpress/data/source.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace coldpress::data {
+
+/// The options at the end of a spec. All of these throw ConfigError for a value that an option cannot have.
+class SpecOptions {
+ public:
+  /// Whether there is no such option yet.
+  bool add(std::string name, std::string value) { return values_.emplace(std::move(name), std::move(value)).second; }
+
+  bool has(std::string_view name) const { return values_.contains(name); }
+  std::string text(std::string_view name, std::string const& otherwise) const;
+  /// Between commas; none if there is no such option.
+  std::vector<std::string> list(std::string_view name) const;
+  /// A whole number from 1 on; 0 if there is no such option.
+  Index count(std::string_view name) const;
+  /// 1 or 0.
+  bool flag(std::string_view name, bool otherwise) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// What a user asks for.
+struct Request {
+  std::vector<std::string> paths;
+  SpecOptions options;
+  ReadOptions reading;
+};
+/// What is held in memory is a Dataset, so that nobody needs a copy.
+using Opened = std::variant<Dataset, std::unique_ptr<Source>>;
+
+Opened open_csv(Request const& request);
+Opened open_hdf5_files(Request const& request);
+Opened open_image_folder(Request const& request);
+
+enum class Part { training, test };
+std::vector<std::string> mnist_files(Part part, std::string const& folder);
+Opened open_mnist(Part part, Request const& request);
+
+enum class Cifar { ten, hundred };
+std::vector<std::string> cifar_files(Cifar kind, Part part, std::string const& folder);
+Opened open_cifar(Cifar kind, Part part, Request const& request);
+
+/// Files, where one whose name ends in .txt stands for those that it lists, one in each line, relative to its folder.
+std::vector<std::string> listed_files(std::vector<std::string> const& paths);
+/// The same and the lists themselves; a list that cannot be read is one of the files.
+std::vector<std::string> files_and_lists(std::vector<std::string> const& paths);
+/// The lines of a small text file, without those that are empty.
+std::vector<std::string> lines_of(std::string const& file);
+
+/// Refuses classes that are named twice.
+void check_classes(std::vector<std::string> const& classes);
+
+}  // namespace coldpress::data

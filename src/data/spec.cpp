@@ -1,0 +1,271 @@
+#include "formats.hpp"
+
+#include <coldpress/data/npy.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+namespace coldpress::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Format {
+  std::string_view name, argument;
+  std::size_t least, most;  // paths; if several are possible, commas separate them
+  std::string_view description;
+  std::vector<SpecHelp::Option> options;
+  std::vector<std::string> (*files)(std::vector<std::string> const& paths);
+  Opened (*open)(Request const&);
+};
+
+std::vector<std::string> themselves(std::vector<std::string> const& paths) { return paths; }
+
+Opened open_npy_files(Request const& request) {
+  auto const& paths = request.paths;
+  return open_npy(paths[0], paths.size() > 1 ? std::optional{paths[1]} : std::nullopt, request.reading);
+}
+Opened open_npz_file(Request const& request) {
+  auto const& options = request.options;
+  return open_npz(request.paths[0], options.text("x", "x"), options.text("y", "y"), request.reading);
+}
+
+template <Part part>
+Format mnist(std::string_view name, std::string_view description) {
+  return {name,
+          "DIR",
+          1,
+          1,
+          description,
+          {},
+          [](auto const& paths) { return mnist_files(part, paths[0]); },
+          [](Request const& request) { return open_mnist(part, request); }};
+}
+template <Cifar kind, Part part>
+Format cifar(std::string_view name, std::string_view description, std::vector<SpecHelp::Option> options = {}) {
+  return {name,
+          "DIR",
+          1,
+          1,
+          description,
+          std::move(options),
+          [](auto const& paths) { return cifar_files(kind, part, paths[0]); },
+          [](Request const& request) { return open_cifar(kind, part, request); }};
+}
+
+/// THE LIST of formats, from which specs are parsed and explained.
+std::span<Format const> formats() {
+  using enum Part;
+  constexpr std::size_t any = ~std::size_t{0};
+  static SpecHelp::Option const coarse{"labels", "fine (100 classes) or coarse (20 classes); default: fine"};
+  static SpecHelp::Option const classes{
+      "classes",
+      "the names of the classes in the order of their numbers, separated by commas; default: those found, "
+      "sorted by bytes"};
+  static Format const all[] = {
+      mnist<training>("mnist", "the training set of IDX files in DIR, plain or .gz: pixels in [0, 1], class as target"),
+      mnist<test>("mnist-test", "the test set beside it"),
+      cifar<Cifar::ten, training>("cifar10",
+                                  "the five training batches of CIFAR-10's binary version in DIR, read as they are "
+                                  "needed: pixels in [0, 1], {3, 32, 32}, class as target"),
+      cifar<Cifar::ten, test>("cifar10-test", "the test batch beside them"),
+      cifar<Cifar::hundred, training>("cifar100", "the same for CIFAR-100", {coarse}),
+      cifar<Cifar::hundred, test>("cifar100-test", "its test set", {coarse}),
+      {"images",
+       "DIR",
+       1,
+       1,
+       "a folder per class with PNG and JPEG files, decoded as they are needed: pixels in [0, 1], {channels, height, "
+       "width}, class as target",
+       {{"width", "pixels to which pictures are resized; default: all have one size"},
+        {"height", "the same"},
+        {"channels", "3 (RGB) or 1 (grey); default: 3"},
+        {"skip", "1: broken pictures are left out and counted, for which all are decoded first; default: 0, an error"},
+        classes},
+       themselves,
+       open_image_folder},
+      {"csv",
+       "FILE",
+       1,
+       1,
+       "the first column is the target, the others are the sample. Columns are named as in the header, or by numbers "
+       "from 1 on",
+       {{"label", "the column of the target; if it has text, each text is a class"},
+        {"targets", "columns of targets, separated by commas"},
+        {"ignore", "columns to leave out, separated by commas"},
+        {"header", "1 or 0: whether the first line has names; default: if none of its fields is a number"},
+        {"delimiter", "the character between fields, or tab; default: a comma"},
+        classes},
+       themselves,
+       open_csv},
+      {"npy",
+       "X,Y",
+       1,
+       2,
+       "two arrays, {N, ...} samples and {N} or {N, ...} targets, read as they are needed; without targets: npy:X",
+       {},
+       themselves,
+       open_npy_files},
+      {"npz",
+       "FILE",
+       1,
+       1,
+       "two arrays of one file; those that are not compressed are read as they are needed",
+       {{"x", "the array of the samples, {N, ...}; default: x"},
+        {"y", "the array of the targets, {N} or {N, ...}; default: y"}},
+       themselves,
+       open_npz_file},
+      {"hdf5",
+       "FILE,...",
+       1,
+       any,
+       "datasets of HDF5 files, read as they are needed; a file that ends in .txt lists other files, one per line",
+       {{"x", "the dataset of the samples, {N, ...}; default: data"},
+        {"y", "the dataset of the targets, {N} or {N, ...}; default: label"},
+        {"block", "samples that are read together; default: whole chunks, about 1 MiB"},
+        {"shuffle", "samples that are shuffled together; default: as many as fit in 32 MiB"}},
+       files_and_lists,
+       open_hdf5_files}};
+  return all;
+}
+
+struct Spec {
+  Format const& format;
+  std::vector<std::string> paths;
+  std::string options_text;  // with its question mark
+  SpecOptions options;
+};
+
+SpecOptions parse_options(Format const& format, std::string_view text) {
+  SpecOptions options;
+  while (!text.empty()) {
+    std::string_view const part = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    auto const equals = part.find('=');
+    std::string const name{part.substr(0, equals)};
+    std::string known;
+    for (auto const& option : format.options) known += (known.empty() ? "" : ", ") + std::string{option.name};
+    if (std::ranges::find(format.options, name, &SpecHelp::Option::name) == format.options.end())
+      throw ConfigError{std::string{format.name} + ": has no option '" + name + "'" +
+                        (known.empty() ? ", since it has none" : "; it has " + known) +
+                        ". If the '?' is part of a file's name, end the data with another '?'"};
+    if (equals == std::string_view::npos || equals + 1 == part.size())
+      throw ConfigError{"the option '" + name + "' has no value, as in " + name + "=VALUE"};
+    if (!options.add(name, std::string{part.substr(equals + 1)}))
+      throw ConfigError{"the option '" + name + "' is given twice"};
+  }
+  return options;
+}
+
+std::vector<std::string> split_at_commas(std::string const& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    std::size_t const end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Spec parse(std::string const& spec) {
+  std::string known;
+  for (Format const& format : formats()) {
+    std::string const prefix = std::string{format.name} + ":", usage = prefix + std::string{format.argument};
+    known += (known.empty() ? "" : ", ") + usage;
+    if (!spec.starts_with(prefix) || spec.size() == prefix.size()) continue;
+    auto const question = spec.find_last_of('?');
+    std::string const options = question == std::string::npos ? "" : spec.substr(question);
+    std::string const paths = spec.substr(prefix.size(), spec.size() - options.size() - prefix.size());
+    Spec parsed{format, {}, options, parse_options(format, std::string_view{options}.substr(!options.empty()))};
+    parsed.paths = format.most == 1 ? std::vector{paths} : split_at_commas(paths);
+    if (std::ranges::count(parsed.paths, "") > 0)
+      throw ConfigError{"'" + spec + "' has no name of a file where one is expected, as in " + usage};
+    if (parsed.paths.size() > format.most)
+      throw ConfigError{"'" + paths + "' names " + std::to_string(parsed.paths.size()) + " files, expected at most " +
+                        std::to_string(format.most) + ", as in " + usage};
+    return parsed;
+  }
+  throw ConfigError{"the data '" + spec + "' is not one of " + known};
+}
+
+Opened opened(std::string const& spec, ReadOptions reading) {
+  Spec parsed = parse(spec);
+  return parsed.format.open({std::move(parsed.paths), std::move(parsed.options), reading});
+}
+
+}  // namespace
+
+std::string SpecOptions::text(std::string_view name, std::string const& otherwise) const {
+  auto const found = values_.find(name);
+  return found == values_.end() ? otherwise : found->second;
+}
+std::vector<std::string> SpecOptions::list(std::string_view name) const {
+  auto const found = values_.find(name);
+  return found == values_.end() ? std::vector<std::string>{} : split_at_commas(found->second);
+}
+Index SpecOptions::count(std::string_view name) const {
+  auto const found = values_.find(name);
+  if (found == values_.end()) return 0;
+  Index value = 0;
+  auto const [end, error] = std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  if (error != std::errc{} || *end != '\0' || value < 1)
+    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected a whole number from 1 on"};
+  return value;
+}
+bool SpecOptions::flag(std::string_view name, bool otherwise) const {
+  auto const found = values_.find(name);
+  if (found == values_.end()) return otherwise;
+  if (found->second != "0" && found->second != "1")
+    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected 1 or 0"};
+  return found->second == "1";
+}
+
+std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options) {
+  Opened found = opened(spec, options);
+  if (auto* const dataset = std::get_if<Dataset>(&found)) return own(std::move(*dataset));
+  return std::get<std::unique_ptr<Source>>(std::move(found));
+}
+
+Dataset open(std::string const& spec, ReadOptions options) {
+  Opened found = opened(spec, options);
+  if (auto* const dataset = std::get_if<Dataset>(&found)) return std::move(*dataset);
+  return load(*std::get<std::unique_ptr<Source>>(found));
+}
+
+bool is_spec(std::string const& text) {
+  return std::ranges::any_of(formats(), [&](Format const& format) {
+    return text.starts_with(format.name) && text.substr(format.name.size()).starts_with(':');
+  });
+}
+
+std::vector<std::string> files_of(std::string const& spec) {
+  Spec const parsed = parse(spec);
+  return parsed.format.files(parsed.paths);
+}
+
+std::string from_folder(std::string const& folder, std::string const& spec) {
+  Spec const parsed = parse(spec);
+  if (parsed.paths.size() > 1 && folder.find(',') != std::string::npos)
+    throw ConfigError{
+        "the folder '" + folder +
+        "' has a comma in its name, where a comma separates the names of files; give the data with --data"};
+  std::string result{parsed.format.name};
+  char before = ':';
+  for (std::string const& path : parsed.paths) {
+    result += std::exchange(before, ',');
+    result += (fs::path{folder} / path).string();
+  }
+  return result + parsed.options_text;
+}
+
+std::vector<SpecHelp> spec_help() {
+  std::vector<SpecHelp> help;
+  for (Format const& format : formats())
+    help.push_back({std::string{format.name} + ":" + std::string{format.argument}, std::string{format.description},
+                    format.options});
+  return help;
+}
+
+}  // namespace coldpress::data

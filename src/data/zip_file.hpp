@@ -1,0 +1,15 @@
+// Finds the members of a zip file.
+#pragma once
+
+#include "input_file.hpp"
+
+#include <string>
+
+namespace coldpress::data {
+
+/// The member called `name`, which InputFile reads. It may be stored or deflated, and the file larger than 4 GiB.
+/// Throws FileError, or FormatError if the file is no zip file, has no such member or two, or one that is encrypted or
+/// compressed in another way.
+InputFile::Member zip_member(std::string const& path, std::string const& name);
+
+}  // namespace coldpress::data

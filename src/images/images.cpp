@@ -1,0 +1,195 @@
+#include <coldpress/data/images.hpp>
+
+#include "data/components.hpp"
+#include "data/formats.hpp"
+#include "picture.hpp"
+
+#include <coldpress/data/atomic_file.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace coldpress::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_file = std::size_t{1} << 30;
+
+struct Entry {
+  std::string name;  // relative to the folder of all classes
+  std::size_t label;
+};
+
+bool is_picture(fs::path const& path) {
+  std::string ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c + ('a' - 'A') : c; });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+/// Calls `visit` for what is in a folder; errors of the system name the folder.
+template <class Entries, class Visit>
+void for_each_in(std::string const& folder, Visit visit) {
+  try {
+    for (auto const& entry : Entries{folder}) visit(entry);
+  } catch (fs::filesystem_error const& error) {
+    fail_in<FileError>(folder, "cannot read the folder: " + error.code().message());
+  }
+}
+
+std::vector<std::string> classes_in(std::string const& folder) {
+  std::vector<std::string> classes;
+  for_each_in<fs::directory_iterator>(folder, [&](fs::directory_entry const& entry) {
+    std::string const name = entry.path().filename().string();
+    if (entry.is_directory() && !name.starts_with('.')) classes.push_back(name);
+  });
+  if (classes.empty()) fail_in<FormatError>(folder, "has no folder in it, expected one for each class");
+  std::ranges::sort(classes);
+  return classes;
+}
+
+/// The pictures of all classes, of the first class first. Classes that were given need not have pictures here.
+std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string> const& found) {
+  std::vector<Entry> entries;
+  for (std::size_t label = 0; label < images.classes.size(); ++label) {
+    if (!std::ranges::binary_search(found, images.classes[label])) continue;
+    std::vector<std::string> names;
+    for_each_in<fs::recursive_directory_iterator>(
+        (fs::path{images.folder} / images.classes[label]).string(), [&](fs::directory_entry const& entry) {
+          if (is_picture(entry.path()) && !entry.is_directory())
+            names.push_back(fs::path{entry.path()}.lexically_relative(images.folder).string());
+        });
+    std::ranges::sort(names);
+    for (std::string& name : names) entries.push_back({std::move(name), label});
+  }
+  if (entries.empty())
+    fail_in<FormatError>(images.folder, "has no picture in the folders of its classes, expected .png, .jpg or .jpeg");
+  return entries;
+}
+
+class ImageSource final : public Source {
+ public:
+  struct Content {
+    ImageFolder images;
+    std::vector<Entry> entries;
+    Description description;
+    std::string first;  // the picture whose size all have; empty if they are resized
+
+    std::string path(Index i) const {
+      return (fs::path{images.folder} / entries[static_cast<std::size_t>(i)].name).string();
+    }
+  };
+
+  explicit ImageSource(Content content) : Source(content.description), content_(std::move(content)) {}
+  std::unique_ptr<Source::Reader> reader() const override { return std::make_unique<Pictures>(content_); }
+
+  class Pictures final : public Source::Reader {
+   public:
+    explicit Pictures(Content const& content) : content_(content), sampler_(sampler_of(content)) {}
+    void read(Index first, Index count, float* samples, float* targets) override {
+      for (Index i = 0; i < count; ++i) {
+        targets[i] = static_cast<float>(content_.entries[static_cast<std::size_t>(first + i)].label);
+        if (samples) read_sample(content_.path(first + i), samples + i * content_.description.sample_shape.size());
+      }
+    }
+    void read_sample(std::string const& path, float* values) {
+      with_file(path, [&] {
+        decode(read_file(path, largest_file), picture_);
+        auto const& shape = content_.description.sample_shape;
+        if (!content_.first.empty() && (picture_.height != shape[1] || picture_.width != shape[2]))
+          throw FormatError{"is " + std::to_string(picture_.width) + " x " + std::to_string(picture_.height) +
+                            " pixels, but " + content_.first + " is " + std::to_string(shape[2]) + " x " +
+                            std::to_string(shape[1]) + "; width and height resize all pictures to one size"};
+        sampler_.sample(picture_, values);
+      });
+    }
+
+   private:
+    static Sampler sampler_of(Content const& content) {
+      auto const& shape = content.description.sample_shape;
+      return {shape[0], shape[1], shape[2]};
+    }
+    Content const& content_;
+    Picture picture_;
+    Sampler sampler_;
+  };
+
+ private:
+  Content content_;
+};
+
+/// The first picture that can be read decides the size, if none is given.
+void find_size(ImageSource::Content& content) {
+  auto& shape = content.description.sample_shape;
+  shape = {content.images.channels, content.images.height, content.images.width};
+  if (content.images.width > 0) return;
+  for (Index i = 0; i < static_cast<Index>(content.entries.size()); ++i) {
+    std::string const path = content.path(i);
+    try {
+      with_file(path, [&] {
+        Picture const picture = measure(read_file(path, largest_file));
+        shape = {content.images.channels, picture.height, picture.width};
+        content.first = path;
+      });
+      return;
+    } catch (FormatError const&) {
+      if (!content.images.skip) throw;
+    }
+  }
+}
+
+/// Leaves out what cannot be read. A picture of another size is not broken.
+void leave_out_broken(ImageSource::Content& content) {
+  Picture picture;
+  std::erase_if(content.entries, [&](Entry const& entry) {
+    std::string const path = (fs::path{content.images.folder} / entry.name).string();
+    try {
+      with_file(path, [&] { decode(read_file(path, largest_file), picture); });
+      return false;
+    } catch (FormatError const& error) {
+      content.description.skipped.push_back(error.what());
+      return true;
+    }
+  });
+  if (content.entries.empty())
+    fail_in<FormatError>(content.images.folder,
+                         "has no picture that can be read; the first: " + content.description.skipped.front());
+}
+
+void check(ImageFolder const& images) {
+  if (images.channels != 1 && images.channels != 3)
+    throw ConfigError{"pictures have " + std::to_string(images.channels) + " channels, expected 1 (grey) or 3 (RGB)"};
+  if ((images.width == 0) != (images.height == 0))
+    throw ConfigError{"pictures are resized to a width and a height, but only one of them is given"};
+  if (images.width < 0 || images.height < 0 || (images.width > 0 && images.height > most_pixels / images.width))
+    throw ConfigError{"pictures are resized to " + std::to_string(images.width) + " x " +
+                      std::to_string(images.height) + " pixels, expected 1 to 2^26"};
+  check_classes(images.classes);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_images(ImageFolder images) {
+  check(images);
+  auto const found = classes_in(images.folder);
+  if (images.classes.empty()) images.classes = found;
+  for (std::string const& name : found)
+    if (std::ranges::find(images.classes, name) == images.classes.end())
+      fail_in<FormatError>(images.folder, "has a folder " + printable(name) + ", which is none of the classes given");
+  ImageSource::Content content{std::move(images), {}, {}, {}};
+  content.entries = entries_in(content.images, found);
+  if (content.images.skip) leave_out_broken(content);
+  find_size(content);
+  content.description.target_shape = {1};
+  content.description.size = static_cast<Index>(content.entries.size());
+  content.description.classes = content.images.classes;
+  return std::make_unique<ImageSource>(std::move(content));
+}
+
+/// Makes the component known before main(). The linker keeps this file because coldpress::images asks for this name.
+extern "C" __attribute__((constructor(101))) void coldpress_images_format() {
+  components().open_images = open_images;
+  components().write_png = encode_png;
+}
+
+}  // namespace coldpress::data
