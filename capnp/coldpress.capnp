@@ -104,6 +104,8 @@ struct Training {
   epochs @4 :UInt64 = 1;
   batch @5 :UInt64 = 64;
   seed @6 :UInt64;
+  # What is done to samples before the network, in order.
+  transforms @7 :List(Juice.Transform);
 }
 
 # The root of a checkpoint: everything that is needed to continue as if nothing had happened.

@@ -5,6 +5,7 @@
 #include "content.hpp"
 #include "message.hpp"
 #include "text.hpp"
+#include "transforms.hpp"
 
 #include <coldpress/dynamic/solver.hpp>
 
@@ -22,6 +23,7 @@ Training read(schema::Training::Reader file) {
   }
   read_run(file, training);
   training.network = read_bare_config(file.getNetwork(), training.batch);
+  training.transforms = read_transforms(file.getTransforms());
   return training;
 }
 
@@ -203,6 +205,8 @@ void write_training(std::string const& path, Training const& training) {
       auto root = message.initRoot<schema::Training>();
       write_run(root, training);
       write_bare_config(root.initNetwork(), training.network, {});
+      if (!training.transforms.empty())
+        write_transforms(root.initTransforms(list_size(training.transforms.size())), training.transforms);
       std::string const text = to_text(root.asReader());
       write_atomically(path, std::as_bytes(std::span{text}));
     });

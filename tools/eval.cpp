@@ -4,6 +4,7 @@
 #include "options.hpp"
 #include "score.hpp"
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
 #include <chrono>
@@ -23,7 +24,13 @@ struct Options {
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  auto const source = data::open_source(options.data, options.reading);
+  auto const raw = data::open_source(options.data, options.reading);
+  auto const source = with_context(
+      [&] {
+        data::check_classes(*raw, model.classes);
+        return data::transformed(*raw, model.transforms);
+      },
+      [&](Error& error) { error.in_file(options.data); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
                                         [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, source->target_shape()); },

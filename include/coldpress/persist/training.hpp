@@ -3,6 +3,7 @@
 
 // People write such a file as Cap'n Proto's text, programs as a message.
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Training {
   Index epochs = 1;
   Index batch = 64;
   std::uint64_t seed = 0;
+  data::Transforms transforms = {};  // of samples before the network; data::fit completes them
   bool operator==(Training const&) const = default;
 };
 
