@@ -39,7 +39,14 @@ void eval(Options const& options) {
   check_fits(network, loss, *source, options.data);
 
   auto const start = std::chrono::steady_clock::now();
-  Score const score = evaluate(network, loss, *source, options.batch);
+  Score const score = [&] {
+    try {
+      return evaluate(network, loss, *source, options.batch);
+    } catch (DataError& error) {
+      error.in_file(options.data);
+      throw;
+    }
+  }();
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
   if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);
