@@ -10,80 +10,89 @@ namespace coldpress::persist {
 namespace {
 
 using capnp::DynamicStruct;
+using capnp::DynamicValue;
 
-// A field of a transform and the value in the file. Only the kinds of fields that transforms have are here.
-void read(data::Per& value, capnp::DynamicValue::Reader file) {
-  value = read_enumerator<data::Per>(file.as<capnp::DynamicEnum>());
-}
-void read(float& value, capnp::DynamicValue::Reader file) { value = file.as<float>(); }
-void read(std::string& value, capnp::DynamicValue::Reader file) { check_text(value = text_of(file.as<capnp::Text>())); }
-void read(std::vector<float>& value, capnp::DynamicValue::Reader file) {
-  auto const list = file.as<capnp::List<float>>();
-  value.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) value[i] = list[i];
-}
-void read(Index& value, capnp::DynamicValue::Reader file) {
-  auto const number = file.as<std::uint64_t>();
-  if (number != 0) check_size(number);
-  value = static_cast<Index>(number);
-}
-void read(std::vector<Index>& value, capnp::DynamicValue::Reader file) {
-  auto const list = file.as<capnp::List<std::uint64_t>>();
-  if (list.size() > 2) throw ConfigError{"has " + std::to_string(list.size()) + " numbers, expected 1 or 2"};
-  for (auto const number : list) read(value.emplace_back(), number);
+/// A field of a transform. All transforms share the code for the kinds of fields that there are, since every program
+/// that loads a network has it.
+struct Field {
+  std::string name;  // in files
+  std::variant<data::Per*, float*, Index*, std::string*, std::vector<float>*, std::vector<Index>*> value;
+};
+std::vector<Field> fields_of(data::Transform& transform) {
+  std::vector<Field> fields;
+  std::visit(
+      [&](auto& one) {
+        for_each_field(one, [&](std::string_view name, auto& value) { fields.push_back({camel_case(name), &value}); });
+      },
+      transform);
+  return fields;
 }
 
-template <class Value>
-void write(DynamicStruct::Builder file, std::string const& field, Value const& value) {
-  if constexpr (std::is_enum_v<Value>) {
-    auto const type = file.getSchema().getFieldByName(text_for(field)).getType();
-    file.set(text_for(field), written_enumerator(type.asEnum(), value));
-  } else if constexpr (std::is_same_v<Value, float>) {
-    file.set(text_for(field), value);
-  } else if constexpr (std::is_same_v<Value, Index>) {
-    file.set(text_for(field), static_cast<std::uint64_t>(value));
-  } else if constexpr (std::is_same_v<Value, std::string>) {
-    check_text(value);
-    if (!value.empty()) file.set(text_for(field), capnp::Text::Reader{text_for(value)});
-  } else if (!value.empty()) {
-    auto list = file.init(text_for(field), list_size(value.size())).template as<capnp::DynamicList>();
-    for (unsigned i = 0; i < list.size(); ++i) {
-      if constexpr (std::is_same_v<Value, std::vector<Index>>) {
-        list.set(i, static_cast<std::uint64_t>(value[i]));
-      } else {
-        list.set(i, value[i]);
-      }
-    }
+std::string kind_of(data::Transform const& transform) {
+  return camel_case(std::visit([](auto const& one) { return one.name; }, transform));
+}
+template <std::size_t... i>
+std::optional<data::Transform> made(std::string const& kind, std::index_sequence<i...>) {
+  for (auto* make : {+[] { return data::Transform{std::in_place_index<i>}; }...})
+    if (data::Transform transform = make(); kind_of(transform) == kind) return transform;
+  return {};
+}
+
+struct Read {
+  DynamicValue::Reader file;
+  void operator()(data::Per* value) const { *value = read_enumerator<data::Per>(file.as<capnp::DynamicEnum>()); }
+  void operator()(float* value) const { *value = file.as<float>(); }
+  void operator()(std::string* value) const { check_text(*value = text_of(file.as<capnp::Text>())); }
+  void operator()(std::vector<float>* value) const {
+    for (float const number : file.as<capnp::List<float>>()) value->push_back(number);
   }
-}
+  void operator()(Index* value) const { *value = checked(file.as<std::uint64_t>()); }
+  void operator()(std::vector<Index>* value) const {
+    auto const list = file.as<capnp::List<std::uint64_t>>();
+    if (list.size() > 2) throw ConfigError{"has " + std::to_string(list.size()) + " numbers, expected 1 or 2"};
+    for (auto const number : list) value->push_back(checked(number));
+  }
+  static Index checked(std::uint64_t number) {
+    if (number != 0) check_size(number);
+    return static_cast<Index>(number);
+  }
+};
 
-/// f(transform) for the kind with this name in files; false if there is none.
-template <class F, class... Kinds>
-bool with_kind(std::string const& name, F const& f, std::variant<Kinds...> const*) {
-  auto const is_this = [&](auto kind) {
-    if (camel_case(kind.name) != name) return false;
-    f(kind);
-    return true;
-  };
-  return (is_this(Kinds{}) || ...);
-}
+struct Write {
+  DynamicStruct::Builder file;
+  capnp::StructSchema::Field field;
+  void operator()(data::Per const* value) { file.set(field, written_enumerator(field.getType().asEnum(), *value)); }
+  void operator()(float const* value) { file.set(field, *value); }
+  void operator()(Index const* value) { file.set(field, static_cast<std::uint64_t>(*value)); }
+  void operator()(std::string const* value) {
+    check_text(*value);
+    if (!value->empty()) file.set(field, capnp::Text::Reader{text_for(*value)});
+  }
+  void operator()(std::vector<float> const* value) {
+    if (value->empty()) return;
+    auto list = file.init(field, list_size(value->size())).as<capnp::List<float>>();
+    for (unsigned i = 0; i < list.size(); ++i) list.set(i, (*value)[i]);
+  }
+  void operator()(std::vector<Index> const* value) {
+    auto list = file.init(field, list_size(value->size())).as<capnp::List<std::uint64_t>>();
+    for (unsigned i = 0; i < list.size(); ++i) list.set(i, static_cast<std::uint64_t>((*value)[i]));
+  }
+};
 
 data::Transform read_transform(DynamicStruct::Reader file) {
-  std::optional<data::Transform> found;
   KJ_IF_MAYBE (member, file.which()) {
     std::string const kind = text_of(member->getProto().getName());
     if (kind == "none") throw ConfigError{"names no transform"};
-    auto const read_fields = [&](auto transform) {
-      for_each_field(transform, [&](std::string_view field, auto& value) {
-        in_field(kind + "." + camel_case(field),
-                 [&] { read(value, file.get(*member).as<DynamicStruct>().get(text_for(camel_case(field)))); });
-      });
-      found = std::move(transform);
-    };
-    with_kind(kind, read_fields, static_cast<data::Transform const*>(nullptr));
+    auto transform = made(kind, std::make_index_sequence<std::variant_size_v<data::Transform>>());
+    if (transform) {
+      for (Field const& field : fields_of(*transform))
+        in_field(kind + "." + field.name, [&] {
+          std::visit(Read{file.get(*member).as<DynamicStruct>().get(text_for(field.name))}, field.value);
+        });
+      return *std::move(transform);
+    }
   }
-  if (!found) throw UnsupportedError{"has a transform that this version of coldpress does not know"};
-  return *std::move(found);
+  throw UnsupportedError{"has a transform that this version of coldpress does not know"};
 }
 
 std::string place(unsigned i) { return "transforms[" + std::to_string(i) + "]"; }
@@ -97,21 +106,20 @@ data::Transforms read_transforms(TransformList::Reader file) {
   return transforms;
 }
 
-void write_transforms(TransformList::Builder file, data::Transforms const& transforms) {
+void write_transforms(TransformList::Builder file, data::Transforms transforms) {
   data::check(transforms);
   for (unsigned i = 0; i < file.size(); ++i) {
-    DynamicStruct::Builder const one{file[i]};
-    std::visit(
-        [&](auto const& transform) {
-          auto const member = one.getSchema().getFieldByName(text_for(camel_case(transform.name)));
-          DynamicStruct::Builder to{file[i]};
-          if (member.getType().isVoid()) return to.set(member, capnp::VOID);
-          auto fields = to.init(member).template as<DynamicStruct>();
-          for_each_field(transform, [&](std::string_view field, auto const& value) {
-            in_field(place(i) + " " + camel_case(field), [&] { write(fields, camel_case(field), value); });
-          });
-        },
-        transforms[i]);
+    DynamicStruct::Builder one{file[i]};
+    auto const member = one.getSchema().getFieldByName(text_for(kind_of(transforms[i])));
+    if (member.getType().isVoid()) {
+      one.set(member, capnp::VOID);
+      continue;
+    }
+    auto const fields = one.init(member).as<DynamicStruct>();
+    for (Field const& field : fields_of(transforms[i]))
+      in_field(place(i) + " " + field.name, [&] {
+        std::visit(Write{fields, fields.getSchema().getFieldByName(text_for(field.name))}, field.value);
+      });
   }
 }
 
