@@ -104,12 +104,14 @@ struct Training {
   epochs @4 :UInt64 = 1;
   batch @5 :UInt64 = 64;
   seed @6 :UInt64;
+  # What is done to samples before the network, in order.
+  transforms @7 :List(Juice.Transform);
   # The fraction of the data that is held out of training to validate on; 0: none.
-  validate @7 :Float64;
+  validate @8 :Float64;
   # Absent: the training does not end early, and its rate is not reduced.
-  earlyStopping @8 :EarlyStopping;
-  reduceOnPlateau @9 :ReduceOnPlateau;
-  average @10 :Average;
+  earlyStopping @9 :EarlyStopping;
+  reduceOnPlateau @10 :ReduceOnPlateau;
+  average @11 :Average;
 }
 
 # Ends the training when the metric has not improved `patience` times in a row.

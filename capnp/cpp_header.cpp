@@ -56,6 +56,64 @@ void add_values(std::string& text, std::vector<float> const& values) {
   }
 }
 
+std::string array(std::string const& name, std::vector<float> const& values) {
+  std::string text = "inline constexpr float " + name + "[] = {\n    ";
+  add_values(text, values);
+  return text + "};\n";
+}
+
+/// What a program does to samples itself, and the numbers that it needs for that.
+struct Preparation {
+  std::string comment, arrays;
+
+  explicit Preparation(data::Transforms const& transforms) {
+    for (std::size_t i = 0; i < transforms.size(); ++i) {
+      number = std::to_string(i);
+      std::string const what = std::visit([&](auto const& transform) { return sentence(transform); }, transforms[i]);
+      if (!what.empty()) comment += "//   " + what + "\n";
+    }
+    if (!comment.empty())
+      comment =
+          "// Its input is a sample x of `size` values to which this was done, in this order; it does not do it "
+          "itself.\n" +
+          comment;
+    if (!arrays.empty()) arrays = "namespace transforms {\n" + arrays + "}  // namespace transforms\n\n";
+  }
+
+ private:
+  std::string number;
+
+  /// Adds the array, and returns how a value's entry in it is spelt.
+  std::string entry(char const* name, std::vector<float> const& values) {
+    arrays += array(name + number, values);
+    return std::string{"transforms::"} + name + number +
+           (values.size() == 1 ? "[0]" : "[i * " + std::to_string(values.size()) + " / size]");
+  }
+  static std::string exact(float value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+    return text;
+  }
+
+  std::string sentence(data::SubtractMean const& t) { return "x[i] -= " + entry("mean", t.mean); }
+  std::string sentence(data::Scale const& t) { return "x[i] = x[i] * " + exact(t.factor) + " + " + exact(t.offset); }
+  std::string sentence(data::Standardize const& t) {
+    std::string const mean = entry("mean", t.mean);
+    return "x[i] = (x[i] - " + mean + ") / " + entry("deviation", t.deviation);
+  }
+  std::string sentence(data::Crop const& t) {
+    return "the central " + std::to_string(t.extents.front()) + " rows and " + std::to_string(t.extents.back()) +
+           " columns of each channel";
+  }
+  std::string sentence(auto const&) { return {}; }  // of targets, or for training alone
+};
+
+std::string comment_on_classes(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::string const& name : names) text += (text.empty() ? "// Its classes, from 0 on: " : ", ") + printable(name);
+  return text.empty() ? text : text + ".\n";  // a backslash at the end of the line would continue the comment
+}
+
 /// What compilers must be told, which stop constant expressions that take long: arranging a weight takes some 200
 /// steps.
 std::string limits_for(std::vector<dynamic::Executable::Weight> const& weights, std::vector<int> const& used) {
@@ -80,9 +138,12 @@ std::string cpp_header(Model const& model, std::string const& name_space, std::o
   auto const weights = dynamic::weights_of(model.config, input);
   auto const values = weights_in_order(model);
 
+  Preparation const preparation{model.transforms};
   std::string text = "// A network with its weights, written by coldpress export. Usage: static " + name_space +
                      "::Network net{" + name_space + "::weights};\n" + limits_for(weights, source.weights) +
-                     "#pragma once\n\n#include <coldpress/coldpress.hpp>\n\nnamespace " + name_space + " {\n\n";
+                     preparation.comment + comment_on_classes(model.classes) +
+                     "#pragma once\n\n#include <coldpress/coldpress.hpp>\n\nnamespace " + name_space + " {\n\n" +
+                     preparation.arrays;
   if (!source.function.empty()) text += source.function + "\n";
   text += "using Type = " + source.type + ";\nusing Network =\n    coldpress::Network<Type, " + source.inputs +
           ", coldpress::Batch<1>, coldpress::ConstantWeights<>>;\n\nnamespace values {\n";

@@ -33,6 +33,10 @@ struct Layer $juice(3) {
   # Of the whole content except these two fields, so that it stays valid when the message is re-encoded. Both or none.
   checksum @3 :UInt64;
   checksumKind @4 :Text;
+  # What is done to samples before the network, in order, with all numbers that come from the data.
+  transforms @5 :List(Transform);
+  # If the network tells classes apart, their names.
+  classes @6 :List(Text);
 }
 
 struct LayerConfig $juice(19) {
@@ -479,5 +483,58 @@ struct CustomField {
     flag @4 :Bool;
     text @5 :Text;
     extents @6 :List(UInt64);
+  }
+}
+
+# What a statistic has a number for.
+enum Per {
+  value @0;
+  channel @1;
+  all @2;
+}
+
+# In the file of a network, no statistic is empty. In a training, those that are empty come from the data.
+struct Transform {
+  union {
+    none @0 :Void;
+    subtractMean :group {
+      per @1 :Per;
+      # A .npy array, or the dataset "mean" of an .h5 or .hdf5 file. Never in the file of a network.
+      file @2 :Text;
+      mean @3 :List(Float32);
+    }
+    scale :group {
+      factor @4 :Float32 = 1;
+      offset @5 :Float32;
+    }
+    standardize :group {
+      per @6 :Per;
+      epsilon @7 :Float32;
+      mean @8 :List(Float32);
+      deviation @9 :List(Float32);
+    }
+    oneHot :group {
+      classes @10 :UInt64;
+    }
+    # For training alone, except that evaluation crops the centre. Height and width are one number for both, or two.
+    crop :group {
+      extents @11 :List(UInt64);
+    }
+    mirror @12 :Void;
+    shift :group {
+      pixels @13 :List(UInt64);
+    }
+    rotate :group {
+      degrees @14 :Float32;
+    }
+    noise :group {
+      deviation @15 :Float32;
+    }
+    cutout :group {
+      extents @16 :List(UInt64);
+    }
+    mixup :group {
+      alpha @17 :Float32 = 0.2;
+    }
   }
 }

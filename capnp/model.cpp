@@ -4,6 +4,7 @@
 
 #include "content.hpp"
 #include "message.hpp"
+#include "transforms.hpp"
 
 namespace coldpress::persist {
 
@@ -15,6 +16,11 @@ Model read_layer(schema::Layer::Reader file, bool of_juice) {
   auto config = read_config(file.getConfig());
   model.batch = drop_batch(config, model.weights, of_juice);
   model.config = std::move(config.config);
+  model.transforms = read_transforms(file.getTransforms());
+  data::check_fitted(model.transforms);
+  in_field("classes", [&] {
+    for (auto const name : file.getClasses()) check_text(model.classes.emplace_back(text_of(name)));
+  });
   return model;
 }
 
@@ -24,6 +30,17 @@ void write_layer(schema::Layer::Builder file, Model const& model) {
   write_config(file.initConfig(), model.config, model.batch);
   check_written(read_config(file.asReader().getConfig()), model.weights);
   write_tensors(file.initWeightsData(list_size(model.weights.size())), model.weights, "weightsData");
+  data::check_fitted(model.transforms);
+  if (!model.transforms.empty())
+    write_transforms(file.initTransforms(list_size(model.transforms.size())), model.transforms);
+  if (model.classes.empty()) return;
+  in_field("classes", [&] {
+    auto classes = file.initClasses(list_size(model.classes.size()));
+    for (unsigned i = 0; i < classes.size(); ++i) {
+      check_text(model.classes[i]);
+      classes.set(i, text_for(model.classes[i]));
+    }
+  });
 }
 
 Model parse_model(std::span<std::byte const> bytes, std::string const& file) {

@@ -7,6 +7,7 @@
 #include "message.hpp"
 #include "monitoring.hpp"
 #include "text.hpp"
+#include "transforms.hpp"
 
 #include <coldpress/dynamic/solver.hpp>
 
@@ -25,6 +26,7 @@ Training read(schema::Training::Reader file) {
   read_run(file, training);
   training.monitoring = read_monitoring(file);
   training.network = read_bare_config(file.getNetwork(), training.batch);
+  training.transforms = read_transforms(file.getTransforms());
   return training;
 }
 
@@ -211,6 +213,8 @@ void write_training(std::string const& path, Training const& training) {
       write_run(root, training);
       write_monitoring(root, training.monitoring);
       write_bare_config(root.initNetwork(), training.network, {});
+      if (!training.transforms.empty())
+        write_transforms(root.initTransforms(list_size(training.transforms.size())), training.transforms);
       std::string const text = to_text(root.asReader());
       write_atomically(path, std::as_bytes(std::span{text}));
     });

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options.hpp"
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
@@ -25,7 +26,13 @@ struct Options {
 void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  auto const source = data::open_source(options.data, options.reading);
+  auto const raw = data::open_source(options.data, options.reading);
+  auto const source = with_context(
+      [&] {
+        data::check_classes(*raw, model.classes);
+        return data::transformed(*raw, model.transforms);
+      },
+      [&](Error& error) { error.in_file(options.data); });
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, source->sample_shape()); },
                                         [&](Error& error) { error.in_file(options.model); });
   Objective const loss = options.loss.empty() ? with_context([&] { return loss_for(network, source->target_shape()); },
@@ -34,7 +41,14 @@ void eval(Options const& options) {
   check_fits(network, loss, *source, options.data);
 
   auto const start = std::chrono::steady_clock::now();
-  Score const score = evaluate(network, loss, *source, options.batch);
+  Score const score = [&] {
+    try {
+      return evaluate(network, loss, *source, options.batch);
+    } catch (DataError& error) {
+      error.in_file(options.data);
+      throw;
+    }
+  }();
   std::chrono::duration<double> const time = std::chrono::steady_clock::now() - start;
   if (loss) std::printf("%s %.6g\n", dynamic::type_name(loss->layer_type).c_str(), *score.loss);
   if (score.accuracy) std::printf("accuracy %.4f\n", *score.accuracy);

@@ -46,9 +46,20 @@ std::string plan(dynamic::LayerConfig const& config) {
   }
 }
 
+/// What belongs to a network besides its layers; nothing where there is nothing.
+std::string transforms(data::Transforms const& all) {
+  return all.empty() ? std::string{} : section("transforms of samples", list(all));
+}
+std::string classes(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) text += std::to_string(i) + ": " + names[i] + "\n";
+  return text.empty() ? text : section("classes", text);
+}
+
 std::string text(Model const& model) {
-  return section("config", tree(model.config)) + section("weights", table(model.weights)) +
-         section("parameters", std::to_string(count(model.weights)) + "\n") + plan(model.config);
+  return section("config", tree(model.config)) + transforms(model.transforms) + classes(model.classes) +
+         section("weights", table(model.weights)) + section("parameters", std::to_string(count(model.weights)) + "\n") +
+         plan(model.config);
 }
 
 /// For example "sgd, learning rate 0.01, momentum 0.9".
@@ -98,7 +109,8 @@ std::string run(auto const& file) {
 }
 
 std::string text(Training const& training) {
-  return section("config", tree(training.network)) + run(training) + plan(training.network);
+  return section("config", tree(training.network)) + transforms(training.transforms) + run(training) +
+         plan(training.network);
 }
 
 std::string text(Checkpoint const& checkpoint) {

@@ -5,19 +5,22 @@
 #include "print.hpp"
 #include "writable.hpp"
 
+#include <coldpress/data/batches.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/output.hpp>
 #include <coldpress/data/prefetcher.hpp>
+#include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
 #include <cstdio>
+#include <ranges>
 
 namespace coldpress::command {
 namespace {
 
 struct Options {
   std::string model, input, output;
-  Index batch = 64;
+  Index batch = 64, top = 0;
   Computing computing;
   data::ReadOptions reading;
   bool cuda_filters = false;
@@ -25,6 +28,25 @@ struct Options {
 
 std::unique_ptr<data::Source> open_input(std::string const& input, data::ReadOptions reading) {
   return data::is_spec(input) ? data::open_source(input, reading) : data::open_npy(input, {}, reading);
+}
+
+/// What the network's file says about samples; targets, if there are any, do not matter.
+data::Transforms of_samples(data::Transforms transforms) {
+  std::erase_if(transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
+  return transforms;
+}
+
+/// One line: the largest outputs of a sample with their classes, the largest first.
+std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
+  std::vector<std::size_t> order(std::min(outputs.size(), static_cast<std::size_t>(count)));
+  std::ranges::partial_sort_copy(std::views::iota(std::size_t{0}, outputs.size()), order, [&](auto a, auto b) {
+    return outputs[a] > outputs[b] || (outputs[a] == outputs[b] && a < b);
+  });
+  std::string line;
+  for (std::size_t const i : order)
+    line +=
+        (line.empty() ? "" : ", ") + (i < names.size() ? names[i] : std::to_string(i)) + " " + to_string(outputs[i]);
+  return line;
 }
 
 void predict(Options const& options) {
@@ -40,7 +62,9 @@ void predict(Options const& options) {
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  auto const source = open_input(options.input, options.reading);
+  auto const raw = open_input(options.input, options.reading);
+  auto const source = with_context([&] { return data::transformed(*raw, of_samples(model.transforms)); },
+                                   [&](Error& error) { error.in_file(options.input); });
   Shape const sample = source->sample_shape();
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
@@ -48,11 +72,18 @@ void predict(Options const& options) {
 
   Shape const shape = network.output_shape();
   auto const output = data::open_output(options.output, shape);
+  auto const size = static_cast<std::size_t>(shape.size());
+  Index row = 0;
   data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
-  for (auto const& batch : batches.epoch()) output->append(network.forward(batch.samples));
+  for (auto const& batch : batches.epoch()) {
+    auto const y = network.forward(batch.samples);
+    output->append(y);
+    for (std::size_t i = 0; options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)
+      show(std::to_string(row++) + ": " + best(y.subspan(i * size, size), options.top, model.classes));
+  }
   output->finish();
-  show_skipped(*source);
-  std::printf("%td samples of %s to %s in %s\n", source->size(), to_string(sample).c_str(), to_string(shape).c_str(),
+  show_skipped(*raw);
+  std::printf("%td samples of %s to %s in %s\n", raw->size(), to_string(raw->sample_shape()).c_str(), to_string(shape).c_str(),
               options.output.c_str());
 }
 
@@ -73,6 +104,9 @@ void add_predict(CLI::App& app) {
                    "Outputs as float32, {N, ...}; the ending says how: .npy, .npz, .csv, .h5 or .hdf5")
       ->type_name(file)
       ->required();
+  command->add_option("--top-k", options->top, "Also prints the K largest outputs of each sample with their classes")
+      ->type_name("K")
+      ->check(at_least_1());
   command->add_option("--batch", options->batch, "Samples computed at once")
       ->type_name(number)
       ->check(at_least_1())

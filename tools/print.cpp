@@ -41,8 +41,8 @@ std::string value(bool flag) { return flag ? "true" : "false"; }
 std::string value(std::string const& text) { return "\"" + text + "\""; }
 /// Files hold Juice's enumerations as words, and those that came later as texts.
 template <class Enum>
-inline constexpr bool is_word =
-    std::is_same_v<Enum, PoolingMode> || std::is_same_v<Enum, Rounding> || std::is_same_v<Enum, Regularizer>;
+inline constexpr bool is_word = std::is_same_v<Enum, PoolingMode> || std::is_same_v<Enum, Rounding> ||
+                                std::is_same_v<Enum, Regularizer> || std::is_same_v<Enum, data::Per>;
 template <Spelled Enum>
 std::string value(Enum choice) {
   return is_word<Enum> ? coldpress::to_string(choice) : value(coldpress::to_string(choice));
@@ -56,6 +56,12 @@ std::string value(List const& list) {
   return joined(numbers, "{", "}", [](auto number) { return value(number); });
 }
 std::string value(std::vector<std::uint64_t> const& extents) { return shape(extents); }
+std::string value(std::vector<Index> const& numbers) { return shape(numbers); }
+std::string value(std::vector<float> const& numbers) {
+  if (numbers.size() <= 8) return joined(numbers, "{", "}", [](float number) { return value(number); });
+  auto const [least, greatest] = std::ranges::minmax(numbers);
+  return std::to_string(numbers.size()) + " numbers from " + value(least) + " to " + value(greatest);
+}
 std::string value(Filler const& filler) {
   using Kind = Filler::Kind;
   if (filler.kind == Kind::constant) return value(filler.a);
@@ -228,6 +234,26 @@ std::string table(std::vector<persist::NamedTensor> const& tensors) {
           .append(c < 2 ? line[c] + fill : fill + line[c]);  // words are left-aligned, numbers right-aligned
     }
     text += '\n';
+  }
+  return text;
+}
+
+std::string list(data::Transforms const& transforms) {
+  std::string text;
+  for (std::size_t i = 0; i < transforms.size(); ++i) {
+    auto const add = [&](auto const& transform) {
+      text += std::to_string(i) + ": " + std::string{transform.name};
+      char const* before = "  ";
+      for_each_field(transform, [&](std::string_view name, auto const& field) {
+        if constexpr (requires { field.empty(); }) {
+          if (field.empty()) return;
+        }
+        text.append(before).append(name).append(" ") += value(field);
+        before = ", ";
+      });
+      text += data::is_for_training_alone(transforms[i]) ? "  (for training alone)\n" : "\n";
+    };
+    std::visit(add, transforms[i]);
   }
   return text;
 }

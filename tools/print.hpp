@@ -33,6 +33,9 @@ std::string tree(dynamic::LayerConfig const& config);
 /// One line per tensor: name, shape, smallest and largest value, and root mean square.
 std::string table(std::vector<persist::NamedTensor> const& tensors);
 
+/// One line per transform: its number, kind and fields. Of long lists of numbers it has the range.
+std::string list(data::Transforms const& transforms);
+
 /// The number of values in all tensors.
 std::size_t count(std::vector<persist::NamedTensor> const& tensors);
 

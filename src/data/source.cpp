@@ -1,6 +1,7 @@
 #include <coldpress/data/source.hpp>
 
 #include "held_out.hpp"
+#include "parts.hpp"
 
 #include <coldpress/core/layer.hpp>
 #include <coldpress/data/sample_stream.hpp>
@@ -119,17 +120,6 @@ class Subset final : public Source {
   Source const& source_;
   std::vector<Index> rows_;
 };
-
-/// Calls `visit(first, count)` for parts of the source that its readers take.
-template <class Visit>
-void for_each_part(Source const& source, Visit visit) {
-  auto const& blocks = source.description().blocks;
-  constexpr Index at_once = 1024;
-  if (blocks.empty())
-    for (Index first = 0; first < source.size(); first += at_once)
-      visit(first, std::min(at_once, source.size() - first));
-  for (std::size_t i = 1; i < blocks.size(); ++i) visit(blocks[i - 1], blocks[i] - blocks[i - 1]);
-}
 
 /// Beyond it, floats skip whole numbers.
 constexpr Index largest_label = (Index{1} << 24) - 1;

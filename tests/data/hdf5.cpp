@@ -1,6 +1,7 @@
 #include <coldpress/data/hdf5.hpp>
 
 #include <coldpress/data/prefetcher.hpp>
+#include <coldpress/data/transform.hpp>
 
 #include "data/blocks.hpp"
 #include "data/hdf5_files.hpp"
@@ -105,6 +106,16 @@ TEST_CASE("what fits into the memory for shuffling has the order of the same dat
   auto const source = open_source("hdf5:" + files.path("compressed.h5"));
   Dataset const dataset = load(*source);
   CHECK(first_samples(Batches{shuffled(*source, 3), 16}, 2) == first_samples(Batches{dataset, 16, 3}, 2));
+}
+
+TEST_CASE("the mean that is subtracted comes from a file of Mocha") {
+  Hdf5Files const files;
+  if (!files.made) return;
+  Dataset const dataset{{{2, 3}}, {{1}}, std::vector<float>(6, 1), {0}};
+  auto const raw = borrow(dataset);
+  auto const transforms = fit({SubtractMean{.file = files.path("mean.hdf5")}}, *raw);
+  CHECK(load(*transformed(*raw, transforms)).samples == std::vector<float>{1, 0.75f, 0.5f, 0.25f, 0, -0.25f});
+  CHECK(contains(message<FormatError>([&] { fit({SubtractMean{.file = files.path("a.h5")}}, *raw); }), "'mean'"));
 }
 
 TEST_CASE("more files than are kept open are read") {

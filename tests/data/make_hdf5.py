@@ -42,3 +42,5 @@ with h5py.File(f"{folder}/virtual.h5", "w") as file:
 with h5py.File(f"{folder}/external.h5", "w") as file:
     file.create_dataset("data", (100, 3), "f4", external=[(f"{folder}/contiguous.h5", 0, 1200)])
     file["label"] = numpy.arange(100)
+with h5py.File(f"{folder}/mean.hdf5", "w") as file:  # as Mocha's and Caffe's tools write it
+    file.create_dataset("mean", data=numpy.arange(6, dtype="f4").reshape(1, 1, 2, 3) / 4)

@@ -352,6 +352,17 @@ put("model", "pointwise-and-tables", model(sequential([("x", [1, 2, 3])], [
     layer("a", "argmax", "()"), layer("o", "onehot", "(numClasses = 12)")]), packed=False))
 put("model", "stranger", model(sequential([("x", [1, 3])], [layer("o", "custom", '(name = "own")')])))
 
+prepared = sequential([("x", [1, 1, 2, 2])], [layer("fc", "linear", "(outputSize = 2)")])
+transforms = """(subtractMean = (per = channel, mean = [0.5])), (scale = (factor = 0.25)), (oneHot = (classes = 2)),
+(standardize = (mean = [1], deviation = [2])), (crop = (extents = [2])), (mirror = void), (shift = (pixels = [0, 1])),
+(rotate = (degrees = 9)), (noise = (deviation = 0.5)), (cutout = (extents = [1, 2])), (mixup = (alpha = 0.5))"""
+for name, those in {"transforms": transforms, "transforms-unfinished": "(standardize = ())",
+                    "transforms-of-a-file": '(subtractMean = (file = "/dev/zero"))', "transforms-none": "()",
+                    "transforms-of-many-classes": "(oneHot = (classes = 18446744073709551615))"}.items():
+    put("model", name, capnp(f'(name = "net", config = {prepared}, transforms = [{those}], classes = ["a", "b"])',
+                             packed=False))
+    put("training", name, f"(network = {prepared}, transforms = [{those}])".encode())
+
 
 def words(*list):
     return struct.pack(f"<{len(list)}Q", *list)

@@ -42,6 +42,29 @@ TEST_CASE("a sequence of layers is a Sequential, with the fields that differ fro
   CHECK(has(header, "arranged(values::weight0, values::weight1, values::weight2, values::weight3);"));
 }
 
+TEST_CASE("the header says what is done to samples before, and has the numbers for it") {
+  auto model = persist::model_of(Network<Sequential<Linear{1}>, Shape{1, 2, 2}>{3});
+  CHECK_FALSE(has(persist::cpp_header(model, "amp"), "done"));
+  model.transforms = {data::OneHot{2},
+                      data::SubtractMean{.mean = {0.5f}},
+                      data::Scale{0.00390625f, -0.1f},
+                      data::Mirror{},
+                      data::Standardize{.mean = {1, 2}, .deviation = {0.25f}},
+                      data::Crop{{2}}};
+  model.classes = {"cat", "dog\\"};
+  std::string const header = persist::cpp_header(model, "amp");
+  CHECK(has(header,
+            "in this order; it does not do it itself.\n"
+            "//   x[i] -= transforms::mean1[0]\n"
+            "//   x[i] = x[i] * 0.00390625 + -0.100000001\n"
+            "//   x[i] = (x[i] - transforms::mean4[i * 2 / size]) / transforms::deviation4[0]\n"
+            "//   the central 2 rows and 2 columns of each channel\n"
+            "// Its classes, from 0 on: cat, dog\\.\n"
+            "#pragma once"));
+  CHECK(has(header, "namespace transforms {\ninline constexpr float mean1[] = {\n    0x1p-1f};\n"));
+  CHECK(has(header, "inline constexpr float mean4[] = {\n    0x1p+0f, 0x1p+1f};\n"));
+}
+
 namespace {
 constexpr auto with_loss = graph([](auto x, auto labels) {
   auto const scores = x | Linear{3} | name("scores");

@@ -44,6 +44,9 @@ Model varied_model() {
   net.layers[1].params = {{.name = "shared", .filler = Gaussian{0, 0.5f}}};
   net.layers[4].layer_type = Linear{.output_size = 10, .weight = Constant{0}};
   model.weights[2].values[3] = 0;
+  model.transforms = {data::Standardize{.per = data::Per::channel, .mean = {0.5f, 0}, .deviation = {1, 2}},
+                      data::Mirror{}, data::Crop{{3, 4}}, data::OneHot{10}, data::Mixup{}};
+  model.classes = {"cat", "", "dog"};
   model.weights.push_back(tensor("odd", {3, 5}));  // whose last value shares its word with none
   return parse(text_of(serialize(model)));
 }

@@ -25,7 +25,8 @@ std::string with_member(std::string text, std::string const& record, std::string
 }
 
 /// The error that reading such a training ends in, once the later schema has made a message of its text.
-std::string refusal(std::string const& layer, std::string const& solver, std::string const& params = "") {
+std::string refusal(std::string const& layer, std::string const& solver, std::string const& params = "",
+                    std::string const& transform = "") {
   TemporaryFolder folder;
   std::string juice = content(source_file("capnp/juice.capnp")), own = content(source_file("capnp/coldpress.capnp"));
   juice = with_member(juice, "struct LayerConfig", "\n  }\n", "quantum :Void");
@@ -34,13 +35,15 @@ std::string refusal(std::string const& layer, std::string const& solver, std::st
   juice = with_member(juice, "struct Filler", "\n  }\n", "kaiming :Void");
   juice = with_member(juice, "enum PoolingMode", "\n}", "median ");
   juice = with_member(juice, "struct CustomField", "\n  }\n", "matrix :Void");
+  juice = with_member(juice, "struct Transform", "\n  }\n}", "hue :Void");
+  juice = with_member(juice, "enum Per", "\n}", "row ");
   own = with_member(own, "struct SolverConfig", "\n  }\n", "lion :Void");
   own = with_member(own, "struct LRPolicy", "\n  }\n", "cosine :Void");
   own = with_member(own, "enum Regularization", "\n}", "l3 ");
   folder.put("juice.capnp", juice);
   std::string const schema = folder.put("coldpress.capnp", own);
-  std::string const text =
-      "(network = (name = \"fc\", layerType = (" + layer + "), params = [" + params + "]), solver = (" + solver + "))";
+  std::string const text = "(network = (name = \"fc\", layerType = (" + layer + "), params = [" + params +
+                           "]), solver = (" + solver + "), transforms = [" + transform + "])";
   std::string const path = folder.put("run", capnp("encode", schema, text, "Training"));
   try {
     read_training(path);
@@ -58,6 +61,9 @@ TEST_CASE("what only a later coldpress knows is refused") {
   CHECK(refusal(fc + ", weight = (kaiming = void))", "") == "is a filler" + of);
   CHECK(refusal(fc + ", weightRegularizer = l3)", "") == "has a value" + of);
   CHECK(refusal("pooling = (mode = median)", "") == "has a value" + of);
+  CHECK(refusal("tanh = void", "", "", "(mirror = void)") == "");
+  CHECK(refusal("tanh = void", "", "", "(hue = void)") == "has a transform" + of);
+  CHECK(refusal("tanh = void", "", "", "(standardize = (per = row))") == "has a value" + of);
   CHECK(refusal(fc + ")", "", "(shareMode = loose)") == "has a share mode" + of);
   CHECK(refusal("custom = (name = \"own\", fields = [(name = \"f\", matrix = void)])", "") == "has a type" + of);
   CHECK(refusal(fc + ")", "solver = (lion = void)") == "has an optimizer" + of);

@@ -83,6 +83,10 @@ template <class... Types>
 void add_names(TypeList<Types...>, Names& names) {
   (names.push_back(camel_case(Types::name)), ...);
 }
+template <class... Types>
+void add_kinds(std::variant<Types...> const*, Names& names) {
+  add_names(TypeList<Types...>{}, names);
+}
 template <class Enum>
 Names spelt(Enum value) {
   auto const texts = spellings(value);
@@ -117,7 +121,8 @@ TEST_CASE("the schema's enumerations have the words of those in C++") {
                                             {"Regularizer", spelt(Regularizer{})},
                                             {"Regularization", spelt(Regularization{})},
                                             {"Better", spelt(coldpress::Better{})},
-                                            {"DimCheckMode", spelt(dynamic::DimCheckMode{})}};
+                                            {"DimCheckMode", spelt(dynamic::DimCheckMode{})},
+                                            {"Per", spelt(data::Per{})}};
   std::size_t found = 0;
   for (char const* file : {"capnp/juice.capnp", "capnp/coldpress.capnp"}) {
     with_schema(file, [&](capnp::ParsedSchema const& schema) {
@@ -136,15 +141,17 @@ TEST_CASE("the schema's enumerations have the words of those in C++") {
   CHECK(found == in_cpp.size());
 }
 
-TEST_CASE("the schema has the layers, optimizers and policies of the lists in C++, and no others") {
-  Names layers{"custom", "sequential"}, optimizers, policies = spelt(LRPolicy::Kind{});
+TEST_CASE("the schema has the layers, optimizers, policies and transforms of the lists in C++, and no others") {
+  Names layers{"custom", "sequential"}, optimizers, policies = spelt(LRPolicy::Kind{}), transforms{"none"};
   add_names(BuiltinLayers{}, layers);
   add_names(BuiltinLosses{}, layers);
   add_names(BuiltinStatistics{}, layers);
   add_names(BuiltinOptimizers{}, optimizers);
-  for (Names* names : {&layers, &optimizers, &policies}) std::sort(names->begin(), names->end());
+  add_kinds(static_cast<data::Transform const*>(nullptr), transforms);
+  for (Names* names : {&layers, &optimizers, &policies, &transforms}) std::sort(names->begin(), names->end());
   with_schema("capnp/juice.capnp", [&](capnp::ParsedSchema const& schema) {
     CHECK(members_of(schema, "LayerConfig", "layerType") == layers);
+    CHECK(members_of(schema, "Transform", nullptr) == transforms);
   });
   with_schema("capnp/coldpress.capnp", [&](capnp::ParsedSchema const& schema) {
     CHECK(members_of(schema, "SolverConfig", "solver") == optimizers);

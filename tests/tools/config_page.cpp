@@ -93,7 +93,7 @@ TEST_CASE("docs/config.md names every field of a config but those of the layers"
   names("capnp/coldpress.capnp",
         {"Training", "SolverConfig", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "LRPolicy"});
   names("capnp/juice.capnp",
-        {"WeightConfig", "Filler", "SequentialConfig", "ShapedInput", "CustomConfig", "CustomField"});
+        {"WeightConfig", "Filler", "SequentialConfig", "ShapedInput", "CustomConfig", "CustomField", "Transform"});
   for (char const* field :
        {"name", "layerType", "outputs", "inputs", "params", "propagateDown", "lossWeight", "lossAverage"})
     CHECK(contains(page, std::string{"`"} + field + "`"));

@@ -55,6 +55,33 @@ TEST_CASE("eval takes the loss that fits, or the one it is told") {
   CHECK(contains(text, "\naccuracy 0.6000\n"));
 }
 
+TEST_CASE("eval does to samples and targets what was done to those of the training") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const file = identity(folder);
+  auto model = persist::read_model(file);
+  // The first value is then the smallest: only the label 0 is wrong where the others were.
+  model.transforms = {data::Noise{9}, data::SubtractMean{.mean = {100, 0, 0}},
+                      data::Standardize{.mean = {1}, .deviation = {2}}};
+  persist::write_model(file, model);
+  std::string const data = "csv:" + folder.put("data", labelled);
+  CHECK(output({"eval", "--model", file, "--data", data}).starts_with("accuracy 0.4000\n"));
+  model.transforms = {data::OneHot{3}, data::Scale{2, 1}};
+  persist::write_model(file, model);
+  double loss = 0;
+  double const rows[][3] = {{3, 1, 2}, {0, 5, 5}, {0, 5, 5}, {1, 2, 3}, {1, 1, 4}};
+  int const labels[] = {0, 1, 2, 0, 2};
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 3; ++j) loss += std::pow(2 * rows[i][j] + 1 - (labels[i] == j), 2) / 5;
+  std::string const text = output({"eval", "--model", file, "--data", data});
+  CHECK(text.starts_with("mean_squared_error "));
+  CHECK(std::stod(text.substr(19)) == Approx(loss).epsilon(1e-5));
+  CHECK(
+      failure({"eval", "--model", file, "--data", "csv:" + folder.put("data", "7,1,2,3\n")}) ==
+      "csv:" + folder / "data" +
+          ": transforms[0] one_hot: the target of sample 0 is 7.000000, expected a label: a whole number from 0 to 2");
+}
+
 TEST_CASE("eval refuses data that do not fit") {
   if (!has_command()) return;
   TemporaryFolder folder;

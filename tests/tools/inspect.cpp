@@ -50,6 +50,36 @@ TEST_CASE("inspect shows a network's layers with their fields, its weights and i
       contains(text, "\n  on a GPU: forward is one graph of 2 kernels, each with as many blocks as it has work for\n"));
 }
 
+TEST_CASE("inspect shows what is done to samples, and the classes") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const file = folder / "net.juice";
+  auto model = small_model();
+  CHECK_FALSE(contains((persist::write_model(file, model), output({"inspect", file})), "transforms"));
+  model.transforms = {data::SubtractMean{.per = data::Per::channel, .mean = {0.5f, -1}}, data::Crop{{2, 3}},
+                      data::Mirror{}, data::Standardize{.mean = {0, 1, 2, 3, 4, -5, 6, 7, 8}, .deviation = {2}}};
+  model.classes = {"cat", "dog\xe2\x80\xae"};
+  persist::write_model(file, model);
+  std::string const text = output({"inspect", file});
+  INFO(text);
+  CHECK(contains(text,
+                 "\ntransforms of samples\n"
+                 "  0: subtract_mean  per channel, mean {0.5, -1}\n"
+                 "  1: crop  extents {2, 3}\n"
+                 "  2: mirror  (for training alone)\n"
+                 "  3: standardize  per value, epsilon 0, mean 9 numbers from -5 to 8, deviation {2}\n"
+                 "\nclasses\n"
+                 "  0: cat\n"
+                 "  1: dog\\u{202e}\n"));
+  std::string const config = output({"inspect", folder.put("config", R"((network = (layerType = (tanh = void)),
+      transforms = [(subtractMean = (file = "mean.npy")), (noise = (deviation = 0.5))]))")});
+  INFO(config);
+  CHECK(contains(config,
+                 "\ntransforms of samples\n"
+                 "  0: subtract_mean  per value, file \"mean.npy\"\n"
+                 "  1: noise  deviation 0.5  (for training alone)\n"));
+}
+
 TEST_CASE("inspect marks what a config left out and Juice has another default for than C++") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -123,6 +123,39 @@ TEST_CASE("predict needs no memory for all samples or outputs") {
   long const small = peak(c.input, "s.npy");
   for (char const* const to : {"b.npy", "b.npz", "b.csv"}) CHECK(peak(c.folder / "big.npy", to) - small < 8 << 10);
   CHECK(data::read_npy(c.folder / "b.npy").extents == std::vector<Index>{1 << 20, 2, 3});
+TEST_CASE("predict does to samples what was done to those of the training, and prints the best classes") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  dynamic::SequentialConfig net;
+  net.add_input("data", {2, 2}).add_layer({"fc", Linear{.output_size = 4}});
+  std::string const model = folder / "net.juice";
+  persist::write_model(model, {.name = "net",
+                               .config = {"net", net},
+                               .weights = {{"fc-0", {4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}},
+                               .transforms = {data::OneHot{4}, data::SubtractMean{.mean = {1}}, data::Mirror{},
+                                              data::Crop{{2, 2}}, data::Scale{0.5f, 3}},
+                               .classes = {"cat", "dog", "eel\xe2\x80\xae"}});
+  std::vector<float> pictures(2 * 4 * 3);
+  for (std::size_t i = 0; i < pictures.size(); ++i) pictures[i] = static_cast<float>(i * 7 % 12);
+  data::write_npy(folder / "x.npy", std::vector<Index>{2, 4, 3}, pictures);
+  std::vector<std::string> const arguments{"predict",        "--model",  model,           "--input",
+                                           folder / "x.npy", "--output", folder / "y.npy"};
+  std::string const line = "2 samples of {4, 3} to {4} in " + folder / "y.npy" + "\n";
+  CHECK(output(arguments) == line);
+  std::vector<float> expected;
+  for (std::size_t const i : {3, 4, 6, 7, 15, 16, 18, 19}) expected.push_back((pictures[i] - 1) * 0.5f + 3);
+  CHECK(data::read_npy(folder / "y.npy").values == expected);
+
+  auto with = arguments;
+  with.insert(with.end(), {"--top-k", "2", "--batch", "1"});
+  // The values are 9 4 6 1 of both pictures, so the outputs 7 4.5 5.5 3.
+  CHECK(output(with) == line + "0: cat 7, eel\\u{202e} 5.5\n1: cat 7, eel\\u{202e} 5.5\n");
+  with[with.size() - 3] = "9";
+  CHECK(contains(output(with), "\n1: cat 7, eel\\u{202e} 5.5, dog 4.5, 3 3\n"));
+  data::write_npy(folder / "x.npy", std::vector<Index>{1, 4, 1}, std::vector<float>(4));
+  CHECK(failure(arguments) == folder / "x.npy" +
+                                  ": transforms[3] crop: needs pictures of at least 2 rows and 2 columns, but the "
+                                  "samples have shape {4, 1}");
 }
 
 TEST_CASE("predict refuses what does not fit, and leaves the output as it was") {

@@ -16,6 +16,9 @@ namespace coldpress::persist {
 ///   #include "amp.hpp"
 ///   static amp::Network net{amp::weights};
 ///
+/// A program that uses it applies the model's transforms to samples itself: a comment says what they are, and the
+/// namespace `transforms` has their statistics.
+///
 /// Throws what loading the model throws; UnsupportedError, which names the layer, for one that cannot be written as a
 /// type; DataError for a weight that is not finite; ConfigError if the namespace is not a C++ name. `input` is the
 /// shape of one sample, for a model that declares none.

@@ -1,6 +1,7 @@
 // Networks in files: Juice's format, packed or plain, with a checksum in the files written here.
 #pragma once
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 
 #include <cstddef>
@@ -35,7 +36,9 @@ struct Model {
   dynamic::LayerConfig config = {"", dynamic::SequentialConfig{}};
   std::vector<NamedTensor> weights = {};  // Juice's names ("fc1-0", "fc1-0-bias"), order and shapes
   Index batch = 1;
-  bool checksummed = true;  // whether the file had a checksum: Juice's never do, those written here always do
+  bool checksummed = true;           // whether the file had a checksum: Juice's never do, those written here always do
+  data::Transforms transforms = {};  // of samples before the network, as data::fit returns them
+  std::vector<std::string> classes = {};  // the names of the classes that it tells apart, by label
   bool operator==(Model const&) const = default;
 };
 

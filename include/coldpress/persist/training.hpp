@@ -3,6 +3,7 @@
 
 // People write such a file as Cap'n Proto's text, programs as a message.
 
+#include <coldpress/data/transform.hpp>
 #include <coldpress/dynamic/layer_config.hpp>
 #include <coldpress/optim/monitoring.hpp>
 
@@ -21,6 +22,7 @@ struct Training {
   Index batch = 64;
   std::uint64_t seed = 0;
   Monitoring monitoring = {};
+  data::Transforms transforms = {};  // of samples before the network; data::fit completes them
   bool operator==(Training const&) const = default;
 };
 
