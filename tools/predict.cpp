@@ -83,8 +83,8 @@ void predict(Options const& options) {
   }
   output->finish();
   show_skipped(*raw);
-  std::printf("%td samples of %s to %s in %s\n", raw->size(), to_string(raw->sample_shape()).c_str(), to_string(shape).c_str(),
-              options.output.c_str());
+  std::printf("%td samples of %s to %s in %s\n", raw->size(), to_string(raw->sample_shape()).c_str(),
+              to_string(shape).c_str(), options.output.c_str());
 }
 
 }  // namespace

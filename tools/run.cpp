@@ -9,6 +9,13 @@ namespace {
 
 using persist::Checkpoint;
 
+/// The folder from which paths in the config are relative. A config from a pipe has none, so its paths are relative to
+/// the working directory.
+std::string folder_of(RunOptions const& options) {
+  bool const piped = options.config == "/dev/stdin";
+  return piped ? "" : std::filesystem::path{options.config}.parent_path().string();
+}
+
 /// A run that has not begun, as the config describes it and the options override it. It has no weights yet.
 Checkpoint begin(persist::Training const& training, RunOptions const& options) {
   // Assigned one by one: if an allocation fails inside nested braces, g++ 12 destroys members that do not exist yet.
@@ -83,14 +90,11 @@ std::vector<std::string> file_names(std::string const& spec) {
 std::string data_of(RunOptions const& options, std::string const& configured, std::string const& kept, Files& files) {
   bool const of_config = !configured.empty();
   auto const find = [&] {
-    // A config from a pipe has no folder, so its paths are relative to the working directory.
-    bool const piped = options.config == "/dev/stdin";
-    std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
     if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
       throw MismatchError{"the checkpoint's data is '" + kept + "', the config's is '" + configured +
                           "'; choose with --data"};
     }
-    std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
+    std::string const spec = of_config ? data::from_folder(folder_of(options), configured) : kept;
     if (spec.empty()) throw ConfigError{"is missing"};
     if (!of_config && !options.trust_paths) {
       throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
@@ -131,7 +135,11 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
   if (options.epochs) run.epochs = *options.epochs;
   double const held_out = run.monitoring.validate;
-  if (training) run.monitoring = training->monitoring;
+  if (training) {
+    run.monitoring = training->monitoring;
+    run.model.transforms = data::from_folder(folder_of(options), training->transforms);
+  }
+  for (std::string const& path : data::files_of(run.model.transforms)) files.reads("transforms", path);
   monitor(run.monitoring, options);
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)

@@ -44,26 +44,35 @@ dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape
 /// The data of a run: what it learns from, and what it is judged by.
 struct Data {
   std::unique_ptr<data::Source> all = {}, test = {};
-  data::SourceSplit parts = {};  // of `all`, if a part is held out
+  data::SourceSplit parts = {};                              // of `all`, if a part is held out
+  std::unique_ptr<data::Source> prepared = {}, tested = {};  // as the network sees them
   data::Source const& training() const { return parts.training ? *parts.training : *all; }
 };
 
-Data open_data(Options const& options, Checkpoint const& run) {
+bool is_labelled(dynamic::LayerConfig const& loss) {
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
+}
+
+/// Labels are held out in proportion. The transforms of the run are completed by what is left to learn from.
+Data open_data(Options const& options, Checkpoint& run) {
   Data data;
   data.all = data::open_source(run.data, options.reading);
   if (!options.test.empty()) data.test = data::open_source(options.test, options.reading);
+  auto const prepare = [&] {
+    if (run.monitoring.validate > 0) {
+      bool const labels = data.all->target_shape().size() == 1 && run.loss && is_labelled(*run.loss);
+      with_context([&] { data.parts = data::split(*data.all, run.monitoring.validate, run.seed, labels); },
+                   [](Error& error) { error.in_field("validate"); });
+    }
+    run.model.transforms = data::fit(std::move(run.model.transforms), data.training());
+    data.prepared = data::transformed(*data.all, run.model.transforms);
+  };
+  with_context(prepare, [&](Error& error) { error.in_file(run.data); });
+  if (data.test) {
+    with_context([&] { data.tested = data::transformed(*data.test, run.model.transforms); },
+                 [&](Error& error) { error.in_file(options.test); });
+  }
   return data;
-}
-
-/// Labels are held out in proportion.
-void hold_out(Data& data, Checkpoint const& run, dynamic::Layer const& network) {
-  if (run.monitoring.validate == 0) return;
-  bool const labels = train::has_labels(run.loss, network.output_shape(), data.all->target_shape());
-  with_context([&] { data.parts = data::split(*data.all, run.monitoring.validate, run.seed, labels); },
-               [&](Error& error) {
-                 error.in_file(run.data);
-                 error.in_field("validate");
-               });
 }
 
 /// Throws ConfigError unless the metric is one that the run will have.
@@ -140,7 +149,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   };
   judge("validation", data.parts.held_out.get());
   judge("test", data.test.get());
-  bool const labels = trainer.solver().has_labels(data.all->target_shape());
+  bool const labels = trainer.solver().has_labels(data.prepared->target_shape());
   auto const check = [&](Metric const& metric) { check_metric(metric, data, run.loss.has_value(), labels); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
@@ -196,10 +205,9 @@ void train_run(Options const& options) {
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_data(options, run);
-  dynamic::Solver solver = make_solver(options, run, data.all->sample_shape());
-  train::check_fits(solver.network(), run.loss, *data.all, run.data);
-  if (data.test) train::check_fits(solver.network(), run.loss, *data.test, options.test);
-  hold_out(data, run, solver.network());
+  dynamic::Solver solver = make_solver(options, run, data.prepared->sample_shape());
+  train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
+  if (data.tested) train::check_fits(solver.network(), run.loss, *data.tested, options.test);
 
   Trainer trainer{solver,
                   data.training(),
@@ -208,7 +216,8 @@ void train_run(Options const& options) {
                    .batch = run.batch,
                    .seed = run.seed,
                    .prefetch = options.prefetch,
-                   .average = run.monitoring.average}};
+                   .average = run.monitoring.average,
+                   .transforms = run.model.transforms}};
   data::Progress progress{stdout, trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
   monitor(trainer, options, run, data, progress);

@@ -22,6 +22,12 @@ TrainerOptions checked(TrainerOptions const& options) {
   return options;
 }
 
+std::unique_ptr<data::SampleStream> prepared(std::unique_ptr<data::SampleStream> stream,
+                                             TrainerOptions const& options) {
+  if (options.transforms.empty()) return stream;
+  return data::augmented(std::move(stream), options.transforms, options.seed);
+}
+
 std::uint64_t positive(char const* what, std::int64_t n) {
   if (n < 1) throw ConfigError{std::string{what} + " must be at least 1, got " + std::to_string(n)};
   return static_cast<std::uint64_t>(n);
@@ -60,13 +66,22 @@ When seconds(double n) {
   return {.seconds = n};
 }
 
+TrainerOptions Trainer::fitted(TrainerOptions options, data::Source const& source) {
+  options.transforms = data::fit(std::move(options.transforms), source);
+  return options;
+}
+
 Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::SampleStream> stream, TrainerOptions options)
     : solver_(std::move(solver)),
       options_(checked(options)),
       epoch_size_(stream->size()),
-      targets_(stream->target_shape()),
-      labels_(solver_->has_labels(targets_)),
-      batches_(data::Batches{std::move(stream), options.batch}, options.prefetch),
+      batches_(
+          [&] {
+            auto all = prepared(std::move(stream), options);
+            labels_ = solver_->has_labels(all->target_shape());
+            return data::Batches{std::move(all), options.batch};
+          }(),
+          options.prefetch),
       average_(options.average) {
   auto const per_epoch = static_cast<std::uint64_t>((epoch_size_ + options_.batch - 1) / options_.batch);
   auto const all = static_cast<std::uint64_t>(product(static_cast<Index>(per_epoch), options_.epochs));
@@ -181,13 +196,20 @@ Score Trainer::evaluate(data::Source const& source,
       if (own) solver.load(*own);
     }
   } const back{*solver_, own};
+  data::check_classes(source, classes_);
+  auto const transformed = data::transformed(source, options_.transforms);
   return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
                           .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
-                          .labels = solver_->has_labels(source.target_shape())},
-                         source, options_.batch, each);
+                          .labels = solver_->has_labels(transformed->target_shape())},
+                         *transformed, options_.batch, each);
 }
 
-persist::Model Trainer::model() const { return average_.applied(solver_->model()); }
+persist::Model Trainer::model() const {
+  persist::Model model = average_.applied(solver_->model());
+  model.transforms = options_.transforms;
+  model.classes = classes_;
+  return model;
+}
 
 void Trainer::load(persist::Model const& model) {
   solver_->load(model);
@@ -202,6 +224,8 @@ persist::Checkpoint Trainer::checkpoint() const {
   checkpoint.epoch = batches_.position().epoch;
   checkpoint.position = static_cast<std::uint64_t>(batches_.position().offset);
   checkpoint.monitoring.average = options_.average;
+  checkpoint.model.transforms = options_.transforms;
+  checkpoint.model.classes = classes_;
   checkpoint.statistics = statistics_.all();
   checkpoint.states.push_back({std::string{own_state}, state()});
   if (options_.average.kind != WeightAverage::Kind::none)
@@ -229,6 +253,8 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
     persist::State const* const state = find(checkpoint, callback->name);
     if (callback->has_state() && state) callback->prepare(*state);
   }
+  if (checkpoint.model.transforms != options_.transforms)
+    throw MismatchError{"the checkpoint was made with other transforms of the samples"};
   detail::Averaged average{options_.average};
   persist::State const* const averaged = find(checkpoint, average_state);
   if (options_.average.kind != WeightAverage::Kind::none && averaged) average.restore(*averaged, checkpoint.model);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/data/prefetcher.hpp>
+#include <coldpress/data/transform.hpp>
 #include <coldpress/train/callback.hpp>
 #include <coldpress/train/solver.hpp>
 #include <coldpress/train/statistics.hpp>
@@ -13,10 +14,11 @@ struct TrainerOptions {
   Index epochs = 1;
   std::uint64_t steps = 0;  // the most steps, counted from the solver's first; 0: as many as the epochs have
   Index batch = 64;
-  std::uint64_t seed = 0;          // of the order of the data
-  Index prefetch = 4;              // how many minibatches a thread reads ahead; 0: no thread
-  WeightAverage average = {};      // of the weights; it is what is validated and saved
-  std::uint64_t record_every = 0;  // steps for each value of training/loss; 0: about 400 values in all
+  std::uint64_t seed = 0;            // of the order of the data
+  Index prefetch = 4;                // how many minibatches a thread reads ahead; 0: no thread
+  WeightAverage average = {};        // of the weights; it is what is validated and saved
+  data::Transforms transforms = {};  // of samples before the network; saved with it
+  std::uint64_t record_every = 0;    // steps for each value of training/loss; 0: about 400 values in all
 };
 
 /// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
@@ -27,12 +29,14 @@ struct TrainerOptions {
 /// and, if the targets are labels, training/accuracy; and learning_rate, with training/loss.
 class Trainer {
  public:
-  /// Trains on the samples of `source` in a random order. Solver and source are borrowed. Throws ConfigError for
-  /// options that make no sense.
+  /// Trains on the samples of `source` in a random order, after transforms that data::fit completes. Solver and source
+  /// are borrowed. Throws ConfigError for options that make no sense, and what data::fit throws.
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
-      : Trainer(any_solver(solver), data::shuffled(source, options.seed), options) {}
-  /// The same on any stream of samples.
+      : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {
+    classes_ = source.description().classes;
+  }
+  /// The same on any stream of samples. Its transforms must have all statistics.
   template <class Solver>
   Trainer(Solver& solver, std::unique_ptr<data::SampleStream> stream, TrainerOptions options = {})
       : Trainer(any_solver(solver), std::move(stream), options) {}
@@ -76,9 +80,10 @@ class Trainer {
   Score epoch_score() const;
   Statistics& statistics() { return statistics_; }
   Statistics const& statistics() const { return statistics_; }
-  /// How good the network is, with the average of its weights if there is one.
+  /// How good the network is, with the average of its weights if there is one. The transforms are applied to the
+  /// source. Throws MismatchError if its classes have other names than those of the training.
   Score evaluate(data::Source const& source, std::function<void(data::Batches::Batch const&, Values)> const& each = {});
-  /// The network, with the average of its weights if there is one.
+  /// The network, with the average of its weights if there is one, its transforms and the names of its classes.
   persist::Model model() const;
   /// Replaces the weights, all or none, and forgets their average. Throws as persist::weights_of_type does.
   void load(persist::Model const& model);
@@ -94,6 +99,7 @@ class Trainer {
   void resume(persist::Checkpoint const& checkpoint);
 
  private:
+  static TrainerOptions fitted(TrainerOptions options, data::Source const& source);
   void add(std::unique_ptr<detail::AnyCallback> callback);
   bool done() const;
   void step();
@@ -104,9 +110,9 @@ class Trainer {
 
   std::unique_ptr<AnySolver> solver_;
   TrainerOptions options_;
+  std::vector<std::string> classes_;
   Index epoch_size_;
-  Shape targets_;
-  bool labels_;
+  bool labels_ = false;
   data::Prefetcher batches_;
   std::vector<std::unique_ptr<detail::AnyCallback>> callbacks_;
   Statistics statistics_;
