@@ -98,6 +98,10 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     how.input.emplace();
     std::copy(options.sample.begin(), options.sample.end(), how.input->extents);
   }
+  if (from.weights_only) {  // so that what is wrong with the config is not said of the weights
+    with_context([&] { static_cast<void>(dynamic::weights_of(config, how.input)); },
+                 [&](Error& error) { error.in_file(options.config); });
+  }
   Conversion const conversion = from.read_network(options.input, std::move(config), how);
   to.write_network(options.output, conversion.model);
   report(conversion, options.output);

@@ -70,6 +70,18 @@ TEST_CASE("convert puts weights of Caffe into a config, and says where each came
   CHECK(contains(said, "note: fc (Scale) blob 0 [3] is not used, because the config has no such layer\n"));
 }
 
+TEST_CASE("convert takes the shape of a sample for a config that declares none") {
+  if (!has_command() || !reads("protobuf")) return;
+  Case const c;
+  std::string text = content(c.config);
+  std::string const inputs = "inputs = [(name = \"data\", sampleShape = [1, 2, 2])], ";
+  std::string const config = c.folder.put("open.capnp.txt", text.erase(text.find(inputs), inputs.size()));
+  output({"convert", c.caffe, c.juice, "--config", config, "--input", "1", "2", "2"});
+  CHECK(persist::read_model(c.juice).weights.size() == 4);
+  CHECK(failure({"convert", c.caffe, c.juice, "--config", config})
+            .starts_with(config + ": layer 'net': the config does not say the shape of its input"));
+}
+
 TEST_CASE("convert writes Mocha's weights, and reads them again") {
   if (!has_command() || !reads("protobuf") || !reads("HDF5")) return;
   Case const c;
