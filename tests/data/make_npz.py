@@ -1,6 +1,7 @@
 """Writes .npz files with NumPy for tests/data/npz.cpp into the folder that is given. Sample i is (3i, 3i + 1, 3i + 2) and its target 2i."""
 
 import sys
+import warnings
 import zipfile
 
 import numpy
@@ -23,6 +24,7 @@ with zipfile.ZipFile(f"{folder}/mixed.npz", "w") as file:
     file.write(f"{folder}/y.npy", "y.npy", zipfile.ZIP_STORED)
 with zipfile.ZipFile(f"{folder}/bzip2.npz", "w", zipfile.ZIP_BZIP2) as file:
     file.write(f"{folder}/x.npy", "x.npy")
+warnings.simplefilter("ignore")  # of a name that is there twice
 with zipfile.ZipFile(f"{folder}/twice.npz", "w") as file:
     for _ in range(2):
         file.writestr("x.npy", b"")
