@@ -12,6 +12,7 @@ x, y = (3 * i[:, None] + numpy.arange(3)).astype("f4"), 2 * i
 numpy.savez(f"{folder}/stored.npz", x=x, y=y)
 numpy.savez_compressed(f"{folder}/deflated.npz", x=x, y=y)
 numpy.savez(f"{folder}/types.npz", x_train=x.astype("f8"), y_train=y.astype("u1"), other=y)
+numpy.savez(f"{folder}/many.npz", x=numpy.arange(15000.0).reshape(5000, 3), y=numpy.arange(5000))
 numpy.savez_compressed(f"{folder}/zeros.npz", x=numpy.zeros((1000, 1000), "f4"), y=numpy.zeros(1000))
 numpy.savez(f"{folder}/counts.npz", x=x, y=y[:99])
 numpy.savez(f"{folder}/nan.npz", x=numpy.where(x == 31, numpy.nan, x), y=y)
