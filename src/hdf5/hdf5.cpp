@@ -1,7 +1,6 @@
 #include <coldpress/data/hdf5.hpp>
 
 #include "data/components.hpp"
-#include "data/system.hpp"
 #include "hdf5/library.hpp"
 
 #include <algorithm>
@@ -12,41 +11,17 @@
 namespace coldpress::data {
 namespace {
 
+using hdf5::Id, hdf5::Library, hdf5::malformed;
+
 constexpr Index usual_block_bytes = Index{1} << 20, largest_chunk_bytes = Index{64} << 20;
 constexpr std::size_t most_open = 8;
 
-[[noreturn]] void malformed(std::string const& sentence) { throw FormatError{sentence}; }
-
-/// A dataset of a file.
-struct Array {
-  std::string name;
-  Id dataset, space;
-  std::vector<hsize_t> extents;
-
-  Array(hid_t file, std::string name_) : name(std::move(name_)) {
-    // Links to other files are not followed.
-    Id const access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
-    H5Pset_elink_cb(
-        access.get(), [](auto...) -> herr_t { return -1; }, nullptr);
-    dataset = {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
-    if (!dataset) malformed("cannot open the dataset '" + name + "'" + Library::reason());
-    Id const plist{H5Dget_create_plist(dataset.get()), H5Pclose};
-    if (H5Pget_layout(plist.get()) == H5D_VIRTUAL || H5Pget_external_count(plist.get()) > 0)
-      malformed("the values of '" + name + "' are in other files");
-    Id const type{H5Dget_type(dataset.get()), H5Tclose};
-    auto const kind = H5Tget_class(type.get());
-    if (kind != H5T_INTEGER && kind != H5T_FLOAT) malformed("'" + name + "' holds values that are not numbers");
-    space = {H5Dget_space(dataset.get()), H5Sclose};
-    int const rank = H5Sget_simple_extent_ndims(space.get());
+/// A dataset with samples along its first extent.
+struct Array : hdf5::Dataset {
+  Array(hid_t file, std::string name_) : Dataset(file, std::move(name_)) {
+    std::size_t const rank = extents.size();
     if (rank < 1 || rank > Shape::max_rank + 1)
       malformed("'" + name + "' has " + std::to_string(rank) + " extents, expected 1 to 9, samples first");
-    extents.resize(static_cast<std::size_t>(rank));
-    H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
-    for (hsize_t const extent : extents) {
-      if (extent == 0) malformed("'" + name + "' contains no values");
-      if (extent > hsize_t{1} << 40)
-        malformed("'" + name + "' has an extent of " + std::to_string(extent) + ", expected at most 2^40");
-    }
   }
 
   Index rows() const { return static_cast<Index>(extents[0]); }
@@ -89,18 +64,10 @@ struct File {
   Array samples, targets;
 
   File(std::string const& path, Hdf5Data const& data)
-      : file(open(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
+      : file(hdf5::open_file(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
     if (samples.rows() != targets.rows())
       malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets.name +
                 "' has " + std::to_string(targets.rows()) + " targets");
-  }
-
- private:
-  static Id open(std::string const& path) {
-    open_to_read(path);  // which says why it cannot be read
-    Id file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-    if (!file) malformed("is not an HDF5 file that can be opened" + Library::reason());
-    return file;
   }
 };
 

@@ -1,44 +1,30 @@
-// The HDF5 library for one thread at a time, and its ids, which close themselves.
+// What everything that uses the HDF5 library needs: its lock, ids that close themselves, and datasets of numbers.
 #pragma once
+
+#include <coldpress/core/error.hpp>
+#include <coldpress/core/shape.hpp>
 
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <hdf5.h>
 
-namespace coldpress::data {
+namespace coldpress::hdf5 {
 
 /// Only one thread at a time is in the library, which may be built without locks of its own. The library prints nothing
 /// meanwhile.
 class Library {
  public:
-  Library() : lock_(mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
+  Library();
   Library(Library const&) = delete;
-  ~Library() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+  ~Library();
 
   /// What the library says about its last failure, at the place where it began.
-  static std::string reason() {
-    std::string text;
-    H5Ewalk2(
-        H5E_DEFAULT, H5E_WALK_UPWARD,
-        [](unsigned, H5E_error2_t const* error, void* to) -> herr_t {
-          auto& found = *static_cast<std::string*>(to);
-          if (found.empty() && error->desc) found = error->desc;
-          return 0;
-        },
-        &text);
-    return text.empty() ? text : ": " + text;
-  }
+  static std::string reason();
 
  private:
-  static std::recursive_mutex& mutex() {
-    static std::recursive_mutex only;
-    return only;
-  }
   std::lock_guard<std::recursive_mutex> lock_;
   H5E_auto2_t print_ = nullptr;
   void* data_ = nullptr;
@@ -48,7 +34,7 @@ class Library {
 class Id {
  public:
   Id() = default;
-  Id(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Id& operator=(Id&& other) noexcept {
     std::swap(id_, other.id_);
@@ -60,11 +46,6 @@ class Id {
     Library const library;
     close_(id_);
   }
-  /// Closes it now; false if the library cannot, for example because the disk is full.
-  bool close() {
-    Library const library;
-    return close_(std::exchange(id_, -1)) >= 0;
-  }
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
 
@@ -73,4 +54,19 @@ class Id {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-}  // namespace coldpress::data
+[[noreturn]] inline void malformed(std::string const& sentence) { throw FormatError{sentence}; }
+
+/// Opens a file to read. Throws FileError, which names it, if the system refuses, and FormatError if it is not HDF5.
+Id open_file(std::string const& path);
+
+/// A dataset of numbers in a file. The constructor throws FormatError if it is missing, holds no numbers or no values,
+/// or stores them in other files; links to other files are not followed.
+struct Dataset {
+  std::string name;
+  Id dataset, space;
+  std::vector<hsize_t> extents;  // each from 1 to 2^40; none for a single number
+
+  Dataset(hid_t file, std::string name);
+};
+
+}  // namespace coldpress::hdf5
