@@ -57,8 +57,8 @@ void predict(Options const& options) {
   } else {
     files.reads("--input", options.input);
   }
-  data::check_output(options.output);
   files.writes("--output", options.output);
+  data::check_output(options.output);
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});

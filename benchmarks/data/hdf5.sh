@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compares training from an HDF5 file that is larger than the memory allowed with training from memory.
+# Compares training from files that are larger than the memory allowed, HDF5 and .npy, with training from memory.
 # Usage: benchmarks/data/hdf5.sh [COMMAND] [MEGABYTES] [ROUNDS]
 #   COMMAND    the command coldpress; default: build/release/tools/coldpress
-#   MEGABYTES  the address space that training from HDF5 may use; default: 400. The data has 4 times as much.
+#   MEGABYTES  the address space that training from files may use; default: 400. The data has 4 times as much.
 #   ROUNDS     how often each training is run, in turn; default: 3
 # Needs python3 with h5py and numpy, and room for twice the data in the folder for temporary files.
 set -euo pipefail
@@ -39,6 +39,7 @@ with h5py.File("plain.h5", "w") as plain, h5py.File("gzip.h5", "w") as compresse
             file["data"][first:first + 1024], file["label"][first:first + 1024] = pixels, labels
 print(f"{count} samples of 784 values, {count * 784 * 4 / 2**20:.0f} MB as floats")
 PYTHON
+gzip -1 <x.npy >memory.npy.gz  # compressed arrays are held in memory
 
 cat >config <<'CONFIG'
 (network = (name = "net", layerType = (sequential = (layers = [
@@ -54,7 +55,8 @@ train() {  # DATA [MEGABYTES]
     "$command" train --config config --data "$1" --save net | grep -oE "[0-9.]+k? samples/s|waited for data [0-9.]+ %" | tail -2 | tr '\n' ' ')
 }
 for round in $(seq "$rounds"); do
-  printf 'round %s, from memory            %s\n' $round "$(train npy:x.npy,y.npy)"
+  printf 'round %s, from memory            %s\n' $round "$(train npy:memory.npy.gz,y.npy)"
+  printf 'round %s, .npy in %s MB         %s\n' $round "$megabytes" "$(train npy:x.npy,y.npy "$megabytes")"
   printf 'round %s, HDF5 in %s MB, plain  %s\n' $round "$megabytes" "$(train hdf5:plain.h5 "$megabytes")"
   printf 'round %s, HDF5 in %s MB, gzip   %s\n' $round "$megabytes" "$(train hdf5:gzip.h5 "$megabytes")"
 done

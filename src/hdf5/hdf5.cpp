@@ -1,7 +1,6 @@
 #include <coldpress/data/hdf5.hpp>
 
 #include "data/components.hpp"
-#include "data/system.hpp"
 #include "hdf5/library.hpp"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class Library {
 class Id {
  public:
   Id() = default;
-  Id(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Id& operator=(Id&& other) noexcept {
     std::swap(id_, other.id_);
@@ -45,11 +45,6 @@ class Id {
     if (id_ < 0) return;
     Library const library;
     close_(id_);
-  }
-  /// Closes it now; false if the library cannot, for example because the disk is full.
-  bool close() {
-    Library const library;
-    return close_(std::exchange(id_, -1)) >= 0;
   }
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }

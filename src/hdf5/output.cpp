@@ -7,6 +7,7 @@
 #include <coldpress/data/atomic_file.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -32,29 +33,34 @@ class Hdf5Output final : public Output {
     H5Pset_chunk(plist.get(), static_cast<int>(chunk.size()), chunk.data());
     H5Pset_obj_track_times(plist.get(), false);  // the same values are the same bytes
     Id const space{H5Screate_simple(static_cast<int>(extents_.size()), extents_.data(), most.data()), H5Sclose};
-    file_ = {H5Fcreate(temporary_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
-    if (file_)
-      dataset_ = {H5Dcreate2(file_.get(), "output", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, plist.get(), H5P_DEFAULT),
-                  H5Dclose};
-    if (!dataset_) failed();
+    file_ = H5Fcreate(temporary_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
+    if (file_ < 0) failed();
+    dataset_ = {H5Dcreate2(file_, "output", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, plist.get(), H5P_DEFAULT),
+                H5Dclose};
+    if (dataset_) return;
+    std::string const reason = Library::reason();
+    abandon();
+    failed(reason);
   }
   ~Hdf5Output() override {
-    if (file_) abandon();
+    if (file_ >= 0) abandon();
   }
 
  private:
-  /// What the library has not written yet is of no use, and on a full disk it could not close the file: until the
-  /// program ends, the file would keep its space. So the library writes the rest into memory.
-  void abandon() const {
+  /// Closes the file. What the library has not written yet is of no use, and on a full disk it could not close the
+  /// file: until the program ends, the file would keep its space. So the library writes the rest into memory.
+  void abandon() {
     Library const library;
     void* handle = nullptr;
     Descriptor const memory{::memfd_create("abandoned", MFD_CLOEXEC)};
-    if (memory && H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &handle) >= 0)
+    if (memory && H5Fget_vfd_handle(file_, H5P_DEFAULT, &handle) >= 0)
       ::dup2(memory.number(), *static_cast<int*>(handle));
+    dataset_ = {};
+    H5Fclose(std::exchange(file_, -1));
   }
 
-  [[noreturn]] void failed() const {
-    FileError error{"cannot write" + Library::reason()};
+  [[noreturn]] void failed(std::string const& reason = Library::reason()) const {
+    FileError error{"cannot write" + reason};
     error.in_file(path_);
     throw error;
   }
@@ -75,13 +81,16 @@ class Hdf5Output final : public Output {
   }
   void end() override {
     Library const library;
-    if (H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) < 0 || !dataset_.close() || !file_.close()) failed();
+    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) failed();
+    dataset_ = {};
+    if (H5Fclose(std::exchange(file_, -1)) < 0) failed();
     temporary_.commit();
   }
 
   std::string path_;
-  AtomicFile temporary_;  // is removed after the library has closed it
-  Id file_, dataset_;
+  AtomicFile temporary_;
+  hid_t file_ = -1;
+  Id dataset_;
   std::vector<hsize_t> extents_;
 };
 

@@ -11,10 +11,6 @@
 #include <set>
 #include <thread>
 
-// The library itself loses some bytes when it cannot open a file.
-extern "C" char const* __lsan_default_suppressions();
-extern "C" char const* __lsan_default_suppressions() { return "leak:libhdf5"; }
-
 using namespace coldpress;
 using namespace coldpress::data;
 

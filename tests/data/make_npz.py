@@ -1,6 +1,7 @@
 """Writes .npz files with NumPy for tests/data/npz.cpp into the folder that is given. Sample i is (3i, 3i + 1, 3i + 2) and its target 2i."""
 
 import sys
+import warnings
 import zipfile
 
 import numpy
@@ -11,6 +12,7 @@ x, y = (3 * i[:, None] + numpy.arange(3)).astype("f4"), 2 * i
 numpy.savez(f"{folder}/stored.npz", x=x, y=y)
 numpy.savez_compressed(f"{folder}/deflated.npz", x=x, y=y)
 numpy.savez(f"{folder}/types.npz", x_train=x.astype("f8"), y_train=y.astype("u1"), other=y)
+numpy.savez(f"{folder}/many.npz", x=numpy.arange(15000.0).reshape(5000, 3), y=numpy.arange(5000))
 numpy.savez_compressed(f"{folder}/zeros.npz", x=numpy.zeros((1000, 1000), "f4"), y=numpy.zeros(1000))
 numpy.savez(f"{folder}/counts.npz", x=x, y=y[:99])
 numpy.savez(f"{folder}/nan.npz", x=numpy.where(x == 31, numpy.nan, x), y=y)
@@ -23,6 +25,7 @@ with zipfile.ZipFile(f"{folder}/mixed.npz", "w") as file:
     file.write(f"{folder}/y.npy", "y.npy", zipfile.ZIP_STORED)
 with zipfile.ZipFile(f"{folder}/bzip2.npz", "w", zipfile.ZIP_BZIP2) as file:
     file.write(f"{folder}/x.npy", "x.npy")
+warnings.simplefilter("ignore")  # of a name that is there twice
 with zipfile.ZipFile(f"{folder}/twice.npz", "w") as file:
     for _ in range(2):
         file.writestr("x.npy", b"")

@@ -45,6 +45,12 @@ TEST_CASE("arrays of NumPy are read, stored or compressed") {
   check_numbers(open("npz:" + files.path("types.npz") + "?x=x_train&y=y_train"));
   check_numbers(open("npy:" + files.path("x.npy") + "," + files.path("y.npy")));
   CHECK(open_npz(files.path("stored.npz"), "x")->target_shape() == Shape{});
+  // More than are converted at a time.
+  Dataset const many = open("npz:" + files.path("many.npz"));
+  bool right = many.samples.size() == 15000 && many.targets.size() == 5000;
+  for (std::size_t i = 0; right && i < 15000; ++i)
+    right = many.samples[i] == static_cast<float>(i) && (i >= 5000 || many.targets[i] == static_cast<float>(i));
+  CHECK(right);
   CHECK(files_of("npz:a.npz?x=b") == std::vector<std::string>{"a.npz"});
 }
 
@@ -87,6 +93,20 @@ TEST_CASE("what is wrong with an array is said with the file and the array") {
   CHECK(message<DataError>([&] { open("npz:" + files.path("nan.npz")); }) ==
         files.path("nan.npz") + ": member 'x.npy': value 31 is nan, expected finite values");
   CHECK(contains(message<FileError>([&] { open("npz:" + files.path("missing.npz")); }), "missing.npz: cannot open"));
+}
+
+TEST_CASE("a directory cannot promise more than the file has, from which its limit would follow") {
+  NpzFiles const files;
+  if (!files.made) return;
+  for (char const* const name : {"stored.npz", "deflated.npz"}) {
+    std::string bytes = content(files.path(name));
+    std::size_t const entry = bytes.find("PK\1\2");
+    REQUIRE(entry != std::string::npos);
+    bytes.replace(entry + 20, 8, "\xff\xff\xff\x7f\xff\xff\xff\x7f");
+    std::string const path = files.folder.put("promise.npz", bytes);
+    CHECK(message<FormatError>([&] { open("npz:" + path); }) ==
+          path + ": member 'x.npy': has more bytes than the file");
+  }
 }
 
 TEST_CASE("spoilt zip files are typed errors, or what they were") {
