@@ -56,6 +56,8 @@ struct After {
   void pass(Mixup const&) {}
 };
 
+constexpr double pi = 3.14159265358979323846;
+
 /// A whole number from 0 to count - 1, of two random words.
 Index below(Index count, std::uint32_t low, std::uint32_t high) {
   return static_cast<Index>((std::uint64_t{high} << 32 | low) % static_cast<std::uint64_t>(count));
@@ -91,6 +93,10 @@ struct Application {
   void each(std::size_t count, F f) const {
     std::size_t const together = row.sample.size() / count;
     float* value = row.sample.data();
+    if (together == 1) {  // which vectorises
+      for (std::size_t i = 0; i < count; ++i) value[i] = f(value[i], i);
+      return;
+    }
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < together; ++j, ++value) *value = f(*value, i);
   }
@@ -141,15 +147,24 @@ struct Application {
           below(2 * columns + 1, w[2], w[3]) - columns);
   }
   void operator()(Rotate const& t) const {
-    constexpr double pi = 3.14159265358979323846;
     double const angle = (2 * open_unit(words().words[0]) - 1) * static_cast<double>(t.degrees) * pi / 180;
     replace(sample.size());
     rotate(picture_of(sample), row.spare, row.sample, angle);
   }
+  /// Four values share the random words of one block, by Box and Muller (1958).
   void operator()(Noise const& t) const {
     auto const deviation = static_cast<double>(t.deviation);
-    std::uint64_t element = 0;
-    for (float& x : row.sample) x += static_cast<float>(deviation * detail::normal(*draws, element++));
+    for (std::size_t first = 0; first < row.sample.size(); first += 4) {
+      auto const random = draws->block(first / 4);
+      double normal[4];
+      for (std::size_t pair = 0; pair < 4; pair += 2) {
+        double const radius = std::sqrt(-2 * std::log(open_unit(random.words[pair])));
+        double const angle = 2 * pi * open_unit(random.words[pair + 1]);
+        normal[pair] = radius * std::cos(angle), normal[pair + 1] = radius * std::sin(angle);
+      }
+      std::size_t const count = std::min<std::size_t>(4, row.sample.size() - first);
+      for (std::size_t i = 0; i < count; ++i) row.sample[first + i] += static_cast<float>(deviation * normal[i]);
+    }
   }
   void operator()(Cutout const& t) const {
     Picture const picture = picture_of(sample);

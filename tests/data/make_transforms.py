@@ -81,9 +81,10 @@ def cutout(x, offset):
 
 
 def noise(x, offset):
-    def normal(e):  # Box and Muller (1958)
-        r = words(SEED, EPOCH, offset, 0, "noise", e)
-        return np.sqrt(-2 * np.log(1 - r[0] / 2**32)) * np.cos(2 * np.pi * r[1] / 2**32)
+    def normal(e):  # Box and Muller (1958), four of a block
+        r = [(word + 0.5) / 2**32 for word in words(SEED, EPOCH, offset, 0, "noise", e // 4)]
+        u, v = r[:2] if e % 4 < 2 else r[2:]
+        return np.sqrt(-2 * np.log(u)) * (np.sin if e % 2 else np.cos)(2 * np.pi * v)
 
     return x + 0.5 * np.array([normal(e) for e in range(x.size)]).reshape(x.shape)
 
