@@ -123,11 +123,11 @@ std::size_t convert(std::byte const* values, std::size_t count, float* floats) {
   return count;
 }
 
-constexpr NpyType types[] = {{"<f4", 4, convert<float>},
-                             {"<f8", 8, convert<double>},
-                             {"|u1", 1, convert<std::uint8_t>},
-                             {"<i4", 4, convert<std::int32_t>},
-                             {"<i8", 8, convert<std::int64_t>}};
+constexpr NpyType types[] = {
+    {"<f4", 4, convert<float>},         {"<f8", 8, convert<double>},        {"|b1", 1, convert<std::uint8_t>},
+    {"|u1", 1, convert<std::uint8_t>},  {"|i1", 1, convert<std::int8_t>},   {"<u2", 2, convert<std::uint16_t>},
+    {"<i2", 2, convert<std::int16_t>},  {"<u4", 4, convert<std::uint32_t>}, {"<i4", 4, convert<std::int32_t>},
+    {"<u8", 8, convert<std::uint64_t>}, {"<i8", 8, convert<std::int64_t>}};
 
 }  // namespace
 
@@ -155,8 +155,11 @@ NpyHeader read_npy_header(InputFile& source) {
   Header const header{source, text};
   if (header.fortran()) source.malformed("is in Fortran order, expected C order");
   auto const type = std::ranges::find(types, header.type(), &NpyType::name);
-  if (type == std::end(types))
-    source.malformed("holds values of type " + printable(header.type()) + ", expected <f4, <f8, |u1, <i4 or <i8");
+  if (type == std::end(types)) {
+    std::string known;
+    for (NpyType const& one : types) known += (known.empty() ? "" : ", ") + std::string{one.name};
+    source.malformed("holds values of type " + printable(header.type()) + ", expected one of " + known);
+  }
   return {type, header.extents(), start.size() + length_bytes.size() + length,
           promised_values(source, header.extents(), type->width)};
 }

@@ -1,15 +1,12 @@
 #include <coldpress/data/output.hpp>
 
 #include "data/components.hpp"
-#include "data/system.hpp"
 #include "hdf5/library.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
 
 #include <algorithm>
 #include <utility>
-
-#include <sys/mman.h>
 
 namespace coldpress::data {
 namespace {
@@ -39,24 +36,18 @@ class Hdf5Output final : public Output {
                 H5Dclose};
     if (dataset_) return;
     std::string const reason = Library::reason();
-    abandon();
+    close();
     failed(reason);
   }
   ~Hdf5Output() override {
-    if (file_ >= 0) abandon();
+    if (file_ >= 0) close();
   }
 
  private:
-  /// Closes the file. What the library has not written yet is of no use, and on a full disk it could not close the
-  /// file: until the program ends, the file would keep its space. So the library writes the rest into memory.
-  void abandon() {
+  bool close() {
     Library const library;
-    void* handle = nullptr;
-    Descriptor const memory{::memfd_create("abandoned", MFD_CLOEXEC)};
-    if (memory && H5Fget_vfd_handle(file_, H5P_DEFAULT, &handle) >= 0)
-      ::dup2(memory.number(), *static_cast<int*>(handle));
     dataset_ = {};
-    H5Fclose(std::exchange(file_, -1));
+    return H5Fclose(std::exchange(file_, -1)) >= 0;
   }
 
   [[noreturn]] void failed(std::string const& reason = Library::reason()) const {
@@ -81,9 +72,7 @@ class Hdf5Output final : public Output {
   }
   void end() override {
     Library const library;
-    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) failed();
-    dataset_ = {};
-    if (H5Fclose(std::exchange(file_, -1)) < 0) failed();
+    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || !close()) failed();
     temporary_.commit();
   }
 

@@ -27,6 +27,11 @@ bool is_picture(fs::path const& path) {
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
+/// Whether a file, or a folder that it is in, is one that programs keep for themselves.
+bool is_hidden(fs::path const& relative) {
+  return std::ranges::any_of(relative, [](fs::path const& part) { return part.string().starts_with('.'); });
+}
+
 /// Calls `visit` for what is in a folder; errors of the system name the folder.
 template <class Entries, class Visit>
 void for_each_in(std::string const& folder, Visit visit) {
@@ -41,7 +46,7 @@ std::vector<std::string> classes_in(std::string const& folder) {
   std::vector<std::string> classes;
   for_each_in<fs::directory_iterator>(folder, [&](fs::directory_entry const& entry) {
     std::string const name = entry.path().filename().string();
-    if (entry.is_directory() && !name.starts_with('.')) classes.push_back(name);
+    if (entry.is_directory() && !is_hidden(name)) classes.push_back(name);
   });
   if (classes.empty()) fail_in<FormatError>(folder, "has no folder in it, expected one for each class");
   std::ranges::sort(classes);
@@ -54,11 +59,12 @@ std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string
   for (std::size_t label = 0; label < images.classes.size(); ++label) {
     if (!std::ranges::binary_search(found, images.classes[label])) continue;
     std::vector<std::string> names;
-    for_each_in<fs::recursive_directory_iterator>(
-        (fs::path{images.folder} / images.classes[label]).string(), [&](fs::directory_entry const& entry) {
-          if (is_picture(entry.path()) && !entry.is_directory())
-            names.push_back(fs::path{entry.path()}.lexically_relative(images.folder).string());
-        });
+    for_each_in<fs::recursive_directory_iterator>((fs::path{images.folder} / images.classes[label]).string(),
+                                                  [&](fs::directory_entry const& entry) {
+                                                    auto const name = entry.path().lexically_relative(images.folder);
+                                                    if (is_picture(name) && !is_hidden(name) && !entry.is_directory())
+                                                      names.push_back(name.string());
+                                                  });
     std::ranges::sort(names);
     for (std::string& name : names) entries.push_back({std::move(name), label});
   }

@@ -58,6 +58,11 @@ TEST_CASE("an HDF5 output that is not finished changes nothing, and leaves nothi
 TEST_CASE("a full disk is a typed error of an HDF5 output") {
   TemporaryFolder const folder;
   std::string const path = folder.put("y.h5", "old");
+  auto const open_files = [] {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator{"/proc/self/fd"}, fs::directory_iterator{});
+  };
+  auto const open_before = open_files();
   rlimit before;
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   rlimit const small{20000, before.rlim_max};
@@ -74,6 +79,7 @@ TEST_CASE("a full disk is a typed error of an HDF5 output") {
   }
   CHECK(content(path) == "old");
   CHECK(folder.names().size() == 1);
+  CHECK(open_files() == open_before);  // otherwise the removed file would keep its space
   auto const again = open_output(path, {6});
   again->append(numbers(6));
   again->finish();

@@ -81,6 +81,7 @@ TEST_CASE("folders are classes, and pictures are sorted by path") {
     next += 0.125f;
   };
   put("wolf/b.png"), put("wolf/a.PNG"), put("wolf/sub/c.png"), put("Bear/z.png"), put("none.png"), put(".hidden/x.png");
+  put("wolf/.checkpoints/a.png"), put("wolf/._a.png");
   folder.put("wolf/notes.txt", "no picture");
   auto const source = open_source("images:" + folder / "" + "?channels=1");
   CHECK(source->description().classes == std::vector<std::string>{"Bear", "wolf"});

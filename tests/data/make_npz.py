@@ -1,4 +1,5 @@
-"""Writes .npz files with NumPy for tests/data/npz.cpp into the folder that is given. Sample i is (3i, 3i + 1, 3i + 2) and its target 2i."""
+"""Writes .npz files with NumPy for tests/data/npz.cpp into the folder that is given. Sample i is (3i, 3i + 1, 3i + 2),
+and its target 2i."""
 
 import sys
 import warnings
@@ -13,6 +14,12 @@ numpy.savez(f"{folder}/stored.npz", x=x, y=y)
 numpy.savez_compressed(f"{folder}/deflated.npz", x=x, y=y)
 numpy.savez(f"{folder}/types.npz", x_train=x.astype("f8"), y_train=y.astype("u1"), other=y)
 numpy.savez(f"{folder}/many.npz", x=numpy.arange(15000.0).reshape(5000, 3), y=numpy.arange(5000))
+for kind in ("?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
+    numbers = numpy.array([0, 1, 100, 200, 40000, 3e9, 2**40]).astype("?" if kind == "?" else "i8")
+    most = {"?": 1, "f": 2**40}.get(kind[0]) or numpy.iinfo(kind).max
+    numbers = numbers[:2] if kind == "?" else numbers[numbers <= most]
+    numbers = numpy.concatenate([numbers, [-1]]) if kind[0] in "if" else numbers
+    numpy.savez(f"{folder}/{kind.replace('?', 'b1')}.npz", x=numbers.astype(kind), y=numbers.astype("f4"))
 numpy.savez_compressed(f"{folder}/zeros.npz", x=numpy.zeros((1000, 1000), "f4"), y=numpy.zeros(1000))
 numpy.savez(f"{folder}/counts.npz", x=x, y=y[:99])
 numpy.savez(f"{folder}/nan.npz", x=numpy.where(x == 31, numpy.nan, x), y=y)

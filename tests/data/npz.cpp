@@ -54,6 +54,17 @@ TEST_CASE("arrays of NumPy are read, stored or compressed") {
   CHECK(files_of("npz:a.npz?x=b") == std::vector<std::string>{"a.npz"});
 }
 
+TEST_CASE("values of every type of NumPy are the nearest floats") {
+  NpzFiles const files;
+  if (!files.made) return;
+  for (char const* const name : {"b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"}) {
+    INFO(name);
+    Dataset const dataset = open("npz:" + files.path(name) + ".npz");
+    CHECK(dataset.size() >= 2);
+    CHECK(dataset.samples == dataset.targets);  // which NumPy has converted
+  }
+}
+
 TEST_CASE("rows on the disk are shuffled like those in memory, by several threads at a time") {
   NpzFiles const files;
   if (!files.made) return;

@@ -183,9 +183,11 @@ for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DE
     pair = archive([("x.npy", floats), ("y.npy", numbers)], method)
     spoilt("dataset", "npz-" + name, dataset(4, pair))
     for i in range(4):  # the directory is most of a small file
-        put("dataset", f"npz-{name}-flipped-in-the-directory-{i}", dataset(4, flipped(pair, 8 * (len(pair) - 30 * i) - 83)))
+        put("dataset", f"npz-{name}-flipped-in-the-directory-{i}",
+            dataset(4, flipped(pair, 8 * (len(pair) - 30 * i) - 83)))
 put("dataset", "npz-of-64-bits", dataset(4, archive([("x.npy", floats), ("y.npy", numbers)], force_zip64=True)))
-put("dataset", "npz-bomb", dataset(4, archive([("x.npy", npy(header("<f4", "(65536,)"), bytes(1 << 18))), ("y.npy", numbers)])))
+zeros = npy(header("<f4", "(65536,)"), bytes(1 << 18))
+put("dataset", "npz-bomb", dataset(4, archive([("x.npy", zeros), ("y.npy", numbers)])))
 put("dataset", "npz-without-members", dataset(4, archive([])))
 put("dataset", "npz-directory-elsewhere", dataset(4, b"PK\5\6" + struct.pack("<4HIIH", 0, 0, 1, 1, 46, 2**32 - 50, 0)))
 put("dataset", "npz-64-bits-elsewhere", dataset(4, b"PK\6\7" + struct.pack("<IQI", 0, 2**64 - 20, 1)

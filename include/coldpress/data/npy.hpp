@@ -16,9 +16,9 @@ struct NpyArray {
   std::vector<float> values;   // row-major
 };
 
-/// Reads float32, float64, uint8, int32 or int64 values in C order and little-endian, from format 1, 2 or 3, and
-/// converts them to the nearest floats. Throws FileError, or FormatError that says what is wrong, for example that a
-/// float64 is beyond the range of a float.
+/// Reads float32 or float64 values, integers of 1 to 8 bytes or bools, in C order and little-endian, from format 1, 2
+/// or 3, and converts them to the nearest floats. Throws FileError, or FormatError that says what is wrong, for example
+/// that a float64 is beyond the range of a float.
 NpyArray read_npy(std::string const& path, ReadOptions options = {});
 
 /// The samples in one file, {N, ...}, and their targets in another, {N} or {N, ...}. Without targets, the target shape
