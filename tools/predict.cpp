@@ -12,7 +12,9 @@
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <ranges>
 
 namespace coldpress::command {
@@ -39,9 +41,10 @@ data::Transforms of_samples(data::Transforms transforms) {
 /// One line: the largest outputs of a sample with their classes, the largest first.
 std::string best(std::span<float const> outputs, Index count, std::vector<std::string> const& names) {
   std::vector<std::size_t> order(std::min(outputs.size(), static_cast<std::size_t>(count)));
-  std::ranges::partial_sort_copy(std::views::iota(std::size_t{0}, outputs.size()), order, [&](auto a, auto b) {
-    return outputs[a] > outputs[b] || (outputs[a] == outputs[b] && a < b);
-  });
+  auto const rank = [&](std::size_t i) {  // what is not a number comes last
+    return std::pair{std::isnan(outputs[i]) ? std::numeric_limits<float>::infinity() : -outputs[i], i};
+  };
+  std::ranges::partial_sort_copy(std::views::iota(std::size_t{0}, outputs.size()), order, {}, rank, rank);
   std::string line;
   for (std::size_t const i : order)
     line +=
