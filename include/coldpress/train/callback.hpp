@@ -31,6 +31,7 @@ inline When end() { return {.end = true}; }
 ///   state(), restore  what a checkpoint keeps of it (State)
 ///   saves = true      then it is called after all others of the step, so that it sees their states
 ///   at_end = true     then it is also called when the training ends
+///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
 concept Callback = std::invocable<C&, Trainer&> && std::move_constructible<C>;
 template <class C>
@@ -51,6 +52,7 @@ class AnyCallback {
   AnyCallback(When due, std::string its_name, bool last_of_all)
       : when(due), name(std::move(its_name)), saves(last_of_all) {}
   virtual ~AnyCallback() = default;
+  virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
   virtual bool has_state() const = 0;
   virtual State state() const = 0;
@@ -69,6 +71,9 @@ class CallbackOf final : public AnyCallback {
  public:
   CallbackOf(When due, C given) : AnyCallback(due, name_of(given), saves_of()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
+  }
+  void begin([[maybe_unused]] Trainer& trainer) override {
+    if constexpr (requires { callback.begin(trainer); }) callback.begin(trainer);
   }
   void call(Trainer& trainer) override { callback(trainer); }
   bool has_state() const override { return CallbackWithState<C>; }

@@ -23,6 +23,8 @@ class AnySolver {
   virtual Values predict(Values samples, Values targets) = 0;
   /// The mean loss of outputs; nothing if the network has its own losses.
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
+  /// The shape of a sample and that of the first output for it.
+  virtual Shape input_shape() const = 0;
   virtual Shape output_shape() const = 0;
   /// Whether targets of this shape are class numbers.
   virtual bool has_labels(Shape const& targets) const = 0;
@@ -111,6 +113,7 @@ class TypedSolver final : public AnySolver {
       return {};
     }
   }
+  Shape input_shape() const override { return Net::input_shape; }
   Shape output_shape() const override { return Net::output_shape; }
   bool has_labels(Shape const& targets) const override {
     return targets.size() == 1 && (has_objective ? Labelled<L> : Net::output_shape.size() > 1);
