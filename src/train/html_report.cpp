@@ -72,7 +72,7 @@ std::string tiles(Trainer const& trainer, Description const& description) {
     auto const [low, high] = std::ranges::minmax(series.values);
     std::string best;
     if (series.values.size() > 1 && !series.name.starts_with("training"))
-      best = ", at best " + (loss ? rounded(low) : fixed(100 * high, 2) + "\u2009%");
+      best = "<br/>best " + (loss ? rounded(low) : fixed(100 * high, 2) + "\u2009%");
     double const value = series.values.back();
     out += tile(loss ? rounded(value) : fixed(100 * value, 2) + "\u2009%", shown(series.name) + best);
   }

@@ -67,6 +67,10 @@ std::string curves_json(std::vector<Series> const& all) {
     std::string const chart = chart_of(series.name);
     if (std::ranges::find(charts, chart) == charts.end()) charts.push_back(chart);
   }
+  auto const rank = [](std::string const& chart) {
+    return chart == "loss" ? 0 : chart == "accuracy" ? 1 : chart == "learning_rate" ? 3 : 2;
+  };
+  std::ranges::stable_sort(charts, {}, rank);
   std::string out = "[";
   for (std::string const& chart : charts) {
     out.append(out.size() > 1 ? ",\n" : "").append("{\"title\":").append(json(title_of(chart))).append(",\"series\":[");

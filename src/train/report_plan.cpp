@@ -51,7 +51,7 @@ std::string layer_table(Description const& description, std::vector<std::optiona
   Index parameters = 0, flops = 0;
   for (LayerRow const& layer : description.rows) parameters += layer.parameters, flops += layer.flops;
   auto const number = [](std::string const& content, double share) {
-    std::string const bar = share > 0 ? "<i style=\"--share:" + fixed(share, 3) + "\"></i>" : "";
+    std::string const bar = share > 0.01 ? "<i style=\"--share:" + fixed(share, 3) + "\"></i>" : "";
     return "<td class=\"number\">" + bar + content + "</td>";
   };
   auto const share = [](Index part, Index whole) {
@@ -126,6 +126,8 @@ std::string plan_drawing(Description const& description) {
              "\"/>\n";
     }
   }
+  out += box(memory, top, memory_width, row * static_cast<double>(nodes.size()), "rx=\"4\" class=\"frame\"",
+             bytes(description, plan.workspace));
   double const scale = memory_width / static_cast<double>(std::max<Index>(1, plan.workspace));
   for (std::size_t g = 0; g < static_cast<std::size_t>(plan.groups); ++g) {
     auto const draw = [&](Buffer const& buffer, std::size_t from, std::size_t to, char const* kind,
@@ -136,7 +138,7 @@ std::string plan_drawing(Description const& description) {
       out += box(x, y_of(from) + 3, w, row * static_cast<double>(to - from + 1) - 6,
                  std::string{"rx=\"3\" class=\"buffer "} + kind + "\"",
                  what + ": " + bytes(description, buffer.size) + " from " + bytes(description, buffer.offset));
-      if (w > 8 * static_cast<double>(what.size()) + 12) out += text(x + 7, y_of(from) + 19, "inside", what);
+      if (w > 6.8 * static_cast<double>(what.size()) + 10) out += text(x + 7, y_of(from) + 19, "inside", what);
     };
     if (groups[g].output < 0 || first[g] > last[g]) continue;
     auto const output = static_cast<std::size_t>(groups[g].output);

@@ -5,7 +5,7 @@ namespace coldpress::train::detail {
 char const* const report_script = R"js(
 "use strict";
 (() => {
-  const W = 520, H = 250, left = 52, right = 12, top = 10, bottom = 30;
+  const H = 250, left = 52, right = 12, top = 10, bottom = 30;
   const charts = JSON.parse(document.getElementById("curves").textContent);
   const svg = (kind, attributes, parent, text) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", kind);
@@ -52,7 +52,7 @@ char const* const report_script = R"js(
       button.type = "button";
       button.onclick = () => { log = !log; button.textContent = log ? "linear scale" : "log scale"; draw(); };
     }
-    const area = svg("svg", {viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": chart.title}, card);
+    const area = svg("svg", {role: "img", "aria-label": chart.title}, card);
     const legend = html("div", "legend", card), tip = html("div", "tip", card);
     const hidden = new Set();
     chart.series.forEach((series, i) => {
@@ -66,10 +66,12 @@ char const* const report_script = R"js(
         draw();
       };
     });
-    let x = value => value, cursor = null, dots = null;
+    let W = 0, x = value => value, cursor = null, dots = null;
     const visible = () => chart.series.map((series, i) => ({series, i})).filter(({i}) => !hidden.has(i));
 
     const draw = () => {
+      W = area.getBoundingClientRect().width || 520;
+      area.setAttribute("viewBox", `0 0 ${W} ${H}`);
       area.replaceChildren();
       tip.style.visibility = "hidden";
       const map = y => log ? Math.log10(y) : y;
@@ -90,7 +92,7 @@ char const* const report_script = R"js(
         svg("line", {class: "grid", x1: left, x2: W - right, y1: y(tick), y2: y(tick)}, area);
         svg("text", {x: left - 7, y: y(tick) + 4, "text-anchor": "end"}, area, short(tick));
       }
-      for (const tick of ticks(x0, x1, 6).filter(Number.isInteger)) {
+      for (const tick of ticks(x0, x1, W / 90).filter(Number.isInteger)) {
         svg("line", {class: "axis", x1: x(tick), x2: x(tick), y1: H - bottom, y2: H - bottom + 4}, area);
         svg("text", {x: x(tick), y: H - bottom + 17, "text-anchor": "middle"}, area, short(tick));
       }
@@ -104,7 +106,8 @@ char const* const report_script = R"js(
           pen = "L";
         });
         const style = `stroke:var(--c${i % 7})`;
-        if (path) svg("path", {class: "curve", d: path, style}, area);
+        const dense = series.x.length > 150 && chart.series.length > 1;
+        if (path) svg("path", {class: dense ? "curve dense" : "curve", d: path, style}, area);
         if (series.x.length <= 40) series.x.forEach((at, k) => {
           if (series.y[k] !== null) svg("circle", {cx: x(at), cy: y(series.y[k]), r: 2.4, style: `fill:var(--c${i % 7})`}, area);
         });
@@ -151,6 +154,7 @@ char const* const report_script = R"js(
       dots.replaceChildren();
     };
     draw();
+    new ResizeObserver(() => { if (Math.abs(area.getBoundingClientRect().width - W) > 1) draw(); }).observe(card);
   };
   for (const chart of charts) show(chart, document.getElementById("charts"));
 })();

@@ -15,17 +15,19 @@ h1{font-size:28px;line-height:1.2;margin:0 0 4px;letter-spacing:-.01em;overflow-
 h2{font-size:18px;margin:40px 0 12px}
 .lead,.note{color:var(--soft);margin:0}.note{margin-top:10px;font-size:14px}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin-top:22px}
-.tile{padding:12px 16px}.tile b{display:block;font-size:24px;line-height:1.25;font-weight:650;letter-spacing:-.01em}
-.tile span{color:var(--soft);font-size:13px}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(460px,100%),1fr));gap:14px}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(132px,1fr));gap:12px;margin-top:22px}
+.tile{padding:12px 14px}.tile b{display:block;font-size:24px;line-height:1.25;font-weight:650;letter-spacing:-.01em}
+.tile span{display:block;color:var(--soft);font-size:12.5px;overflow-wrap:anywhere}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:14px}
+.charts>:first-child:nth-last-child(odd){grid-column:1/-1}
 .chart{position:relative;min-width:0}
 .chart header{display:flex;justify-content:space-between;align-items:baseline;gap:12px}
 .chart h3{margin:0;font-size:15px}
-.chart svg{display:block;width:100%;height:auto;overflow:visible;touch-action:pan-y}
+.chart svg{display:block;width:100%;height:250px;overflow:visible;touch-action:pan-y}
 .chart text{fill:var(--soft);font-size:11px}
 .chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--line)}
 .chart .curve{fill:none;stroke-width:1.9;stroke-linejoin:round;stroke-linecap:round}
+.chart .dense{stroke-width:1.2;opacity:.65}
 .chart .cursor{stroke:var(--soft);stroke-dasharray:3 3;visibility:hidden}
 .legend{display:flex;flex-wrap:wrap;gap:2px 14px;margin-top:6px;font-size:13px}
 button{font:inherit;color:inherit;background:none;border:0;padding:2px 0;cursor:pointer}
@@ -46,7 +48,7 @@ table.layers{width:100%}.layers tbody tr:hover{background:var(--grid)}
 th.number,td.number{text-align:right;position:relative}
 td.number i{position:absolute;right:8px;bottom:2px;height:3px;border-radius:2px;width:calc(var(--share)*80px);background:var(--accent);
 opacity:.55}
-.confusion{font-size:13px}.confusion th,.confusion td{padding:4px 6px;text-align:center;min-width:40px}
+.confusion{font-size:13px}.confusion th,.confusion td{padding:7px 6px;text-align:center;min-width:56px}
 .confusion tbody th,.confusion tfoot th,.confusion thead th:first-child{text-align:right;min-width:0;padding-right:10px}
 .confusion tbody td{border:2px solid var(--card);border-radius:6px}
 .confusion .none{color:var(--line)}
@@ -54,7 +56,7 @@ opacity:.55}
 .confusion .wrong{background:color-mix(in srgb,var(--wrong) calc(var(--share)*100%),transparent)}
 .confusion .right.strong{color:#fff;font-weight:600}
 .confusion tfoot td{font-weight:400;color:var(--soft);font-size:12px}.confusion td.sum{color:var(--soft)}
-.pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(132px,1fr));gap:16px 12px}
+.pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(112px,1fr));gap:16px 12px}
 figure{margin:0;font-size:13px;line-height:1.35;min-width:0}
 figure img{width:100%;aspect-ratio:1;object-fit:contain;image-rendering:pixelated;background:#000;border-radius:8px;display:block;
 margin-bottom:6px}
@@ -63,6 +65,7 @@ figcaption{overflow-wrap:anywhere}figcaption span{color:var(--soft);font-size:12
 .plan text{fill:var(--ink)}.plan .head{fill:var(--soft);font-size:13px}.plan .shape{text-anchor:end;fill:var(--soft)}
 .plan .group{fill:var(--grid);stroke:var(--line)}.plan .layer{fill:var(--card);stroke:var(--line)}
 .plan .weights{stroke:var(--accent);stroke-width:1.4}
+.plan .frame{fill:none;stroke:var(--line);stroke-dasharray:3 3}
 .plan .edge{fill:none;stroke:var(--soft);stroke-width:1.3}
 .plan .value{fill:var(--accent);fill-opacity:.22;stroke:var(--accent)}
 .plan .scratch{fill:var(--c4);fill-opacity:.25;stroke:var(--c4)}

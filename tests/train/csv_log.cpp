@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+#include <sys/stat.h>
+
 namespace coldpress::train {
 namespace {
 
@@ -130,7 +132,7 @@ TEST_CASE("rows are appended, and the file is replaced when a statistic begins o
   CHECK(files[26] != 0);
   CHECK(rows_of(path).size() == 33);
   CHECK(contains(content(path), "learning_rate,\"a, \"\"quoted\"\" name\""));
-  CHECK(contains(content(path), ",0.1\n"));
+  CHECK(contains(content(path), ",0.1,\n"));
 }
 
 TEST_CASE("a CSV log that cannot be written ends the run, and the training is as it was") {
@@ -140,7 +142,7 @@ TEST_CASE("a CSV log that cannot be written ends the run, and the training is as
   Trainer expected{*plain.solver, *data.training, options};
   expected.run();
 
-  std::string const path = folder / "sub" / "log.csv";
+  std::string const path = folder / "sub/log.csv";
   Trainer trainer{*net.solver, *data.training, options};
   trainer.every(epochs(1), CsvLog{path});
   CHECK(contains(message<FileError>([&] { trainer.run(); }), path));

@@ -5,9 +5,12 @@ Usage: read_events.py DIRECTORY           scalar TAG STEP VALUE, histogram TAG S
        read_events.py --records FILE      record LENGTH for each record of a file, up to where it is cut off; its
                                           checksums are compared with those that TensorBoard computes
 """
+import os
 import struct
 import sys
 
+# Where scripts/install-deps.sh --with-tensorboard puts it.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "tensorboard"))
 try:
     from tensorboard.backend.event_processing import event_accumulator
     from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
