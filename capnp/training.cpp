@@ -2,6 +2,7 @@
 
 #include <coldpress/data/atomic_file.hpp>
 
+#include "change.hpp"
 #include "content.hpp"
 #include "message.hpp"
 #include "monitoring.hpp"
@@ -184,15 +185,19 @@ void check_solver(dynamic::SolverConfig const& solver) {
   }
 }
 
-Training read_training(std::string const& path) {
+Training read_training(std::string const& path, std::vector<std::string> const& changes) {
   return with_file(path, [&] {
     auto const bytes = read_file(path, max_file);
     return translated([&] {
-      if (!is_text(bytes)) return read(Message{bytes}.root<schema::Training>());
-      std::string const text{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+      if (!is_text(bytes) && changes.empty()) return read(Message{bytes}.root<schema::Training>());
       capnp::MallocMessageBuilder message;
-      auto root = message.initRoot<schema::Training>();
-      parse_text(text, root);
+      if (is_text(bytes)) {
+        parse_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, message.initRoot<schema::Training>());
+      } else {
+        message.setRoot(Message{bytes}.root<schema::Training>());
+      }
+      auto root = message.getRoot<schema::Training>();
+      for (std::string const& change : changes) apply_change(root, change);
       return read(root.asReader());
     });
   });

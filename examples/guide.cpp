@@ -1,9 +1,7 @@
 // From a table to a trained network: load the data, hold some out, train, keep the best, and use it.
 // ctest:
-#include <coldpress/data/batches.hpp>
-#include <coldpress/data/dataset.hpp>
 #include <coldpress/dynamic.hpp>
-#include <coldpress/persist.hpp>
+#include <coldpress/train.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -23,8 +21,8 @@ int main() {
   }
 
   // Load data.
-  data::Dataset const all = data::open("csv:points.csv");
-  auto const [training, held_out] = data::split(all, 0.2, 1);  // holds out a fifth, chosen by the seed 1
+  auto const all = data::open_source("csv:points.csv");
+  auto const parts = data::split(*all, 0.2, 1, true);  // holds out a fifth of each class, chosen by the seed 1
 
   // Describe the network and how it is trained.
   dynamic::SequentialConfig layers;
@@ -39,25 +37,21 @@ int main() {
   // Train, and keep the weights that did best on what was held out.
   dynamic::Backend const cpu{"cpu"};
   auto solver = dynamic::Solver::from_config(cpu, config, {}, 42);
-  data::Batches batches{training, 32, 1};  // reshuffled in each epoch
-  Index best = 0;
-  for (int epoch = 0; epoch < 100; ++epoch) {
-    for (auto const& batch : batches.epoch()) solver.train_minibatch(batch.samples, batch.targets);
-    if (epoch % 10 == 0) std::printf("epoch %d: loss %.3f\n", epoch, double{solver.loss()});
-    auto const scores = solver.mut_network().predict(held_out.samples);
-    Index right = 0;
-    for (Index i = 0; i < held_out.size(); ++i) {
-      auto const k = static_cast<std::size_t>(i);
-      right += (scores[2 * k + 1] > scores[2 * k]) == (held_out.targets[k] == 1);
-    }
-    if (right > best) best = right, solver.network().save("best.juice");
-  }
+  train::Trainer trainer{solver, *parts.training, {.epochs = 100, .batch = 32, .seed = 1}};
+  Metric const accuracy{"validation/accuracy", Better::higher};
+  trainer.every(train::epochs(1), train::Validation{*parts.held_out});
+  auto const& best = trainer.every(train::epochs(1), train::SaveBest{"best.juice", accuracy});
+  trainer.every(train::epochs(1), train::StopEarly{{.metric = accuracy, .patience = 20}});
+  trainer.every(train::epochs(10), [](train::Trainer& now) {
+    std::printf("epoch %.0f: loss %.3f\n", now.epochs_done(), *now.epoch_score().loss);
+  });
+  trainer.run();
 
   // Deploy: this program could be another one, which knows nothing but the file.
   auto layer = dynamic::Layer::load(cpu, "best.juice");
   auto const inside = layer.predict(std::vector{0.1f, 0.2f});
   bool const is_inside = inside[1] > inside[0];
-  std::printf("%d of %d held out are right; (0.1, 0.2) is %s\n", static_cast<int>(best),
-              static_cast<int>(held_out.size()), is_inside ? "inside" : "outside");
-  return best * 10 >= held_out.size() * 9 && is_inside ? 0 : 1;
+  std::printf("%.0f %% of what was held out is right; (0.1, 0.2) is %s\n", 100 * *best.best().value(),
+              is_inside ? "inside" : "outside");
+  return *best.best().value() >= 0.9 && is_inside ? 0 : 1;
 }

@@ -2,15 +2,17 @@
 
 #include "commands.hpp"
 #include "options.hpp"
-#include "score.hpp"
 
 #include <coldpress/persist.hpp>
+#include <coldpress/train/score.hpp>
 
 #include <chrono>
 #include <cstdio>
 
 namespace coldpress::command {
 namespace {
+
+using namespace train;
 
 struct Options {
   std::string model, data, loss;

@@ -1,227 +1,282 @@
 // coldpress train: trains a network from a config, or from a checkpoint on, and saves it to a file.
 
 #include "commands.hpp"
-#include "options.hpp"
+#include "interruption.hpp"
 #include "print.hpp"
-#include "trainer.hpp"
-#include "writable.hpp"
+#include "run.hpp"
 
-#include <coldpress/persist.hpp>
+#include <coldpress/data/chart.hpp>
+#include <coldpress/data/progress.hpp>
+#include <coldpress/train.hpp>
 
 #include <cstdio>
-#include <filesystem>
+#include <exception>
 
 namespace coldpress::command {
 namespace {
 
+using persist::Checkpoint;
+using train::Trainer;
+
 struct Options {
-  std::string config, resume, data, test;
-  bool trust_paths = false;
-  std::optional<Index> epochs, batch;
-  std::optional<std::uint64_t> seed;
+  RunOptions run;
+  std::string test, save, checkpoint, best, report;
+  Index checkpoint_every = 0;  // in steps; 0: only after each epoch
   std::uint64_t steps = 0;
   Index prefetch = 4;
   Computing computing;
   data::ReadOptions reading;
-  Outputs outputs;
 };
-
-using persist::Checkpoint;
-
-/// A run that has not begun, as the config describes it and the options override it. It has no weights yet.
-Checkpoint begin(persist::Training const& training, Options const& options) {
-  // Assigned one by one: if an allocation fails inside nested braces, g++ 12 destroys members that do not exist yet.
-  Checkpoint run;
-  run.model.config = training.network;
-  run.loss = training.loss;
-  run.solver = training.solver;
-  run.epochs = training.epochs;
-  run.batch = options.batch.value_or(training.batch);
-  run.seed = options.seed.value_or(training.seed);
-  return run;
-}
-
-/// How the solvers of two runs differ.
-std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
-  std::string found;
-  auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {
-    if (found.empty() && of_checkpoint != of_config)
-      found = std::string{"the checkpoint's "} + what + " is " + of_checkpoint + ", the config's is " + of_config;
-  };
-  auto const optimizer = [](auto const& solver) {
-    return std::visit([](auto const& type) { return std::string{type.name}; }, solver.solver);
-  };
-  auto const count = [](auto number) { return number ? std::to_string(*number) : "that of the data"; };
-  auto const value = [](std::optional<float> number) { return number ? to_string(*number) : "none"; };
-  compare("optimizer", optimizer(checkpoint), optimizer(config));
-  compare("learning rate", to_string(checkpoint.base_lr), to_string(config.base_lr));
-  compare("momentum", to_string(checkpoint.momentum), to_string(config.momentum));
-  compare("minibatch size", count(checkpoint.minibatch_size), count(config.minibatch_size));
-  compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
-  compare("gradient norm limit", value(checkpoint.clip_gradients), value(config.clip_gradients));
-  compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
-  if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
-    Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
-    for (std::size_t i = 0; i < of_checkpoint.size(); ++i)
-      compare(of_checkpoint[i].first.c_str(), of_checkpoint[i].second, of_config[i].second);
-  }
-  if (found.empty() && checkpoint.regularization_method != config.regularization_method)
-    return "has another regularization method than the config";
-  return found.empty() ? "has another learning-rate policy than the config" : found;
-}
-
-/// Throws MismatchError if config or options describe another run than the checkpoint.
-void check_same_run(Checkpoint const& run, std::optional<persist::Training> const& training, Options const& options) {
-  auto const check = [](char const* what, auto wanted, auto found) {
-    if (wanted && *wanted != found) {
-      throw MismatchError{std::string{"was made with "} + what + " " + std::to_string(found) + ", not " +
-                          std::to_string(*wanted)};
-    }
-  };
-  check("batch", options.batch, run.batch);
-  check("seed", options.seed, run.seed);
-  if (!training) return;
-  std::string const other = dynamic::difference(run.model.config, training->network);
-  if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
-  auto const type = [](auto const& loss) { return loss ? std::optional{loss->layer_type} : std::nullopt; };
-  if (type(run.loss) != type(training->loss)) throw MismatchError{"has another loss than the config"};
-  if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
-}
-
-/// The names of the files without their folders, which may differ when a run continues on another machine.
-std::vector<std::string> file_names(std::string const& spec) {
-  auto files = data::files_of(spec);
-  for (std::string& file : files) file = std::filesystem::path{file}.filename().string();
-  return files;
-}
-
-/// The data of a run without --data. Paths in the config are used, because the user named that file, and are relative
-/// to its folder; paths in the checkpoint are used only if the user trusts them.
-std::string data_of(Options const& options, std::string const& configured, std::string const& kept, Files& files) {
-  bool const of_config = !configured.empty();
-  auto const find = [&] {
-    // A config from a pipe has no folder, so its paths are relative to the working directory.
-    bool const piped = options.config == "/dev/stdin";
-    std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
-    if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
-      throw MismatchError{"the checkpoint's data is '" + kept + "', the config's is '" + configured +
-                          "'; choose with --data"};
-    }
-    std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
-    if (spec.empty()) throw ConfigError{"is missing"};
-    if (!of_config && !options.trust_paths) {
-      throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
-                        "name the data with --data, or add --trust-paths"};
-    }
-    files.reads_data(of_config ? "the data of --config" : "the data of --resume", spec);
-    return spec;
-  };
-  return with_context(find, [&](Error& error) {
-    error.in_file(of_config || options.resume.empty() ? options.config : options.resume);
-    error.in_field("data");
-  });
-}
-
-/// The run to continue, or the run to begin.
-Checkpoint read_run(Options const& options, Files& files) {
-  std::optional<persist::Training> training;
-  if (!options.config.empty()) training = persist::read_training(options.config);
-  Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
-  if (options.epochs) run.epochs = *options.epochs;
-  run.data = options.data.empty()
-                 ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
-                 : options.data;
-  if (!options.resume.empty()) {
-    with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
-  }
-  return run;
-}
 
 dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
   dynamic::Backend const backend = options.computing.open();
   return with_context(
       [&] {
-        if (!options.resume.empty()) return persist::solver_of(backend, run);
+        if (!options.run.resume.empty()) return persist::solver_of(backend, run);
         dynamic::SolverConfig config = run.solver;
         config.network = run.model.config;
         config.objective = run.loss;
         return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
       },
-      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+      [&](Error& error) { error.in_file(options.run.resume.empty() ? options.run.config : options.run.resume); });
 }
 
-void train(Options const& options) {
-  Files files;
-  files.reads("--config", options.config);
-  files.reads("--resume", options.resume);
-  files.reads_data("--data", options.data);
-  files.reads_data("--test", options.test);
-  files.writes("--save", options.outputs.save);
-  if (!options.outputs.checkpoint.empty()) files.writes("--checkpoint", options.outputs.checkpoint, "--resume");
-  if (!options.outputs.report.empty()) files.writes("--report", options.outputs.report);
-  files.check_writable();
-  Checkpoint run = read_run(options, files);
-  auto const training = data::open_source(run.data, options.reading);
-  dynamic::Solver solver = make_solver(options, run, training->sample_shape());
-  run.model = {}, run.optimizer_state = {};  // the solver has them now
-  check_fits(solver.network(), run.loss, *training, run.data);
-  std::unique_ptr<data::Source> test;
-  if (!options.test.empty()) {
-    test = data::open_source(options.test, options.reading);
-    check_fits(solver.network(), run.loss, *test, options.test);
+/// The data of a run: what it learns from, and what it is judged by.
+struct Data {
+  std::unique_ptr<data::Source> all = {}, test = {};
+  data::SourceSplit parts = {};  // of `all`, if a part is held out
+  data::Source const& training() const { return parts.training ? *parts.training : *all; }
+};
+
+Data open_data(Options const& options, Checkpoint const& run) {
+  Data data;
+  data.all = data::open_source(run.data, options.reading);
+  if (!options.test.empty()) data.test = data::open_source(options.test, options.reading);
+  return data;
+}
+
+/// Labels are held out in proportion.
+void hold_out(Data& data, Checkpoint const& run, dynamic::Layer const& network) {
+  if (run.monitoring.validate == 0) return;
+  bool const labels = train::has_labels(run.loss, network.output_shape(), data.all->target_shape());
+  with_context([&] { data.parts = data::split(*data.all, run.monitoring.validate, run.seed, labels); },
+               [&](Error& error) {
+                 error.in_file(run.data);
+                 error.in_field("validate");
+               });
+}
+
+/// Throws ConfigError unless the metric is one that the run will have.
+void check_metric(Metric const& metric, Data const& data, bool scored, bool labels) {
+  std::vector<std::string> known{"training/loss_epoch"};
+  if (labels) known.push_back("training/accuracy");
+  for (auto const& [judge, there] :
+       {std::pair{"validation", data.parts.held_out != nullptr}, {"test", data.test != nullptr}}) {
+    if (there && scored) known.push_back(std::string{judge} + "/loss");
+    if (there && labels) known.push_back(std::string{judge} + "/accuracy");
   }
+  if (std::ranges::find(known, metric.name) != known.end()) return;
+  throw ConfigError{"the metric '" + metric.name + "' is not measured in this run, only " + joined(known) +
+                    (metric.name.starts_with("validation") && !data.parts.held_out
+                         ? "; --validate 0.1 holds out a tenth of the data for validation"
+                         : "")};
+}
+
+void write_report(std::string const& file, Trainer const& trainer) {
+  double const steps_per_epoch = static_cast<double>(trainer.iteration()) / trainer.epochs_done();
+  auto const curve_of = [&](std::string const& statistic, std::string const& title) {
+    data::Curve curve{title};
+    if (train::Series const* series = trainer.statistics().find(statistic)) {
+      for (std::uint64_t const iteration : series->iterations)
+        curve.x.push_back(static_cast<double>(iteration) / steps_per_epoch);
+      curve.y = series->values;
+    }
+    return curve;
+  };
+  std::vector<data::Chart> charts;
+  for (auto const& [title, of_training, kind] :
+       {std::tuple{"Loss", "training/loss", "/loss"}, {"Accuracy", "training/accuracy", "/accuracy"}}) {
+    data::Chart chart{title, "epochs", "", {}};
+    for (auto const& [statistic, curve] : {std::pair{std::string{of_training}, "training"},
+                                           {std::string{"validation"} + kind, "validation"},
+                                           {std::string{"test"} + kind, "test"}}) {
+      data::Curve found = curve_of(statistic, curve);
+      if (!found.y.empty()) chart.curves.push_back(std::move(found));
+    }
+    if (!chart.curves.empty()) charts.push_back(std::move(chart));
+  }
+  if (!charts.empty()) data::write_svg(file, charts);
+}
+
+/// Tries each action even if others fail, and then throws the first error.
+class Attempts {
+ public:
+  void operator()(auto const& action) {
+    try {
+      action();
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::exception_ptr failure_;
+};
+
+std::string label(Trainer const& trainer) {
+  auto const done = static_cast<Index>(trainer.batch().position.epoch) + 1;
+  return "epoch " + std::to_string(done) + "/" + std::to_string(trainer.options().epochs);
+}
+
+/// Adds what is measured and what follows from it.
+void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
+             data::Progress& progress) {
+  std::vector<std::pair<std::string, train::Validation*>> judges;
+  auto const judge = [&](char const* title, data::Source const* source) {
+    if (source) judges.emplace_back(title, &trainer.every(train::epochs(1), train::Validation{*source, title}));
+  };
+  judge("validation", data.parts.held_out.get());
+  judge("test", data.test.get());
+  bool const labels = trainer.solver().has_labels(data.all->target_shape());
+  auto const check = [&](Metric const& metric) { check_metric(metric, data, run.loss.has_value(), labels); };
+  if (auto const& stop = run.monitoring.early_stopping) {
+    check(stop->metric);
+    trainer.every(train::epochs(1), train::StopEarly{*stop});
+  }
+  if (auto const& reduce = run.monitoring.reduce_on_plateau) {
+    check(reduce->metric);
+    trainer.every(train::epochs(1), train::ReduceRate{*reduce});
+  }
+  if (!options.best.empty()) {
+    Metric const metric = options.run.metric                  ? metric_called(*options.run.metric)
+                          : run.monitoring.early_stopping     ? run.monitoring.early_stopping->metric
+                          : data.parts.held_out || !data.test ? Metric{}
+                                                              : Metric{"test/loss"};
+    check(metric);
+    trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
+  }
+  trainer.every(train::steps(1), [&progress](Trainer& now) {
+    progress.update(label(now), now.samples_done(), *now.epoch_score().loss);
+  });
+  trainer.every(train::epochs(1), [&progress, judges](Trainer& now) {
+    std::string line = label(now) + "  " + to_string(now.epoch_score());
+    for (auto const& [title, validation] : judges) line += "  " + title + " " + to_string(validation->score());
+    progress.print(line);
+  });
+}
+
+/// Ends the run when the process is asked to end, after a last checkpoint. If stdout is no longer read, the training
+/// also ends, but only if there is a checkpoint to continue from.
+void listen(Trainer& trainer, std::string const& checkpoint, train::Snapshot* snapshot, auto finish) {
+  Interruption::listen();
+  trainer.every(train::steps(1), [&checkpoint, snapshot, finish](Trainer& now) {
+    bool const unread = Interruption::unread() && snapshot;
+    if (!Interruption::asked() && !unread) return;
+    finish(false);
+    throw Error{
+        "interrupted after step " + std::to_string(now.iteration()) +
+        (unread ? ", since nobody reads the output" : "") +
+        (snapshot ? "; continue with --resume " + checkpoint : "; nothing is saved, since there is no --checkpoint")};
+  });
+}
+
+void train_run(Options const& options) {
+  Files files;
+  files.reads("--config", options.run.config);
+  files.reads("--resume", options.run.resume);
+  files.reads_data("--data", options.run.data);
+  files.reads_data("--test", options.test);
+  files.writes("--save", options.save);
+  if (!options.checkpoint.empty()) files.writes("--checkpoint", options.checkpoint, "--resume");
+  if (!options.best.empty()) files.writes("--keep-best", options.best);
+  if (!options.report.empty()) files.writes("--report", options.report);
+  files.check_writable();
+  Checkpoint run = read_run(options.run, files);
+  Data data = open_data(options, run);
+  dynamic::Solver solver = make_solver(options, run, data.all->sample_shape());
+  train::check_fits(solver.network(), run.loss, *data.all, run.data);
+  if (data.test) train::check_fits(solver.network(), run.loss, *data.test, options.test);
+  hold_out(data, run, solver.network());
+
+  Trainer trainer{solver,
+                  data.training(),
+                  {.epochs = run.epochs,
+                   .steps = options.steps,
+                   .batch = run.batch,
+                   .seed = run.seed,
+                   .prefetch = options.prefetch,
+                   .average = run.monitoring.average}};
+  data::Progress progress{stdout, trainer.samples(),
+                          static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
+  monitor(trainer, options, run, data, progress);
+  train::Snapshot* snapshot = nullptr;
+  if (!options.checkpoint.empty()) {
+    snapshot = &trainer.every({.steps = static_cast<std::uint64_t>(options.checkpoint_every), .epochs = 1},
+                              train::Snapshot{options.checkpoint});
+    snapshot->complete = [&run](Checkpoint& checkpoint) {
+      checkpoint.data = run.data;
+      checkpoint.monitoring = run.monitoring;
+    };
+  }
+  auto const finish = [&](bool all) {
+    Attempts attempt;
+    attempt([&] {
+      if (snapshot) (*snapshot)(trainer);
+    });
+    if (all) attempt([&] { persist::write_model(options.save, trainer.model()); });
+    attempt([&] {
+      if (!options.report.empty()) write_report(options.report, trainer);
+    });
+    attempt.rethrow();
+    progress.finish();
+  };
+  listen(trainer, options.checkpoint, snapshot, finish);
+  if (!options.run.resume.empty())
+    with_context([&] { trainer.resume(run); }, [&](Error& error) { error.in_file(options.run.resume); });
+
+  // What saving would throw at the end is thrown before the first step.
+  auto const encode = [](std::string const& file, auto const& content) {
+    with_context([&] { persist::serialize(content()); }, [&](Error& error) { error.in_file(file); });
+  };
+  encode(options.save, [&] { return trainer.model(); });
+  if (snapshot) encode(options.checkpoint, [&] { return trainer.checkpoint(); });
+  run.model = {}, run.optimizer_state = {}, run.states = {};  // the trainer has them now
 
   Index parameters = 0;
   for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
-  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", training->size(),
-              to_string(training->sample_shape()).c_str(), parameters, run.batch, options.computing.backend.c_str());
-  Trainer{solver, run, *training, test.get(), options.outputs, options.prefetch}.train(options.steps);
+  std::printf("%td samples of %s, %td parameters, batch %td, %s\n", data.training().size(),
+              to_string(data.training().sample_shape()).c_str(), parameters, run.batch,
+              options.computing.backend.c_str());
+  trainer.run();
+  finish(true);
+  if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
+  std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
+              std::to_string(trainer.iteration()).c_str(), options.save.c_str(),
+              trainer.seconds() > 0 ? 100 * trainer.seconds_waited() / trainer.seconds() : 0);
 }
 
 }  // namespace
 
 void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
+  RunOptions& run = options->run;
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
-  auto* const config =
-      command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")
-          ->type_name(file);
-  auto* const resume =
-      command->add_option("--resume", options->resume, "Checkpoint to continue from, as if nothing had happened")
-          ->type_name(file);
-  command->add_option("--data", options->data, data_help() + "; default: the config's, relative to its folder")
-      ->type_name(spec);
-  command
-      ->add_flag("--trust-paths", options->trust_paths,
-                 "Without --data and --config: read the data that the checkpoint names")
-      ->needs(resume);
+  auto* const resume = add_run(*command, run);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
-  command->add_option("--save", options->outputs.save, "File for the trained network")->type_name(file)->required();
-  command
-      ->add_option("--epochs", options->epochs,
-                   "Passes over the data, including those before a checkpoint; default: the config's")
-      ->type_name(number)
-      ->check(at_least_1());
+  command->add_option("--save", options->save, "File for the trained network")->type_name(file)->required();
   command->add_option("--steps", options->steps, "Stop after this many steps, including those before a checkpoint")
       ->type_name(number)
       ->check(at_least_1());
-  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")
-      ->type_name(number)
-      ->check(at_least_1());
-  command
-      ->add_option("--seed", options->seed,
-                   "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
-      ->type_name(number)
-      ->check(not_negative());
   auto* const checkpoint =
       command
-          ->add_option("--checkpoint", options->outputs.checkpoint,
+          ->add_option("--checkpoint", options->checkpoint,
                        "File for a checkpoint after each epoch, and when the run is interrupted: Ctrl-C, SIGTERM, "
                        "SIGHUP, or output that nobody reads")
           ->type_name(file);
-  command
-      ->add_option("--checkpoint-every", options->outputs.checkpoint_every,
-                   "Also write the checkpoint after every N steps")
+  command->add_option("--checkpoint-every", options->checkpoint_every, "Also write the checkpoint after every N steps")
       ->type_name(number)
       ->check(at_least_1())
       ->needs(checkpoint);
@@ -231,13 +286,51 @@ void add_train(CLI::App& app) {
       ->type_name(number)
       ->check(CLI::Range(Index{0}, Index{1} << 20).description(""))
       ->capture_default_str();
-  command->add_option("--report", options->outputs.report, "SVG file for the curves of loss and accuracy")
-      ->type_name(file);
+  std::string const monitoring = "Monitoring";
+  command
+      ->add_option("--validate", run.validate,
+                   "Fraction of the data to hold out, such as 0.1, and to validate on after each epoch")
+      ->type_name(number)
+      ->group(monitoring);
+  command
+      ->add_option("--patience", run.patience,
+                   "Stop when the metric has not improved this many epochs in a row, and save the best network")
+      ->type_name(number)
+      ->check(at_least_1())
+      ->group(monitoring);
+  command
+      ->add_option("--metric", run.metric,
+                   "What --patience and --keep-best watch: loss or accuracy, as validation/loss, test/accuracy, "
+                   "training/accuracy, ...; default: validation/loss")
+      ->type_name(name)
+      ->group(monitoring);
+  command->add_option("--min-delta", run.min_delta, "The smallest improvement of the metric that counts; default: 0")
+      ->type_name(number)
+      ->group(monitoring);
+  command->add_option("--keep-best", options->best, "File for the network with the best metric so far")
+      ->type_name(file)
+      ->group(monitoring);
+  auto* const ema =
+      command
+          ->add_option("--ema", run.ema,
+                       "Validate and save an exponential moving average of the weights with this decay, such as 0.999")
+          ->type_name(number)
+          ->group(monitoring);
+  command
+      ->add_option("--swa", run.swa,
+                   "Validate and save the mean of the weights at the ends of all epochs after the first N")
+      ->type_name(number)
+      ->check(CLI::Range(Index{0}, Index{1} << 40).description(""))
+      ->group(monitoring)
+      ->excludes(ema);
+  command->add_option("--report", options->report, "SVG file for the curves of loss and accuracy")
+      ->type_name(file)
+      ->group(monitoring);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
-  command->callback([options, config, resume] {
-    if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
-    train(*options);
+  command->callback([options, resume] {
+    if (options->run.config.empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
+    train_run(*options);
   });
 }
 

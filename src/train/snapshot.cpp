@@ -18,6 +18,7 @@ Snapshot::Snapshot(std::string path, Index keep) : path_(std::move(path)), keep_
 }
 
 void Snapshot::operator()(Trainer& trainer) {
+  if (written_ == trainer.iteration()) return;
   std::string file = path_;
   persist::Checkpoint checkpoint = trainer.checkpoint();
   if (complete) complete(checkpoint);
@@ -25,6 +26,7 @@ void Snapshot::operator()(Trainer& trainer) {
   replace(file, "{epoch}", checkpoint.epoch);
   persist::write_checkpoint(file, checkpoint);
   last_ = file;
+  written_ = checkpoint.iteration;
   if (keep_ == 0 || (!files_.empty() && files_.back() == file)) return;
   files_.push_back(std::move(file));
   for (; static_cast<Index>(files_.size()) > keep_; files_.pop_front()) std::remove(files_.front().c_str());

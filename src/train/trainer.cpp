@@ -105,10 +105,11 @@ void Trainer::run() {
   }
   if (asked_) why_ = *asked_;
   solver_->check_finite();
-  if (recent_.samples() > 0) record();
   ended_ = true;
-  for (auto const& callback : callbacks_) {
-    if (callback->when.end) callback->call(*this);
+  for (bool const saves : {true, false}) {
+    for (auto const& callback : callbacks_) {
+      if (callback->when.end && callback->saves == saves) callback->call(*this);
+    }
   }
 }
 
@@ -231,8 +232,8 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
   check("batch", options_.batch, checkpoint.batch);
   check("seed", options_.seed, checkpoint.seed);
   if (checkpoint.position >= static_cast<std::uint64_t>(epoch_size_)) {
-    throw MismatchError{"the checkpoint is at sample " + std::to_string(checkpoint.position) +
-                        " of its epoch, but the data has " + std::to_string(epoch_size_)};
+    throw MismatchError{"the position in the data is " + std::to_string(checkpoint.position) + ", but there are " +
+                        std::to_string(epoch_size_) + " samples"};
   }
   for (auto const& callback : callbacks_) {
     persist::State const* const state = find(checkpoint, callback->name);

@@ -3,6 +3,8 @@
 
 #include "support/catch.hpp"
 
+#include <coldpress/optim/monitoring.hpp>
+
 #include <capnp/schema-parser.h>
 #include <kj/filesystem.h>
 
@@ -114,6 +116,7 @@ TEST_CASE("the schema's enumerations have the words of those in C++") {
                                             {"Rounding", spelt(Rounding{})},
                                             {"Regularizer", spelt(Regularizer{})},
                                             {"Regularization", spelt(Regularization{})},
+                                            {"Better", spelt(coldpress::Better{})},
                                             {"DimCheckMode", spelt(dynamic::DimCheckMode{})}};
   std::size_t found = 0;
   for (char const* file : {"capnp/juice.capnp", "capnp/coldpress.capnp"}) {

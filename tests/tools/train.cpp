@@ -2,6 +2,7 @@
 #include "tools/command.hpp"
 
 #include <coldpress/persist.hpp>
+#include <coldpress/train/score.hpp>
 
 #include <algorithm>
 
@@ -129,6 +130,109 @@ TEST_CASE("the report is a picture of loss and accuracy") {
     CHECK((contains(svg, part) || (std::string_view{part} == "<polyline" && contains(svg, "<path"))));
   }
   CHECK_FALSE(is_well_formed(svg.substr(0, svg.size() - 8)));
+}
+
+TEST_CASE("a part of the data is held out, and training stops early with the best network") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(200)), config = folder.put("config", dropout_config);
+  std::vector<std::string> const train{"train",
+                                       "--config",
+                                       config,
+                                       "--data",
+                                       data,
+                                       "--validate",
+                                       "0.25",
+                                       "--epochs",
+                                       "50",
+                                       "--set",
+                                       "solver.baseLr=0.5",
+                                       "--patience",
+                                       "2",
+                                       "--keep-best",
+                                       folder / "best",
+                                       "--save",
+                                       folder / "net",
+                                       "--checkpoint",
+                                       folder / "run"};
+  std::string const text = output(train);
+  INFO(text);
+  CHECK(contains(text, "150 samples of {2}"));
+  CHECK(contains(text, "  validation loss "));
+  CHECK(contains(text, "Stopped early: validation/loss has not improved for 2 times, since iteration "));
+  CHECK(persist::read_model(folder / "net") == persist::read_model(folder / "best"));
+  auto const run = persist::read_checkpoint(folder / "run");
+  CHECK(run.monitoring.validate == 0.25);
+  CHECK(run.monitoring.early_stopping == EarlyStopping{.patience = 2});
+  CHECK(run.solver.base_lr == 0.5f);
+
+  // The loss of the best epoch is that of the network that was saved, on the part that was held out.
+  auto const source = data::open_source(data);
+  auto const parts = data::split(*source, 0.25, run.seed, true);
+  auto const& series = run.statistics;
+  auto const found = std::ranges::find(series, "validation/loss", &persist::Series::name);
+  REQUIRE(found != series.end());
+  auto network = dynamic::Layer::load(dynamic::Backend{}, folder / "net");
+  CHECK(*train::evaluate(network, run.loss, *parts.held_out, 8).loss == std::ranges::min(found->values));
+}
+
+TEST_CASE("a run with everything that is monitored goes on from its checkpoint bit for bit") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
+  auto const train = [&](std::vector<std::string> more, std::string const& save) {
+    std::vector<std::string> all{"train",
+                                 "--config",
+                                 config,
+                                 "--data",
+                                 data,
+                                 "--save",
+                                 folder / save,
+                                 "--validate",
+                                 "0.2",
+                                 "--patience",
+                                 "3",
+                                 "--metric",
+                                 "validation/accuracy"};
+    all.insert(all.end(), more.begin(), more.end());
+    output(all);
+    return persist::read_model(folder / save);
+  };
+  for (std::vector<std::string> const& average : {std::vector<std::string>{"--ema", "0.9"}, {"--swa", "1"}}) {
+    auto with = [&](std::vector<std::string> more) {
+      more.insert(more.end(), average.begin(), average.end());
+      return more;
+    };
+    auto const whole = train(with({"--checkpoint", folder / "whole"}), "net");
+    train(with({"--checkpoint", folder / "run", "--steps", "23"}), "half");
+    auto const rest = train(with({"--resume", folder / "run", "--checkpoint", folder / "run"}), "rest");
+    CHECK(rest == whole);
+    CHECK(persist::read_checkpoint(folder / "run") == persist::read_checkpoint(folder / "whole"));
+  }
+}
+
+TEST_CASE("monitoring that cannot work is refused before the first step") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(20)), config = folder.put("config", dropout_config);
+  auto const refused = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"train", "--config", config, "--data", data, "--save", folder / "net"};
+    all.insert(all.end(), more.begin(), more.end());
+    Result const result = run(all);
+    CHECK(result.code != 0);
+    CHECK_FALSE(std::filesystem::exists(folder / "net"));
+    return result.err;
+  };
+  CHECK(contains(refused({"--patience", "2"}),
+                 "the metric 'validation/loss' is not measured in this run, only training/loss_epoch, "
+                 "training/accuracy; --validate 0.1 holds out"));
+  CHECK(contains(refused({"--validate", "0.2", "--keep-best", folder / "best", "--metric", "validation/f1"}),
+                 "the metric 'validation/f1' is not measured"));
+  CHECK(contains(refused({"--validate", "1.5"}), "validate: must be at least 0 and below 1, got 1.5"));
+  CHECK(contains(refused({"--validate", "0.001"}), "validate"));
+  CHECK(contains(refused({"--ema", "2"}), "average.ema: must be between 0 and 1"));
+  CHECK(contains(refused({"--ema", "0.9", "--swa", "1"}), "--ema"));
+  CHECK(contains(refused({"--set", "solver.rate=1"}), "SolverConfig has no field 'rate'"));
 }
 
 TEST_CASE("options go before the config, and the same seed gives the same network") {

@@ -39,7 +39,7 @@ void check_resume(Make const& make, WeightAverage average, std::uint64_t half) {
   TrainerOptions stopped = options;
   stopped.steps = half;
   Run start{*first.solver, task, stopped};
-  start.trainer.every(steps(1), Snapshot{folder / "run"});
+  start.trainer.every(end(), Snapshot{folder / "run"});
   start.trainer.run();
   REQUIRE(start.trainer.iteration() == half);
 

@@ -136,9 +136,9 @@ TEST_CASE("snapshots keep the last ones, and the best network is saved") {
   trainer.run();
   auto names = folder.names();
   std::ranges::sort(names);
-  CHECK(names == std::vector<std::string>{"best.juice", "run-12-3", "run-15-3"});
-  CHECK(snapshot.last() == folder / "run-15-3");
-  CHECK(persist::read_checkpoint(snapshot.last()).iteration == 15);
+  CHECK(names == std::vector<std::string>{"best.juice", "run-15-3", "run-16-4"});
+  CHECK(snapshot.last() == folder / "run-16-4");
+  CHECK(persist::read_checkpoint(snapshot.last()).iteration == 16);
   Typed best;
   Trainer until_best{*best.solver, *data.training, {.epochs = 2, .batch = 10}};
   until_best.run();

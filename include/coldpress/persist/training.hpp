@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace coldpress::persist {
 
@@ -29,7 +30,10 @@ struct Training {
 /// Throws FileError; FormatError, for text with line and column, if a field is unknown, given twice or of the wrong
 /// type, or if a text contains control characters or characters that change the writing direction; ConfigError if a
 /// value makes no sense, or if a `shape` could also be read as a whole sample and that would be a different network.
-Training read_training(std::string const& path);
+///
+/// Before it is read, each of `changes` sets a field, as if it were written so: "solver.baseLr=0.01",
+/// "network.sequential.layers[2].linear.outputSize=20". Throws FormatError for a field that does not exist.
+Training read_training(std::string const& path, std::vector<std::string> const& changes = {});
 
 /// Writes text, atomically. Throws ConfigError for what read_training would refuse, and FileError.
 void write_training(std::string const& path, Training const& training);

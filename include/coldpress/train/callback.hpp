@@ -29,7 +29,8 @@ inline When end() { return {.end = true}; }
 /// A function, or an object that can be called. An object may also have
 ///   name              by which its state is found in a checkpoint
 ///   state(), restore  what a checkpoint keeps of it (State)
-///   saves = true      then it is called after all others of the step, so that it sees their states
+///   saves = true      then it is called after all others of a step, so that it sees their states, and before all
+///                     others when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
 ///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>

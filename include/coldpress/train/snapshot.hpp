@@ -9,14 +9,15 @@ namespace coldpress::train {
 
 /// Writes a checkpoint, atomically, from which resume continues. `path` may contain {iteration} and {epoch}, the
 /// number of epochs that are done; then each snapshot has a file of its own, and with `keep` above 0 only the last
-/// ones remain. Files of an earlier run are not removed. Throws FileError, ConfigError.
+/// ones remain. Files of an earlier run are not removed. A second call at the same step writes nothing. Throws
+/// FileError, ConfigError.
 class Snapshot {
  public:
   explicit Snapshot(std::string path, Index keep = 0);
   void operator()(Trainer& trainer);
   /// The file of the last one, empty before the first.
   std::string const& last() const { return last_; }
-  static constexpr bool saves = true;
+  static constexpr bool saves = true, at_end = true;
 
   /// Completes a checkpoint with what the trainer does not know, such as the name of the data.
   std::function<void(persist::Checkpoint&)> complete = {};
@@ -24,6 +25,7 @@ class Snapshot {
  private:
   std::string path_, last_;
   Index keep_;
+  std::optional<std::uint64_t> written_;  // the step of the last one
   std::deque<std::string> files_;
 };
 

@@ -1,0 +1,113 @@
+#include "change.hpp"
+
+#include "text.hpp"
+#include "values.hpp"
+
+#include <charconv>
+#include <vector>
+
+namespace coldpress::persist {
+namespace {
+
+using capnp::DynamicStruct;
+using capnp::DynamicValue;
+
+std::vector<std::string> split(std::string const& path) {
+  std::vector<std::string> names{""};
+  for (char const c : path) {
+    if (c == '.') {
+      names.emplace_back();
+    } else if (c != ' ') {
+      names.back() += c;
+    }
+  }
+  for (std::string const& name : names) {
+    if (name.empty()) throw FormatError{"a name in the path is empty"};
+  }
+  return names;
+}
+
+DynamicStruct::Builder inner(DynamicStruct::Builder in, std::string const& name) {
+  auto const field = in.getSchema().getFieldByName(text_for(name));
+  return in.has(field) ? in.get(field).as<DynamicStruct>() : in.init(field).as<DynamicStruct>();
+}
+
+/// The entry of a list that a name such as "layers[2]" selects.
+DynamicStruct::Builder entry(DynamicStruct::Builder in, std::string const& name) {
+  auto const bracket = name.find('[');
+  std::string const list = name.substr(0, bracket);
+  std::size_t index = 0;
+  char const* const end = name.data() + name.size() - 1;
+  auto const [stop, error] = std::from_chars(name.data() + bracket + 1, end, index);
+  if (error != std::errc{} || stop != end || *end != ']') throw FormatError{"'" + name + "' is not NAME[NUMBER]"};
+  KJ_IF_MAYBE (field, in.getSchema().findFieldByName(text_for(list))) {
+    if (!field->getType().isList() || !field->getType().asList().getElementType().isStruct())
+      throw FormatError{"'" + list + "' is not a list with entries that have fields"};
+    auto const entries = in.has(*field) ? in.get(*field).as<capnp::DynamicList>().size() : 0;
+    if (index >= entries) {
+      throw FormatError{"'" + list + "' has " + std::to_string(entries) + (entries == 1 ? " entry" : " entries") +
+                        ", so there is no '" + name + "'"};
+    }
+    return in.get(*field).as<capnp::DynamicList>()[static_cast<unsigned>(index)].as<DynamicStruct>();
+  }
+  throw FormatError{std::string{in.getSchema().getShortDisplayName().cStr()} + " has no field '" + list + "'"};
+}
+
+/// Parses the value as if it were given in a text, so that it is checked like one.
+void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::string const& value) {
+  std::string text = value;
+  for (auto name = path.rbegin(); name != path.rend(); ++name) text = "(" + *name + " = " + text + ")";
+  capnp::MallocMessageBuilder message;
+  auto given = message.initRoot<DynamicStruct>(in.getSchema());
+  try {
+    parse_text(text, given);
+  } catch (FormatError const& error) {
+    std::string sentence = error.sentence();
+    if (sentence.starts_with("line ")) sentence = sentence.substr(sentence.find(": ") + 2);
+    throw FormatError{sentence};
+  }
+  DynamicStruct::Reader from = given.asReader();
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    from = from.get(text_for(path[i])).as<DynamicStruct>();
+    in = inner(in, path[i]);
+  }
+  auto const field = in.getSchema().getFieldByName(text_for(path.back()));
+  in.set(field, from.get(field));
+}
+
+}  // namespace
+
+void apply_change(DynamicStruct::Builder root, std::string const& change) {
+  auto const equals = change.find('=');
+  try {
+    if (equals == std::string::npos) throw FormatError{"is not of the form PATH=VALUE"};
+    DynamicStruct::Builder in = root;
+    std::vector<std::string> path;
+    for (std::string const& name : split(change.substr(0, equals))) {
+      if (name.find('[') == std::string::npos) {
+        path.push_back(name);
+        continue;
+      }
+      for (std::string const& outer : path) {
+        auto const schema = in.getSchema();
+        KJ_IF_MAYBE (field, schema.findFieldByName(text_for(outer))) {
+          if (!field->getType().isStruct() || !in.has(*field))
+            throw FormatError{"the config has no '" + outer + "' with a '" + name + "'"};
+          in = in.get(*field).as<DynamicStruct>();
+        } else {
+          throw FormatError{std::string{schema.getShortDisplayName().cStr()} + " has no field '" + outer + "'"};
+        }
+      }
+      path.clear();
+      in = entry(in, name);
+    }
+    if (path.empty()) throw FormatError{"must end in a field, not in a list's entry"};
+    set(in, path, change.substr(equals + 1));
+  } catch (Error const& error) {
+    FormatError here{error.sentence()};
+    here.in_field("change '" + change + "'");
+    throw here;
+  }
+}
+
+}  // namespace coldpress::persist

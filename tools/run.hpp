@@ -1,0 +1,36 @@
+// Which training a command is about: a config's, or a checkpoint's that goes on.
+#pragma once
+
+#include "options.hpp"
+#include "writable.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <optional>
+
+namespace coldpress::command {
+
+/// What the user says about the run, over what config and checkpoint say.
+struct RunOptions {
+  std::string config, resume, data;
+  std::vector<std::string> changes;  // of fields of the config
+  bool trust_paths = false;
+  std::optional<Index> epochs, batch;
+  std::optional<std::uint64_t> seed;
+  // Monitoring.
+  std::optional<double> validate, min_delta, ema;
+  std::optional<Index> patience, swa;
+  std::optional<std::string> metric;
+};
+
+/// Adds the options that say which run it is. Returns --resume.
+CLI::Option* add_run(CLI::App& command, RunOptions& options);
+
+/// The run to continue, or the run to begin, which has no weights yet. Throws MismatchError if config or options
+/// describe another run than the checkpoint, and what the readers throw.
+persist::Checkpoint read_run(RunOptions const& options, Files& files);
+
+/// The metric of this name; for accuracies, higher is better.
+Metric metric_called(std::string const& statistic);
+
+}  // namespace coldpress::command
