@@ -63,6 +63,13 @@ std::string tile(std::string const& value, std::string const& what) {
   return "<div class=\"card tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
 }
 
+/// The name of a statistic, which may break after each slash.
+std::string breakable(std::string const& name) {
+  std::string text = shown(name);
+  for (auto at = text.find('/'); at != std::string::npos; at = text.find('/', at + 7)) text.insert(at + 1, "<wbr/>");
+  return text;
+}
+
 /// The numbers that one looks for first.
 std::string tiles(Trainer const& trainer, Description const& description) {
   std::string out = "<div class=\"tiles\">\n";
@@ -74,13 +81,13 @@ std::string tiles(Trainer const& trainer, Description const& description) {
     if (series.values.size() > 1 && !series.name.starts_with("training"))
       best = "<br/>best " + (loss ? rounded(low) : fixed(100 * high, 2) + "\u2009%");
     double const value = series.values.back();
-    out += tile(loss ? rounded(value) : fixed(100 * value, 2) + "\u2009%", shown(series.name) + best);
+    out += tile(loss ? rounded(value) : fixed(100 * value, 2) + "\u2009%", breakable(series.name) + best);
   }
   Index parameters = 0;
   for (LayerRow const& row : description.rows) parameters += row.parameters;
   return out + tile(grouped(parameters), "parameters") +
          tile(grouped(static_cast<Index>(trainer.iteration())), "steps") +
-         tile(duration(trainer.seconds()), "in steps of this run") + "</div>\n";
+         tile(duration(trainer.seconds()), "spent in steps") + "</div>\n";
 }
 
 std::string facts(Trainer const& trainer) {

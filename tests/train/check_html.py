@@ -7,7 +7,7 @@ import html.parser
 import json
 import sys
 
-EMPTY = {"meta", "br", "img", "hr", "input", "link"}
+EMPTY = {"meta", "br", "img", "hr", "input", "link", "wbr"}
 
 
 class Page(html.parser.HTMLParser):
