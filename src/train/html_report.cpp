@@ -5,7 +5,6 @@
 
 #include <coldpress/data/atomic_file.hpp>
 #include <coldpress/data/markup.hpp>
-#include <coldpress/dynamic/describe.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 
 #include <algorithm>
@@ -144,7 +143,7 @@ void HtmlReport::measure(AnySolver const& solver) {
 
 void HtmlReport::operator()(Trainer& trainer) {
   measure(trainer.solver());
-  Description const description = dynamic::description(trainer.solver().model().config, trainer.solver().input_shape());
+  Description const description = trainer.solver().description();
 
   // The weights are in the order of the layers, each as many values as its row says.
   std::vector<std::optional<detail::LayerNorms>> norms(description.rows.size());

@@ -5,7 +5,6 @@
 #include "picture.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
-#include <coldpress/dynamic/describe.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -68,8 +67,7 @@ void TensorBoard::start_file(Trainer& trainer) {
   }
   std::string events = detail::version_event(now()) + detail::start_event(now(), first);
   if (fresh) {
-    auto const& solver = trainer.solver();
-    std::string const table = dynamic::describe(solver.model().config, solver.input_shape());
+    std::string const table = trainer.solver().description().table();
     events += detail::text_event(now(), 0, "network", "```\n" + table + "```\n");
     events += pictures();
   }

@@ -171,6 +171,35 @@ TEST_CASE("in Chromium, the script draws the curves without an error") {
   CHECK_FALSE(contains(log, "CONSOLE"));
 }
 
+TEST_CASE("what observes a training changes no bit of it, and a resumed one continues as if it had not been observed") {
+  TemporaryFolder const folder;
+  Task const data = task(100);
+  TrainerOptions const options{.epochs = 4, .batch = 16, .average = {.kind = WeightAverage::Kind::ema, .decay = 0.9f}};
+  auto const observe = [&](Trainer& trainer) {
+    trainer.every(steps(2), CsvLog{folder / "log.csv"});
+    trainer.every(steps(3), TensorBoard{folder / "events"});
+    trainer.every(steps(5), HtmlReport{folder / "report.html", {.validation = data.validation.get()}});
+    trainer.every(steps(4), Summary{{}, [](std::string_view) {}});
+  };
+  Dynamic plain, observed, resumed;
+  Trainer expected{*plain.solver, *data.training, options};
+  expected.run();
+  Trainer trainer{*observed.solver, *data.training, options};
+  observe(trainer);
+  std::string const path = folder / "checkpoint";
+  trainer.every(steps(17), Snapshot{path});
+  trainer.run();
+  CHECK(trainer.model() == expected.model());
+  CHECK(trainer.statistics().all() == expected.statistics().all());
+
+  Trainer again{*resumed.solver, *data.training, options};
+  observe(again);
+  again.resume(persist::read_checkpoint(path));
+  again.run();
+  CHECK(again.model() == expected.model());
+  CHECK(again.statistics().all() == expected.statistics().all());
+}
+
 TEST_CASE("a report that cannot be written ends the run, and the training is as it was") {
   TemporaryFolder const folder;
   Task const data = task(100);

@@ -15,7 +15,7 @@ struct TensorBoardOptions {
 ///   scalars     the values of all statistics since the last call
 ///   histograms  weights/NAME, and updates/NAME: the change of the weight since the last call, or since the run began
 ///   images      samples/NUMBER, once: samples of shape {H, W}, {1, H, W} or {3, H, W}
-///   text        network, once: the plan as a table (dynamic::describe)
+///   text        network, once: the plan as a table, as describe() gives it
 /// Each run of a program writes a file of its own and appends to it; a run that is killed leaves a file that is
 /// readable up to its last event. After resume, the first event makes TensorBoard drop what an earlier run has written
 /// beyond the checkpoint. Throws FileError, when a run begins if this is known by then, and FormatError in restore.
