@@ -17,7 +17,7 @@ packages=(g++ cmake ninja-build ccache git pkg-config
   libboost-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev
   capnproto libcapnp-dev zlib1g-dev libcli11-dev catch2)
 # Without these, tests report that they are skipped; without HDF5, coldpress::hdf5 is left out.
-optional=(time valgrind libhdf5-dev python3-h5py)
+optional=(time valgrind libhdf5-dev python3-h5py help2man)
 
 cuobjdump=0
 tensorboard=0

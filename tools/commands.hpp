@@ -17,5 +17,6 @@ void add_predict(CLI::App& app);
 void add_layers(CLI::App& app);
 void add_data(CLI::App& app);
 void add_export(CLI::App& app);
+void add_completion(CLI::App& app);
 
 }  // namespace coldpress::command

@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   coldpress::command::add_layers(app);
   coldpress::command::add_data(app);
   coldpress::command::add_export(app);
+  coldpress::command::add_completion(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError("A command");

@@ -34,6 +34,9 @@ inline std::string data_help() {
   for (data::SpecHelp const& format : data::spec_help()) formats += format.spec + " ";
   return formats + "(see coldpress data --help)";
 }
+// The groups of options in --help.
+constexpr char const *of_run = "Training", *of_files = "Files", *of_monitoring = "Monitoring",
+                     *of_computing = "Computing", *of_data = "Data";
 constexpr char const* cuda_filters_help = "The file was trained by Juice on CUDA: flip the filters of its convolutions";
 constexpr char const* threads_help = "Number of threads, which does not change results; 0: one per core";
 constexpr char const* bfloat16_help =
@@ -50,8 +53,11 @@ struct Computing {
 /// `infers` says that the command does not train.
 inline void add_computing(CLI::App& command, Computing& computing, bool infers) {
   auto& options = computing.options;
-  command.add_option("--backend", computing.backend, backend_help)->type_name(name)->capture_default_str();
-  if (infers) command.add_flag("--bfloat16", options.bfloat16, bfloat16_help);
+  command.add_option("--backend", computing.backend, backend_help)
+      ->type_name(name)
+      ->capture_default_str()
+      ->group(of_computing);
+  if (infers) command.add_flag("--bfloat16", options.bfloat16, bfloat16_help)->group(of_computing);
   auto const spelt = spellings(options.precision);
   std::vector<std::string> const names(spelt.begin(), spelt.end());
   auto const choose = [names, &options](std::string const& chosen) {
@@ -62,13 +68,16 @@ inline void add_computing(CLI::App& command, Computing& computing, bool infers) 
                                         "Precision of matrix products on a GPU: " + joined(names))
       ->type_name(name)
       ->check(one_of(names))
-      ->default_str(names[0]);
-  command.add_flag("--libraries", options.libraries, "Use cuDNN and cuBLASLt on a GPU");
-  command.add_flag("--fused", options.fused, "Run each pass on a GPU as one kernel, compiled by NVRTC");
+      ->default_str(names[0])
+      ->group(of_computing);
+  command.add_flag("--libraries", options.libraries, "Use cuDNN and cuBLASLt on a GPU")->group(of_computing);
+  command.add_flag("--fused", options.fused, "Run each pass on a GPU as one kernel, compiled by NVRTC")
+      ->group(of_computing);
   command.add_option("--threads", options.threads, threads_help)
       ->type_name(number)
       ->check(some_threads())
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(of_computing);
 }
 
 inline void add_reading(CLI::App& command, data::ReadOptions& options) {
@@ -77,7 +86,8 @@ inline void add_reading(CLI::App& command, data::ReadOptions& options) {
                   "A gzip-compressed data file may unpack to this many times its size, plus 1 MiB")
       ->type_name(number)
       ->check(at_least_1())
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(of_data);
 }
 
 }  // namespace coldpress::command

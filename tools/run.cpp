@@ -152,35 +152,43 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
 CLI::Option* add_run(CLI::App& command, RunOptions& options) {
   auto* const config =
       command.add_option("--config", options.config, "Network, loss and solver, as Cap'n Proto text or message")
-          ->type_name(file);
+          ->type_name(file)
+          ->group(of_run);
   auto* const resume =
       command.add_option("--resume", options.resume, "Checkpoint to continue from, as if nothing had happened")
-          ->type_name(file);
+          ->type_name(file)
+          ->group(of_run);
   command
       .add_option("--set", options.changes,
                   "Set a field of the config for this run, such as solver.baseLr=0.01; may be repeated")
       ->type_name("FIELD=VALUE")
       ->allow_extra_args(false)
-      ->needs(config);
+      ->needs(config)
+      ->group(of_run);
   command.add_option("--data", options.data, data_help() + "; default: the config's, relative to its folder")
-      ->type_name(spec);
+      ->type_name(spec)
+      ->group(of_data);
   command
       .add_flag("--trust-paths", options.trust_paths,
                 "Without --data and --config: read the data that the checkpoint names")
-      ->needs(resume);
+      ->needs(resume)
+      ->group(of_data);
   command
       .add_option("--epochs", options.epochs,
                   "Passes over the data, including those before a checkpoint; default: the config's")
       ->type_name(number)
-      ->check(at_least_1());
+      ->check(at_least_1())
+      ->group(of_run);
   command.add_option("--batch", options.batch, "Samples in a step; default: the config's, or 64")
       ->type_name(number)
-      ->check(at_least_1());
+      ->check(at_least_1())
+      ->group(of_run);
   command
       .add_option("--seed", options.seed,
                   "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
       ->type_name(number)
-      ->check(not_negative());
+      ->check(not_negative())
+      ->group(of_run);
   return resume;
 }
 

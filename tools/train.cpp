@@ -265,69 +265,82 @@ void add_train(CLI::App& app) {
   RunOptions& run = options->run;
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
   auto* const resume = add_run(*command, run);
-  command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
-  command->add_option("--save", options->save, "File for the trained network")->type_name(file)->required();
+  command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec)->group(of_data);
+  command->add_option("--save", options->save, "File for the trained network")
+      ->type_name(file)
+      ->required()
+      ->group(of_files);
   command->add_option("--steps", options->steps, "Stop after this many steps, including those before a checkpoint")
       ->type_name(number)
-      ->check(at_least_1());
+      ->check(at_least_1())
+      ->group(of_run);
   auto* const checkpoint =
       command
           ->add_option("--checkpoint", options->checkpoint,
                        "File for a checkpoint after each epoch, and when the run is interrupted: Ctrl-C, SIGTERM, "
                        "SIGHUP, or output that nobody reads")
-          ->type_name(file);
+          ->type_name(file)
+          ->group(of_files);
   command->add_option("--checkpoint-every", options->checkpoint_every, "Also write the checkpoint after every N steps")
       ->type_name(number)
       ->check(at_least_1())
-      ->needs(checkpoint);
+      ->needs(checkpoint)
+      ->group(of_files);
   command
       ->add_option("--prefetch", options->prefetch,
                    "Minibatches that a thread of its own reads ahead, which does not change results; 0: no thread")
       ->type_name(number)
       ->check(CLI::Range(Index{0}, Index{1} << 20).description(""))
-      ->capture_default_str();
-  std::string const monitoring = "Monitoring";
+      ->capture_default_str()
+      ->group(of_data);
   command
       ->add_option("--validate", run.validate,
                    "Fraction of the data to hold out, such as 0.1, and to validate on after each epoch")
       ->type_name(number)
-      ->group(monitoring);
+      ->group(of_monitoring);
   command
       ->add_option("--patience", run.patience,
                    "Stop when the metric has not improved this many epochs in a row, and save the best network")
       ->type_name(number)
       ->check(at_least_1())
-      ->group(monitoring);
+      ->group(of_monitoring);
   command
       ->add_option("--metric", run.metric,
                    "What --patience and --keep-best watch: loss or accuracy, as validation/loss, test/accuracy, "
                    "training/accuracy, ...; default: validation/loss")
       ->type_name(name)
-      ->group(monitoring);
+      ->group(of_monitoring);
   command->add_option("--min-delta", run.min_delta, "The smallest improvement of the metric that counts; default: 0")
       ->type_name(number)
-      ->group(monitoring);
+      ->group(of_monitoring);
   command->add_option("--keep-best", options->best, "File for the network with the best metric so far")
       ->type_name(file)
-      ->group(monitoring);
+      ->group(of_monitoring);
   auto* const ema =
       command
           ->add_option("--ema", run.ema,
                        "Validate and save an exponential moving average of the weights with this decay, such as 0.999")
           ->type_name(number)
-          ->group(monitoring);
+          ->group(of_monitoring);
   command
       ->add_option("--swa", run.swa,
                    "Validate and save the mean of the weights at the ends of all epochs after the first N")
       ->type_name(number)
       ->check(CLI::Range(Index{0}, Index{1} << 40).description(""))
-      ->group(monitoring)
+      ->group(of_monitoring)
       ->excludes(ema);
   command->add_option("--report", options->report, "SVG file for the curves of loss and accuracy")
       ->type_name(file)
-      ->group(monitoring);
+      ->group(of_monitoring);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
+  command->footer(
+      "Examples:\n"
+      "  coldpress train --config net.capnp.txt --data mnist:DIR --save net.juice\n"
+      "  coldpress train --config net.capnp.txt --validate 0.1 --patience 5 --keep-best best.juice --save net.juice\n"
+      "  coldpress train --config net.capnp.txt --set solver.baseLr=0.01 --checkpoint run --save net.juice\n"
+      "  coldpress train --resume run --trust-paths --epochs 20 --checkpoint run --save net.juice\n\n" +
+      app.get_footer());
   command->callback([options, resume] {
     if (options->run.config.empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
     train_run(*options);
