@@ -4,7 +4,6 @@
 #include "report.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
-#include <coldpress/data/markup.hpp>
 #include <coldpress/evaluators/confusion_matrix.hpp>
 
 #include <algorithm>
@@ -106,6 +105,16 @@ std::string facts(Trainer const& trainer) {
   return out + "</dl>\n";
 }
 
+std::string shown_lines(std::string const& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    out += shown(text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string section(std::string const& title, std::string const& content) {
   return "<h2>" + title + "</h2>\n<section class=\"card\">\n" + content + "</section>\n";
 }
@@ -181,7 +190,7 @@ void HtmlReport::operator()(Trainer& trainer) {
   page += section("Plan for inference", detail::plan_drawing(description));
   page += section("Run", facts(trainer));
   if (!options_.configuration.empty())
-    page += section("Configuration", "<pre>" + data::escaped(options_.configuration) + "</pre>\n");
+    page += section("Configuration", "<pre>" + shown_lines(options_.configuration) + "</pre>\n");
   page += "<footer>Written by coldpress.</footer>\n</main>\n<script type=\"application/json\" id=\"curves\">" +
           detail::curves_json(trainer.statistics().all()) + "</script>\n<script>" + detail::report_script +
           "</script>\n</body>\n</html>\n";

@@ -26,7 +26,7 @@ inline std::string escaped(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
+        out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
     }
   return out;
 }
