@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Installs the packages that are needed to build and test coldpress, on Debian and Ubuntu, as root or through sudo.
 # Usage: scripts/install-deps.sh [--with-clang] [--with-arm] [--with-arm64] [--with-cuobjdump] [--with-clean-root]
+#        [--with-chromium] [--with-tensorboard]
 #   --with-clang   also clang 14 and 16 if the distribution has them: the compile-fail tests run on each compiler found,
 #                  and the preset fuzz needs clang 14
 #   --with-arm     also the compiler for Cortex-M and qemu's boards, for the tests embedded.cortex_m4 and cortex_m7
 #   --with-arm64   also the compiler for 64-bit Arm, and qemu-user to run its programs, for the preset arm64
 #   --with-cuobjdump  also NVIDIA's cuobjdump and nvdisasm, as Python packages in build/cuobjdump: without them,
 #                  and if the CUDA toolkit has none, scripts/check-kernels.sh does not check machine code
+#   --with-chromium  also Chromium (about 0.3 GB), in which a test opens the HTML report of a training
+#   --with-tensorboard  also TensorBoard, as a Python package in build/tensorboard, with which a test reads event files
 #   --with-clean-root  also debootstrap, for scripts/gpu-pack.sh --clean-root
 set -euo pipefail
 
@@ -18,14 +21,17 @@ packages=(g++ cmake ninja-build ccache git pkg-config
 optional=(time valgrind libhdf5-dev python3-h5py libprotobuf-dev protobuf-compiler libpng-dev libjpeg-dev python3-pil help2man)
 
 cuobjdump=0
+tensorboard=0
 for argument in "$@"; do
   case "$argument" in
     --with-clang) optional+=(clang-14 libclang-rt-14-dev clang-16) ;;
     --with-arm) optional+=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm) ;;
     --with-arm64) optional+=(g++-aarch64-linux-gnu qemu-user) ;;
     --with-cuobjdump) cuobjdump=1 ;;
+    --with-chromium) optional+=(chromium) ;;
+    --with-tensorboard) tensorboard=1 ;;
     --with-clean-root) optional+=(debootstrap) ;;
-    *) sed -n 's/^# \{0,1\}//; 2,10p' "$0" >&2; exit 2 ;;
+    *) sed -n 's/^# \{0,1\}//; 2,13p' "$0" >&2; exit 2 ;;
   esac
 done
 
@@ -33,6 +39,11 @@ root="$(dirname "$0")/.."
 if [ $cuobjdump = 1 ] && ! ls "$root"/build/cuobjdump/nvidia/*/bin/nvdisasm >/dev/null 2>&1; then
   python3 -m pip install --quiet --target "$root/build/cuobjdump" nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm ||
     echo "install-deps: going on without cuobjdump, which pip could not install" >&2
+fi
+
+if [ $tensorboard = 1 ] && [ ! -d "$root/build/tensorboard/tensorboard" ]; then
+  python3 -m pip install --quiet --target "$root/build/tensorboard" tensorboard ||
+    echo "install-deps: going on without tensorboard, which pip could not install" >&2
 fi
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

@@ -2,6 +2,7 @@
 
 #include <coldpress/core/error.hpp>
 #include <coldpress/data/atomic_file.hpp>
+#include <coldpress/data/markup.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,27 +22,6 @@ constexpr double letter = 6.9;  // average width in the legend
 
 // Distinguishable also for colour-blind readers and in print (Okabe and Ito).
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"};
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  return out;
-}
 
 /// A number as text; independent of the locale, unlike printf.
 std::string number(double value, std::chars_format format, int digits) {

@@ -108,9 +108,11 @@ void Progress::update(std::string_view label, Index done, double loss) {
 }
 
 void Progress::print(std::string_view line) {
-  // "\33[K" clears the rest of a longer line.
-  std::fprintf(stream_, "%s%.*s%s\n", on_line_ ? "\r" : "", static_cast<int>(line.size()), line.data(),
-               on_line_ ? "\33[K" : "");
+  if (on_line_) go_up();
+  // "\33[K" clears the rest of a longer line, "\33[J" also what is below.
+  char const* const clear = !on_line_ ? "" : lines_above_ > 0 ? "\33[J" : "\33[K";
+  std::fprintf(stream_, "%s%.*s%s\n", on_line_ ? "\r" : "", static_cast<int>(line.size()), line.data(), clear);
+  lines_above_ = 0;
   bool const again = on_line_;
   on_line_ = false;
   if (again && !finished_) draw();
@@ -125,11 +127,23 @@ void Progress::finish() {
   if (terminal_) std::fputc('\n', stream_), std::fflush(stream_);
 }
 
+/// Goes to the first line of what was drawn. Otherwise the cursor rests on the bar's line, so that a program may end at
+/// any time and leaves the terminal as it should be.
+void Progress::go_up() {
+  if (lines_above_ > 0) std::fprintf(stream_, "\33[%zuA", lines_above_);
+}
+
 void Progress::draw() {
   state_.label = label_;
   if (terminal_) {
     // The last column stays empty, because some terminals wrap when it is filled.
-    std::fprintf(stream_, "\r%s\33[K", progress_line(state_, std::max(1, terminal_width(stream_) - 1)).c_str());
+    int const width = std::max(1, terminal_width(stream_) - 1);
+    auto const lines = above_ ? above_(width) : std::vector<std::string>{};
+    if (on_line_) go_up();
+    for (std::string const& line : lines) std::fprintf(stream_, "\r%s\33[K\n", line.c_str());
+    char const* const clear = lines.size() < lines_above_ ? "\33[J" : "\33[K";
+    std::fprintf(stream_, "\r%s%s", progress_line(state_, width).c_str(), clear);
+    lines_above_ = lines.size();
     on_line_ = true;
   } else {
     std::fprintf(stream_, "%s\n", progress_line(state_, 0).c_str());

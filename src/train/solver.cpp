@@ -1,5 +1,7 @@
 #include <coldpress/train/solver.hpp>
 
+#include <coldpress/dynamic/describe.hpp>
+
 #include <optional>
 
 namespace coldpress::train {
@@ -18,6 +20,9 @@ class DynamicSolver final : public AnySolver {
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
   Shape output_shape() const override { return solver_.network().output_shape(); }
+  Description description() const override {
+    return dynamic::description(solver_.network().config(), solver_.network().input_shape());
+  }
   bool has_labels(Shape const& targets) const override {
     return train::has_labels(solver_.config().objective, output_shape(), targets);
   }

@@ -113,7 +113,7 @@ bool Trainer::done() const {
 
 void Trainer::run() {
   why_.clear(), asked_.reset(), ended_ = false;
-  for (auto const& callback : callbacks_) callback->last = std::chrono::steady_clock::now();
+  for (auto const& callback : callbacks_) callback->begin(*this), callback->last = std::chrono::steady_clock::now();
   while (!done() && !asked_) {
     step();
     call_due();
@@ -169,6 +169,16 @@ void Trainer::call_due() {
 }
 
 double Trainer::epochs_done() const { return static_cast<double>(samples_done()) / static_cast<double>(epoch_size_); }
+double Trainer::epochs_done_at(std::uint64_t iteration) const {
+  auto const [epoch, offset] = batches_.position();
+  Index const in_epoch = (epoch_size_ - 1) / options_.batch + 1;  // steps
+  auto const back = static_cast<Index>(this->iteration() - iteration);
+  Index const steps =
+      product(static_cast<Index>(epoch), in_epoch) + (offset + options_.batch - 1) / options_.batch - back;
+  if (steps <= 0) return 0;
+  Index const samples = std::min(steps % in_epoch * options_.batch, epoch_size_);
+  return static_cast<double>(steps / in_epoch) + static_cast<double>(samples) / static_cast<double>(epoch_size_);
+}
 Index Trainer::samples() const { return product(epoch_size_, options_.epochs); }
 Index Trainer::samples_done() const {
   auto const [epoch, offset] = batches_.position();

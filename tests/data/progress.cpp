@@ -90,19 +90,36 @@ TEST_CASE("a pipe gets plain lines, one in five seconds and one at the end") {
         "epoch 1/1  100%  loss 0.5  80.8 samples/s  in 0:12\n");
 }
 
-TEST_CASE("a terminal gets one line that is drawn again") {
+namespace {
+
+/// What a terminal of 64 columns gets; nothing, said aloud, if there is no pseudo-terminal.
+template <class Use>
+std::string shown_in_terminal(Use use) {
   int const master = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0) {
     WARN("skipped: no pseudo-terminal here");
-    return;
+    return {};
   }
   std::FILE* const terminal = ::fdopen(::open(::ptsname(master), O_RDWR | O_NOCTTY), "w");
   REQUIRE(terminal);
   winsize const size{24, 64, 0, 0};
   REQUIRE(::ioctl(master, TIOCSWINSZ, &size) == 0);
   ::setenv("TERM", "xterm", 1);
-  double now = 0;
-  {
+  use(terminal);
+  std::fclose(terminal);
+  // The terminal gives what it has piece by piece, and then fails, having no writer.
+  std::string text;
+  char piece[512];
+  for (ssize_t got; (got = ::read(master, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(got));
+  ::close(master);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a terminal gets one line that is drawn again") {
+  std::string const text = shown_in_terminal([](std::FILE* terminal) {
+    double now = 0;
     Progress progress{terminal, 100, 0, [&] { return now; }};
     for (Index done : {10, 20, 30, 40}) {
       now += 0.06;
@@ -111,17 +128,39 @@ TEST_CASE("a terminal gets one line that is drawn again") {
     progress.print("a note");
     progress.update("", 100, 1);
     progress.finish();
-  }
-  std::fclose(terminal);
-  // The terminal gives what it has piece by piece, and then fails, having no writer.
-  std::string text;
-  char piece[512];
-  for (ssize_t got; (got = ::read(master, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(got));
-  ::close(master);
+  });
+  if (text.empty()) return;
   CHECK(text ==
         "\r[==          ]  20%  loss 1  167 samples/s  0:00 left\33[K"
         "\r[====        ]  40%  loss 1  167 samples/s  0:00 left\33[K"
         "\ra note\33[K\r\n"
         "\r[====        ]  40%  loss 1  167 samples/s  0:00 left\33[K"
         "\r[============] 100%  loss 1  417 samples/s  in 0:00\33[K\r\n");
+}
+
+TEST_CASE("lines above the bar are drawn again with it") {
+  std::string const text = shown_in_terminal([](std::FILE* terminal) {
+    double now = 0;
+    int drawn = 0;
+    Progress progress{terminal, 100, 0, [&] { return now; }};
+    progress.show_above([&](int width) {
+      CHECK(width == 63);
+      ++drawn;
+      return std::vector<std::string>(drawn < 3 ? 2 : 1, "chart " + std::to_string(drawn));
+    });
+    for (Index done : {10, 20, 30, 40}) {
+      now += 0.06;
+      progress.update("", done, 1);
+    }
+    progress.print("a note");
+    progress.update("", 100, 1);
+    progress.finish();
+  });
+  if (text.empty()) return;
+  CHECK(text ==
+        "\rchart 1\33[K\r\n\rchart 1\33[K\r\n\r[==          ]  20%  loss 1  167 samples/s  0:00 left\33[K"
+        "\33[2A\rchart 2\33[K\r\n\rchart 2\33[K\r\n\r[====        ]  40%  loss 1  167 samples/s  0:00 left\33[K"
+        "\33[2A\ra note\33[J\r\n"
+        "\rchart 3\33[K\r\n\r[====        ]  40%  loss 1  167 samples/s  0:00 left\33[K"
+        "\33[1A\rchart 4\33[K\r\n\r[============] 100%  loss 1  417 samples/s  in 0:00\33[K\r\n");
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coldpress::data {
 
@@ -36,18 +37,24 @@ class Progress {
 
   /// Shows that `done` samples are done, at most every 0.1 s in a terminal and every 5 s elsewhere.
   void update(std::string_view label, Index done, double loss);
-  /// Writes a line of its own, above the bar.
+  /// In a terminal, these lines are drawn above the bar, each time that it is drawn. They get the terminal's width, and
+  /// must fit into it.
+  void show_above(std::function<std::vector<std::string>(int width)> lines) { above_ = std::move(lines); }
+  /// Writes a line of its own, above everything else.
   void print(std::string_view line);
   /// Shows the last update permanently. Calls after the first do nothing.
   void finish();
 
  private:
   void draw();
+  void go_up();
 
   std::FILE* stream_;
   Clock clock_;
   double start_, drawn_;
   bool terminal_, on_line_ = false, finished_ = false;
+  std::size_t lines_above_ = 0;  // as drawn last
+  std::function<std::vector<std::string>(int)> above_ = {};
   std::string label_;
   ProgressState state_;
 };

@@ -32,6 +32,7 @@ inline When end() { return {.end = true}; }
 ///   saves = true      then it is called after all others of a step, so that it sees their states, and before all
 ///                     others when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
+///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
 concept Callback = std::invocable<C&, Trainer&> && std::move_constructible<C>;
 template <class C>
@@ -52,6 +53,7 @@ class AnyCallback {
   AnyCallback(When due, std::string its_name, bool last_of_all)
       : when(due), name(std::move(its_name)), saves(last_of_all) {}
   virtual ~AnyCallback() = default;
+  virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
   virtual bool has_state() const = 0;
   virtual State state() const = 0;
@@ -70,6 +72,9 @@ class CallbackOf final : public AnyCallback {
  public:
   CallbackOf(When due, C given) : AnyCallback(due, name_of(given), saves_of()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
+  }
+  void begin([[maybe_unused]] Trainer& trainer) override {
+    if constexpr (requires { callback.begin(trainer); }) callback.begin(trainer);
   }
   void call(Trainer& trainer) override { callback(trainer); }
   bool has_state() const override { return CallbackWithState<C>; }

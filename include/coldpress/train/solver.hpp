@@ -3,6 +3,7 @@
 
 #include <coldpress/persist/network.hpp>
 #include <coldpress/train/score.hpp>
+#include <coldpress/typed/describe.hpp>
 #include <coldpress/typed/solver.hpp>
 
 #include <memory>
@@ -24,6 +25,8 @@ class AnySolver {
   /// The mean loss of outputs; nothing if the network has its own losses.
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
   virtual Shape output_shape() const = 0;
+  /// The plan for inference.
+  virtual Description description() const = 0;
   /// Whether targets of this shape are class numbers.
   virtual bool has_labels(Shape const& targets) const = 0;
 
@@ -112,6 +115,7 @@ class TypedSolver final : public AnySolver {
     }
   }
   Shape output_shape() const override { return Net::output_shape; }
+  Description description() const override { return coldpress::description(solver_.network()); }
   bool has_labels(Shape const& targets) const override {
     return targets.size() == 1 && (has_objective ? Labelled<L> : Net::output_shape.size() > 1);
   }

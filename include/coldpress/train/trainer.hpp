@@ -70,6 +70,8 @@ class Trainer {
   TrainerOptions const& options() const { return options_; }
   /// How many epochs are done, with the fraction of the current one.
   double epochs_done() const;
+  /// The same after an earlier iteration.
+  double epochs_done_at(std::uint64_t iteration) const;
   /// The samples of all epochs, and how many of them are done.
   Index samples() const;
   Index samples_done() const;
