@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "options.hpp"
+#include "print.hpp"
 
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
@@ -27,6 +28,7 @@ void eval(Options const& options) {
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
   auto const raw = data::open_source(options.data, options.reading);
+  show_skipped(*raw);
   auto const source = with_context(
       [&] {
         data::check_classes(*raw, model.classes);

@@ -20,7 +20,8 @@ using train::Trainer;
 
 struct Options {
   RunOptions run;
-  std::string test, save, checkpoint, best, report;
+  std::string test, save, checkpoint, best, report, log, html, tensorboard;
+  bool live = false;
   Index checkpoint_every = 0;  // in steps; 0: only after each epoch
   std::uint64_t steps = 0;
   Index prefetch = 4;
@@ -57,7 +58,8 @@ bool is_labelled(dynamic::LayerConfig const& loss) {
 Data open_data(Options const& options, Checkpoint& run) {
   Data data;
   data.all = data::open_source(run.data, options.reading);
-  if (!options.test.empty()) data.test = data::open_source(options.test, options.reading);
+  show_skipped(*data.all);
+  if (!options.test.empty()) show_skipped(*(data.test = data::open_source(options.test, options.reading)));
   auto const prepare = [&] {
     if (run.monitoring.validate > 0) {
       bool const labels = data.all->target_shape().size() == 1 && run.loss && is_labelled(*run.loss);
@@ -140,6 +142,10 @@ std::string label(Trainer const& trainer) {
   return "epoch " + std::to_string(done) + "/" + std::to_string(trainer.options().epochs);
 }
 
+std::string title_of(Checkpoint const& run) {
+  return run.model.config.name.empty() ? "Training" : run.model.config.name;
+}
+
 /// Adds what is measured and what follows from it.
 void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
              data::Progress& progress) {
@@ -149,7 +155,7 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   };
   judge("validation", data.parts.held_out.get());
   judge("test", data.test.get());
-  bool const labels = trainer.solver().has_labels(data.prepared->target_shape());
+  bool const labels = trainer.has_classes(data.prepared->target_shape());
   auto const check = [&](Metric const& metric) { check_metric(metric, data, run.loss.has_value(), labels); };
   if (auto const& stop = run.monitoring.early_stopping) {
     check(stop->metric);
@@ -166,6 +172,18 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
                                                               : Metric{"test/loss"};
     check(metric);
     trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
+  }
+  data::Source const* const judged = data.parts.held_out ? data.parts.held_out.get() : data.test.get();
+  if (!options.log.empty()) trainer.every(train::epochs(1), train::CsvLog{options.log});
+  if (!options.tensorboard.empty())
+    trainer.every(train::epochs(1), train::TensorBoard{options.tensorboard, {.pictures = judged}});
+  if (!options.html.empty()) {
+    trainer.every(train::epochs(1), train::HtmlReport{options.html, {.title = title_of(run), .validation = judged}});
+  }
+  if (options.live) {
+    train::LiveChart chart;
+    if (!data.parts.held_out && data.test) chart.statistics = {"training/loss", "test/loss"};
+    progress.show_above([&trainer, chart](int width) { return live_chart(trainer.statistics(), chart, width); });
   }
   trainer.every(train::steps(1), [&progress](Trainer& now) {
     progress.update(label(now), now.samples_done(), *now.epoch_score().loss);
@@ -202,6 +220,8 @@ void train_run(Options const& options) {
   if (!options.checkpoint.empty()) files.writes("--checkpoint", options.checkpoint, "--resume");
   if (!options.best.empty()) files.writes("--keep-best", options.best);
   if (!options.report.empty()) files.writes("--report", options.report);
+  if (!options.log.empty()) files.writes("--log", options.log);
+  if (!options.html.empty()) files.writes("--html", options.html);
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_data(options, run);
@@ -341,6 +361,16 @@ void add_train(CLI::App& app) {
   command->add_option("--report", options->report, "SVG file for the curves of loss and accuracy")
       ->type_name(file)
       ->group(of_monitoring);
+  command->add_option("--log", options->log, "CSV file for all statistics")->type_name(file)->group(of_monitoring);
+  command
+      ->add_option("--html", options->html,
+                   "A page for a browser: curves, layers, memory, and of validation or test the worst samples")
+      ->type_name(file)
+      ->group(of_monitoring);
+  command->add_option("--tensorboard", options->tensorboard, "Folder for event files of TensorBoard")
+      ->type_name("DIR")
+      ->group(of_monitoring);
+  command->add_flag("--live", options->live, "Draw the loss above the progress bar")->group(of_monitoring);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
   command->footer(

@@ -25,12 +25,13 @@ std::string duration(double seconds) {
 
 detail::Judgement judged(Trainer& trainer, data::Source const& source, Index most) {
   AnySolver& solver = trainer.solver();
-  detail::Judgement result{.shape = source.sample_shape(),
-                           .labels = solver.has_labels(source.target_shape()),
+  auto const seen = data::transformed(source, trainer.options().transforms);  // as the network sees them
+  detail::Judgement result{.shape = seen->sample_shape(),
+                           .labels = trainer.has_classes(seen->target_shape()),
                            .classes = source.description().classes,
                            .class_count = solver.output_shape().size()};
-  auto const inputs = static_cast<std::size_t>(source.sample_shape().size());
-  auto const targets = static_cast<std::size_t>(source.target_shape().size());
+  auto const inputs = static_cast<std::size_t>(seen->sample_shape().size());
+  auto const targets = static_cast<std::size_t>(seen->target_shape().size());
   auto const outputs = static_cast<std::size_t>(solver.output_shape().size());
   auto const before = [](detail::Judged const& a, detail::Judged const& b) { return a.loss > b.loss; };
   trainer.evaluate(source, [&](data::Batches::Batch const& batch, Values all) {
@@ -40,7 +41,8 @@ detail::Judgement judged(Trainer& trainer, data::Source const& source, Index mos
       Values const target = batch.targets.subspan(n * targets, targets);
       detail::Judged sample{.number = batch.position.offset + static_cast<Index>(n)};
       if (result.labels) {
-        sample.actual = static_cast<Index>(target[0]), sample.predicted = class_of(output);
+        sample.actual = targets == 1 ? static_cast<Index>(target[0]) : class_of(target),
+        sample.predicted = class_of(output);
         result.pairs.emplace_back(sample.actual, sample.predicted);
       }
       auto const loss = most > 0 ? solver.loss(output, target) : std::nullopt;

@@ -105,11 +105,16 @@ void check_fits(dynamic::Layer const& network, Objective const& loss, data::Sour
   with_context([&] { check(network, loss, source); }, [&](Error& error) { error.in_file(spec); });
 }
 
-Index correct(std::span<float const> outputs, std::span<float const> labels) {
-  std::size_t const classes = outputs.size() / labels.size();
+Index correct(Values outputs, Values targets, Index samples) {
+  auto const row = [&](Values values, Index i) {
+    std::size_t const size = values.size() / static_cast<std::size_t>(samples);
+    return values.subspan(static_cast<std::size_t>(i) * size, size);
+  };
+  bool const one_hot = targets.size() > static_cast<std::size_t>(samples);
   Index count = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    count += class_of(outputs.subspan(i * classes, classes)) == static_cast<Index>(labels[i]);
+  for (Index i = 0; i < samples; ++i) {
+    Values const wanted = row(targets, i);
+    count += class_of(row(outputs, i)) == (one_hot ? class_of(wanted) : static_cast<Index>(wanted[0]));
   }
   return count;
 }
@@ -121,7 +126,7 @@ Score evaluate(Evaluated const& network, data::Source const& source, Index batch
   for (data::Batches::Batch const& minibatch : batches.epoch()) {
     Values const outputs = network.predict(minibatch.samples, minibatch.targets);
     if (network.labels) {
-      auto const right = static_cast<double>(correct(outputs, minibatch.targets));
+      auto const right = static_cast<double>(correct(outputs, minibatch.targets, minibatch.size));
       accuracy.add(right / static_cast<double>(minibatch.size), minibatch.size);
     }
     if (auto const mean = network.loss(outputs, minibatch.targets)) loss.add(*mean, minibatch.size);

@@ -78,7 +78,7 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
       batches_(
           [&] {
             auto all = prepared(std::move(stream), options);
-            labels_ = solver_->has_labels(all->target_shape());
+            labels_ = has_classes(all->target_shape());
             return data::Batches{std::move(all), options.batch};
           }(),
           options.prefetch),
@@ -89,6 +89,12 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
 }
 
 Trainer::~Trainer() = default;
+
+bool Trainer::has_classes(Shape const& targets) const {
+  bool const one_hot = std::ranges::any_of(
+      options_.transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
+  return solver_->has_labels(targets) || (one_hot && targets.size() == solver_->output_shape().size());
+}
 
 void Trainer::add(std::unique_ptr<detail::AnyCallback> callback) {
   std::string const& name = callback->name;
@@ -141,7 +147,7 @@ void Trainer::step() {
   loss_.add(last_loss_, batch_.size);
   recent_.add(last_loss_, batch_.size);
   if (labels_) {
-    auto const right = static_cast<double>(correct(solver_->output(), batch_.targets));
+    auto const right = static_cast<double>(correct(solver_->output(), batch_.targets, batch_.size));
     accuracy_.add(right / static_cast<double>(batch_.size), batch_.size);
   }
   if (iteration() % record_every_ == 0) record();
@@ -210,7 +216,7 @@ Score Trainer::evaluate(data::Source const& source,
   auto const transformed = data::transformed(source, options_.transforms);
   return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
                           .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
-                          .labels = solver_->has_labels(transformed->target_shape())},
+                          .labels = has_classes(transformed->target_shape())},
                          *transformed, options_.batch, each);
 }
 

@@ -211,6 +211,53 @@ TEST_CASE("a run with everything that is monitored goes on from its checkpoint b
   }
 }
 
+TEST_CASE("transforms of a config are learnt from the data, saved, and used wherever the network is") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
+  std::string const set = "transforms=[(standardize = (per = value)), (noise = (deviation = 0.1))]";
+  std::vector<std::string> const train{"train",
+                                       "--config",
+                                       config,
+                                       "--data",
+                                       data,
+                                       "--set",
+                                       set,
+                                       "--validate",
+                                       "0.2",
+                                       "--save",
+                                       folder / "net",
+                                       "--checkpoint",
+                                       folder / "run",
+                                       "--log",
+                                       folder / "log.csv",
+                                       "--html",
+                                       folder / "page.html",
+                                       "--tensorboard",
+                                       folder / "events"};
+  auto half = train;
+  half.insert(half.end(), {"--steps", "17"});
+  output(half);
+  output({"train", "--resume", folder / "run", "--data", data, "--save", folder / "rest"});
+  std::string const text = output(train);
+  INFO(text);
+  auto const model = persist::read_model(folder / "net");
+  CHECK(persist::read_model(folder / "rest") == model);
+  REQUIRE(model.transforms.size() == 2);
+  CHECK(std::get<data::Standardize>(model.transforms[0]).mean.size() == 2);
+  auto const run = persist::read_checkpoint(folder / "run");
+  auto const found = std::ranges::find(run.statistics, "validation/loss", &persist::Series::name);
+  REQUIRE(found != run.statistics.end());
+  auto const source = data::open_source(data);
+  auto const parts = data::split(*source, 0.2, run.seed, true);
+  auto network = dynamic::Layer::load(dynamic::Backend{}, folder / "net");
+  auto const prepared = data::transformed(*parts.held_out, model.transforms);
+  CHECK(*train::evaluate(network, run.loss, *prepared, 8).loss == found->values.back());
+  CHECK(contains(content(folder / "log.csv"), "validation/loss"));
+  CHECK(contains(content(folder / "page.html"), "<html"));
+  CHECK_FALSE(std::filesystem::is_empty(folder / "events"));
+}
+
 TEST_CASE("monitoring that cannot work is refused before the first step") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -117,6 +117,38 @@ TEST_CASE("data that cannot be read ends the run between two steps, and it can g
   CHECK(trainer.model() == expected.model());
 }
 
+TEST_CASE("transforms are completed by the data, applied to what is judged, and saved with the classes") {
+  data::Dataset const dataset{.sample_shape = {2},
+                              .target_shape = {1},
+                              .samples = {99, 0, 101, 0, 99, 1, 101, 1},
+                              .targets = {0, 1, 0, 1},
+                              .classes = {"left", "right"}};
+  auto const source = data::borrow(dataset);
+  using Classifier = Network<Sequential<Linear{2}, Softmax{}>, Shape{2}>;
+  Classifier net{1};
+  coldpress::Solver<Classifier, MeanSquaredError{}, Sgd{.learning_rate = 0.5f}> solver{net};
+  data::Transforms const transforms{data::SubtractMean{.per = data::Per::value}, data::OneHot{}};
+  Trainer trainer{solver, *source, {.epochs = 60, .batch = 2, .transforms = transforms}};
+  trainer.run();
+  auto const model = trainer.model();
+  CHECK(std::get<data::SubtractMean>(model.transforms[0]).mean == std::vector<float>{100, 0.5f});
+  CHECK(std::get<data::OneHot>(model.transforms[1]).classes == 2);
+  CHECK(model.classes == dataset.classes);
+  CHECK(trainer.checkpoint().model.transforms == model.transforms);
+  CHECK(trainer.evaluate(*source).accuracy == 1.0);
+  CHECK(trainer.statistics().last("training/accuracy") == 1.0);
+  CHECK(net.forward(std::vector{-1.0f, 0.5f})[0] > 0.9f);  // what the first sample is for the network
+
+  data::Dataset other = dataset;
+  other.classes = {"right", "left"};
+  auto const exchanged = data::borrow(other);
+  CHECK_THROWS_AS(trainer.evaluate(*exchanged), MismatchError);
+  Classifier another{1};
+  coldpress::Solver<Classifier, MeanSquaredError{}, Sgd{.learning_rate = 0.5f}> second{another};
+  Trainer without{second, *source, {.batch = 2, .transforms = {data::OneHot{}}}};
+  CHECK_THROWS_AS(without.resume(trainer.checkpoint()), MismatchError);
+}
+
 TEST_CASE("options and callbacks that make no sense are refused") {
   Task const data = task(40);
   Typed net;

@@ -34,14 +34,15 @@ bool has_labels(Objective const& loss, Shape output, Shape targets);
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,
                 std::string const& spec);
 
-/// The number of samples whose label is the class with the largest output.
-Index correct(std::span<float const> outputs, std::span<float const> labels);
+/// The number of samples whose class is the one with the largest output. `targets` are labels or, as OneHot makes them,
+/// a value for each class.
+Index correct(Values outputs, Values targets, Index samples);
 
 /// How outputs are computed from samples, and judged; see AnySolver.
 struct Evaluated {
   std::function<Values(Values samples, Values targets)> predict;
   std::function<std::optional<double>(Values outputs, Values targets)> loss;
-  bool labels = false;
+  bool labels = false;  // whether targets are classes, so that there is an accuracy
 };
 /// The network is borrowed. The caller sets `labels`.
 Evaluated evaluated(dynamic::Layer& network, Objective const& loss);

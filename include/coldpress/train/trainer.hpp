@@ -78,6 +78,8 @@ class Trainer {
   /// The minibatch of the last step and the mean loss before it.
   data::Batches::Batch const& batch() const { return batch_; }
   double loss() const { return last_loss_; }
+  /// Whether targets of this shape are classes, as labels or one-hot, so that there is an accuracy.
+  bool has_classes(Shape const& targets) const;
   /// The means over the current epoch so far, or over the whole epoch after its last step.
   Score epoch_score() const;
   Statistics& statistics() { return statistics_; }
