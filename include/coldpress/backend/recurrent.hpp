@@ -93,13 +93,13 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
             [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
     };
-    Index k = 0;
-    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) {
-      asm("" : "+r"(k));  // prevents unrolling, after which g++ reorders the loop and spills registers
+    Index const rest = depth % parts;
+    for (float const* const end = left + (depth - rest); left != end; b += parts * s.pitch, left += parts) {
+      asm("" : "+r"(left));  // prevents unrolling, after which g++ reorders the loop and spills registers
       for_constants<parts>(term);
     }
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
-      if (k + p < depth) term(p);
+      if (p < rest) term(p);
     });
   };
   if (s.inputs > 0) {

@@ -323,21 +323,20 @@ class Network {
   template <class Program, class Values, std::size_t n, class Space>
   auto start(std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::min<std::size_t>(n, input_count);
-    constexpr Index size = in[0].size();
-    Index const count = count_samples(samples[0].size(), size, in[0]);
+    auto const batch = [&] {
+      auto const count = count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
+      if constexpr (is_linked<Backend>) {
+        return Index{count};
+      } else {
+        return count;
+      }
+    }();
     for (std::size_t k = 1; k < given; ++k) {
       if (samples[k].empty() && !Program::plan().reads[k]) continue;  // only losses read it
       int const number = static_cast<int>(k);
-      check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, count);
+      check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, batch);
     }
     check_not_moved();
-    auto const batch = [&] {
-      if constexpr (is_linked<Backend>) {
-        return Index{Batch::count(count)};
-      } else {
-        return Batch::count(count);
-      }
-    }();
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
@@ -370,7 +369,7 @@ class Network {
   __attribute__((always_inline)) coldpress::Samples<T> pass(std::array<Given, n> samples, Workspace& workspace,
                                                             Carried carried) const {
     if constexpr (Workspace::repeats) {
-      Batch::count(count_samples(samples[0].size(), in[0].size(), in[0]));
+      count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
       auto& calls = workspace.calls_;
       T* const state = carried(1);
       samples[0] = calls.take(samples[0]);
