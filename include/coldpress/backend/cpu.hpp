@@ -108,8 +108,9 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
         return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }
     cpu::either(
-        cpu::is_sequence(g), [&] { convolve_sequences(g, x, weight, bias, y, post_ops); },
-        [&] { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+        cpu::is_sequence(g),
+        [&]() COLDPRESS_INLINE_LAMBDA { convolve_sequences(g, x, weight, bias, y, post_ops); },
+        [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
   }
   /// dx = derivative(the gradient with respect to x)
   template <class G, class DY, class DX, class Chain, class Windows = NoWindows>
