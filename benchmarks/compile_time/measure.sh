@@ -31,6 +31,7 @@ header() { compile "$@" -fsyntax-only "$folder/header.cpp"; }
 t1() { compile "${v3[@]}" "${@:--O2}" $sources/t1.cpp -o "$folder/t1"; }
 t1_object() { compile "${v3[@]}" -O2 "$@" -c $sources/t1.cpp -o "$folder/t1.o"; }
 residual() { compile "${v3[@]}" -O2 -D CONVOLUTIONS="$1" "${@:2}" -c $sources/residual.cpp -o "$folder/residual$1.o"; }
+stream() { compile "${v3[@]}" -O2 -c "$sources/$1.cpp" -o "$folder/$1.o"; }
 linked() { compile -O2 -D COLDPRESS_LINKED_KERNELS "${@:2}" -c "$sources/$1.cpp" -o "$folder/linked_$1.o"; }
 plan() { compile -O2 -D NODES="$1" -c $sources/plan.cpp -o "$folder/plan.o"; }
 
@@ -75,6 +76,10 @@ figures() {  # name value
     echo "linked_${program}_handed_out_kilobytes $(handed_out_kilobytes linked $program)"
     echo "linked_${program}_peak_kilobytes $(peak_kilobytes linked $program)"
     echo "linked_${program}_code_bytes $(text_size "$folder/linked_$program.o")"
+  done
+  for program in gru wavenet; do  # no kernel of another kind of layer
+    stream $program
+    echo "${program}_code_bytes $(text_size "$folder/$program.o")"
   done
   echo "residual_handed_out_kilobytes $(handed_out_kilobytes residual 11)"
   echo "residual_peak_kilobytes $(peak_kilobytes residual 11)"

@@ -109,6 +109,7 @@ concept ComputesLayers = requires(B const& b, detail::AnyPart const& layer, deta
 };
 
 /// A backend. Its number type is B::Scalar. It may declare the following as `static constexpr bool`, by default false:
+///   compiles_variants   network types tell it the variants of their layers as constants (core/pass.hpp)
 ///   keeps_blocks   it keeps images in blocks of 16 samples where that is faster (core/rows.hpp)
 ///   linked         its kernels take shapes and operations as numbers, so that groups and edges are numbers, too
 ///   many_threads   it has one thread per value, and sums with whole blocks of threads, as a GPU does

@@ -19,6 +19,8 @@ inline namespace COLDPRESS_ISA {
 // Everything is a template, here and in the kernels, even where it need not be: a program then pays only for the tiles
 // it uses, and not for all that it includes.
 struct Cpu : cpu::Layout, cpu::WorkPartition {
+  static constexpr bool compiles_variants = true;
+
   /// y = post_ops(x Wᵀ + b). W is stored as floats, or as bfloat16.
   template <class X, class Number, class Y, class Chain, class Join>
   COLDPRESS_INLINE void affine(X x, Number const* weight, float const* bias, Y y,
@@ -97,21 +99,22 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                 [&](cpu::Vector& sum, Index i, Index c) COLDPRESS_INLINE_LAMBDA { sum += cpu::load(dy.row(i) + c); });
   }
   /// y = post_ops(x * W + b), where * is the cross-correlation. Sequences continue from `state`. bias may be null.
-  template <class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
-  COLDPRESS_INLINE void convolve(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+  template <class G, class X, class Y, class Chain, class Join, class State, class Windows = NoWindows>
+  COLDPRESS_INLINE void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
                                  PostOps<Chain, float, Join> const& post_ops, State state,
                                  Windows const& windows = {}) const {
     if constexpr (!std::is_null_pointer_v<State>) {
-      if (g.sequence && state && g.past() > 0) {
-        constexpr bool known = !std::is_same_v<std::remove_const_t<decltype(x.columns)>, Index>;
-        return cpu::convolve_stream<known>(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
-      }
+      if (cpu::is_sequence(g) && state && g.past() > 0)
+        return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }
-    convolve_all(g, x, weight, bias, y, post_ops, windows);
+    cpu::either(
+        cpu::is_sequence(g),
+        [&]() COLDPRESS_INLINE_LAMBDA { convolve_sequences(g, x, weight, bias, y, post_ops); },
+        [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
   }
   /// dx = derivative(the gradient with respect to x)
-  template <class DY, class DX, class Chain, class Windows = NoWindows>
-  void convolve_input_gradient(ConvolutionGeometry const& g, DY dy, float const* weight, DX dx,
+  template <class G, class DY, class DX, class Chain, class Windows = NoWindows>
+  void convolve_input_gradient(G const& g, DY dy, float const* weight, DX dx,
                                Derivative<Chain, float> const& derivative, Windows const& windows = {}) const {
     auto const from = cpu::behind<float const>(windows, dy);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.depth() * g.outputs);
@@ -128,33 +131,35 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
     finish_rows(dx, derivative, blocks, at_once, g.products(), [&](Index i, Index count, float* own) {
       cpu::zero_from(0, cpu::some(dx, i, count));
-      if (g.sequence) {
-        cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own);
-      } else {
-        Rows<float const> const part = cpu::read_images(from, i, count, own);
-        cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
-      }
+      cpu::either(
+          cpu::is_sequence(g),
+          [&] { cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own); },
+          [&] {
+            Rows<float const> const part = cpu::read_images(from, i, count, own);
+            cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
+          });
     });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
-  template <class X, class DY, class Sink, class Windows = NoWindows>
-  void convolve_parameter_gradients(ConvolutionGeometry const& g, X x, DY dy, Sink const& weights, Sink const* biases,
+  template <class G, class X, class DY, class Sink, class Windows = NoWindows>
+  void convolve_parameter_gradients(G const& g, X x, DY dy, Sink const& weights, Sink const* biases,
                                     Windows const& windows = {}) const {
     Index const size = g.depth() * pitch(g.outputs), all = gradients(g);
     float *const gradient = scratch, *const sums = biases ? gradient + size : nullptr;
     cpu::zero(gradient, all);
-    if (g.sequence) {
-      cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all);
-    } else {
-      Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size, rest = x.rows - first;
-      auto const from = cpu::behind<float const>(windows, dy);
-      if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
-      if (rest > 0) {
-        float* free = gradient + all;
-        Rows<float const> const part = cpu::read_images(from, first, rest, free);
-        cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
-      }
-    }
+    cpu::either(
+        cpu::is_sequence(g), [&] { cpu::sequence_weight_gradient(g, x, dy, gradient, sums, gradient + all); },
+        [&] {
+          Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, first = blocks * block_size,
+                      rest = x.rows - first;
+          auto const from = cpu::behind<float const>(windows, dy);
+          if (blocks > 0) cpu::block_weight_gradient(*this, g, x, from, blocks, all, sums);
+          if (rest > 0) {
+            float* free = gradient + all;
+            Rows<float const> const part = cpu::read_images(from, first, rest, free);
+            cpu::image_weight_gradient(*this, g, cpu::some(x, first, rest), part, free - gradient, sums);
+          }
+        });
     cpu::apply_gradient(weights, gradient, size);
     if (biases) cpu::apply_gradient(*biases, sums, g.outputs);
   }
@@ -288,9 +293,9 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     return cpu::sum(total) / static_cast<float>(x.rows);
   }
   /// All time steps of one part of a recurrent layer: h, and in r.kept what backward needs.
-  template <bool fast = false, class T>
-  COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
-    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+  template <bool fast = false, class R>
+  COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
+    cpu::with_gates(cpu::type_of(r), [&](auto gates) COLDPRESS_INLINE_LAMBDA {
       if (r.x.samples == 1) return cpu::recurrent<gates, fast>(r, weights);
       each_samples(r, [&](Index first, Index count) {
         auto const some = r.some(first, count);
@@ -302,26 +307,32 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
   /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is
   /// cut every `truncation` steps, counted from the end.
-  template <class T>
-  void recurrent_gradient(Recurrence<T> const& r, T const* weights,
-                          std::type_identity_t<Sequence<T const>> const& upper, Index truncation) const {
+  template <class R>
+  void recurrent_gradient(R const& r, float const* weights, Sequence<float const> const& upper,
+                          Index truncation) const {
     RecurrentWeights const& w = r.weights;
     transpose(w.hidden, w.gates * r.units(),
               weights + recurrent_part(w, r.part) + w.inputs(r.part) * recurrent_pitch(w), recurrent_pitch(w), scratch,
               pitch(w.hidden));
-    cpu::with_gates(r.type, [&](auto gates) COLDPRESS_INLINE_LAMBDA {
+    cpu::with_gates(cpu::type_of(r), [&](auto gates) COLDPRESS_INLINE_LAMBDA {
       each_samples(r, [&](Index first, Index count) {
-        cpu::recurrent_gradient<gates>(r.some(first, count), scratch, upper.some(first, count), truncation);
+        cpu::recurrent_gradient<gates>(r.some(first, count), cpu::hidden_of(r), scratch, upper.some(first, count),
+                                       truncation);
       });
     });
   }
   /// The gradient of a part's input, from the gradients of its sums. dx has one row per sample and step.
-  template <class T>
-  void recurrent_input_gradient(Recurrence<T> const& r, T const* weights, Rows<T> dx) const {
+  template <class R>
+  void recurrent_input_gradient(R const& r, float const* weights, Rows<float> dx) const {
     Index const units = r.units(), gates = r.weights.gates;
-    if (r.weights.inputs(r.part) > 0) {
-      product(Rows<float const>{r.gradients.data, dx.rows, gates * units, r.gradients.sample_pitch},
-              weights + recurrent_part(r.weights, r.part), dx, Derivative<Chain<>, float>{});
+    auto const inputs = cpu::inputs_of(r);
+    auto const columns = cpu::gate_columns(r);
+    if (inputs > 0) {
+      product(Rows<float const, Index, std::remove_const_t<decltype(columns)>>{r.gradients.data, dx.rows, columns,
+                                                                               r.gradients.sample_pitch},
+              weights + recurrent_part(r.weights, r.part),
+              Rows<float, Index, std::remove_const_t<decltype(inputs)>>{dx.data, dx.rows, inputs, dx.pitch},
+              Derivative<Chain<>, float>{});
       return;
     }
     for (Index q = 0; q < gates; ++q) {
@@ -331,20 +342,30 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   }
   /// The gradients of a part's weights, from the gradients of its sums. The steps and samples of r.x and r.h form one
   /// matrix.
-  template <class Sink>
-  void recurrent_weight_gradient(Recurrence<float> const& r, Sink const& sink) const {
+  template <class R, class Sink>
+  void recurrent_weight_gradient(R const& r, Sink const& sink) const {
     RecurrentWeights const& w = r.weights;
-    Index const inputs = w.inputs(r.part), samples = r.x.samples, rows = samples * r.x.steps, later = rows - samples,
-                pitch = r.gradients.sample_pitch, columns = w.gates * r.units();
+    auto const inputs = cpu::inputs_of(r);
+    auto const hidden = cpu::hidden_of(r);
+    auto const columns = cpu::gate_columns(r);
+    using Gradients = Rows<float const, Index, std::remove_const_t<decltype(columns)>>;
+    Index const samples = r.x.samples, rows = samples * r.x.steps, later = rows - samples,
+                pitch = r.gradients.sample_pitch;
     Sink const part = sink.at(recurrent_part(w, r.part));
     auto const row = [&](Index n) { return part.at(n * recurrent_pitch(w)); };
-    Rows<float const> const of_x{r.gradients.data, rows, columns, pitch};
+    Gradients const of_x{r.gradients.data, rows, columns, pitch};
     Index const skipped = w.gates == 3 ? r.units() : 0;  // for what comes from h, the last sums count
-    Rows<float const> const of_h{r.gradients.data + skipped, rows, columns, pitch};
+    Gradients const of_h{r.gradients.data + skipped, rows, columns, pitch};
     Index const h_from = r.reversed ? samples : 0, to = r.reversed ? 0 : samples;
-    if (inputs > 0) weight_gradient(Rows<float const>{r.x.data, rows, inputs, r.x.sample_pitch}, of_x, row(0));
-    weight_gradient(Rows<float const>{r.h.data + h_from * r.h.sample_pitch, later, w.hidden, r.h.sample_pitch},
-                    Rows<float const>{of_h.row(to), later, columns, pitch}, row(inputs));
+    if (inputs > 0) {
+      weight_gradient(
+          Rows<float const, Index, std::remove_const_t<decltype(inputs)>>{r.x.data, rows, inputs, r.x.sample_pitch},
+          of_x, row(0));
+    }
+    weight_gradient(
+        Rows<float const, Index, std::remove_const_t<decltype(hidden)>>{r.h.data + h_from * r.h.sample_pitch, later,
+                                                                        hidden, r.h.sample_pitch},
+        Gradients{of_h.row(to), later, columns, pitch}, row(inputs));
     float* const sums = scratch;  // summed once, because a pass over the gradients costs as much as reading them
     sum_rows(Rows<float const>{r.gradients.data, rows, skipped + columns, pitch}, GradientSink<float>{sums});
     cpu::apply_gradient(row(inputs + w.hidden), sums, columns);
@@ -410,16 +431,17 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                {first, last});
          });
   }
-  template <class X, class Y, class Chain, class Join, class Windows>
-  void convolve_all(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                    PostOps<Chain, float, Join> const& post_ops, Windows const& windows) const {
-    if (g.sequence) {
-      cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-      if constexpr (!PostOps<Chain, float, Join>::nothing) {
-        if (!post_ops.empty()) map(y, y, post_ops);
-      }
-      return;
+  template <class X, class Y, class Chain, class Join>
+  void convolve_sequences(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                          PostOps<Chain, float, Join> const& post_ops) const {
+    cpu::convolve_sequences(g, x, weight, bias, y, scratch);
+    if constexpr (!PostOps<Chain, float, Join>::nothing) {
+      if (!post_ops.empty()) map(y, y, post_ops);
     }
+  }
+  template <class X, class Y, class Chain, class Join, class Windows>
+  void convolve_images(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+                       PostOps<Chain, float, Join> const& post_ops, Windows const& windows) const {
     auto const to = cpu::behind<float>(windows, y, post_ops);
     auto const rest = cpu::left(windows, post_ops);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(x) : 0, packed = padded_size(g.depth() * g.outputs);

@@ -32,8 +32,8 @@ struct FastSigmoidOp : SigmoidOp {
 struct CpuFast : Cpu {
   static FastTanHOp op(std::same_as<TanHOp> auto) { return {}; }
   static FastSigmoidOp op(std::same_as<SigmoidOp> auto) { return {}; }
-  template <class T>
-  COLDPRESS_INLINE void recurrent(Recurrence<T> const& r, T const* weights) const {
+  template <class R>
+  COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
     Cpu::recurrent<true>(r, weights);
   }
 };

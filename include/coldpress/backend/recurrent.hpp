@@ -93,13 +93,13 @@ COLDPRESS_INLINE void recurrent_block(RecurrentStep const& s, Index row, Index c
             [&](auto q) COLDPRESS_INLINE_LAMBDA { sum[p][i][first + q] = fma(x, right[q], sum[p][i][first + q]); });
       });
     };
-    Index k = 0;
-    for (; k + parts <= depth; k += parts, b += parts * s.pitch, left += parts) {
-      asm("" : "+r"(k));  // prevents unrolling, after which g++ reorders the loop and spills registers
+    Index const rest = depth % parts;
+    for (float const* const end = left + (depth - rest); left != end; b += parts * s.pitch, left += parts) {
+      asm("" : "+r"(left));  // prevents unrolling, after which g++ reorders the loop and spills registers
       for_constants<parts>(term);
     }
     for_constants<parts - 1>([&](auto p) COLDPRESS_INLINE_LAMBDA {
-      if (k + p < depth) term(p);
+      if (p < rest) term(p);
     });
   };
   if (s.inputs > 0) {
@@ -216,11 +216,11 @@ COLDPRESS_INLINE void derivatives(GateDerivatives const& s, Index row, Index col
   }
 }
 
-/// The gradients of all sums, from the last step to the first. `hidden` is W_h transposed, {gates of units, padded
-/// hidden}. `upper` has all steps, or only the one that is computed last.
-template <int gates>
-void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequence<float const> const& upper,
-                        Index truncation) {
+/// The gradients of all sums, from the last step to the first. `size` is the number of units, `hidden` W_h transposed,
+/// {gates of units, padded size}. `upper` has all steps, or only the one that is computed last.
+template <int gates, class Hidden>
+void recurrent_gradient(Recurrence<float> const& r, Hidden size, float const* hidden,
+                        Sequence<float const> const& upper, Index truncation) {
   constexpr int count = Sums<gates>::count;
   RecurrentWeights const& w = r.weights;
   Index const units = r.units(), steps = r.x.steps, depth = gates * units;
@@ -244,7 +244,7 @@ void recurrent_gradient(Recurrence<float> const& r, float const* hidden, Sequenc
     if (from_end < upper.steps) s.upper = upper.at(upper.steps == steps ? t : 0, 0);
     if (n > 0) s.before = gates == 4 ? r.kept.at(r.step(n - 1), 0) + 4 * units : r.h.at(r.step(n - 1), 0);
     if (!cut) {
-      multiply(r.x.samples, w.hidden, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, hidden,
+      multiply(r.x.samples, size, depth, {s.after + Sums<gates>::recurrent * units, s.gradients_pitch, 1}, hidden,
                Layout::pitch(w.hidden),
                Output<Chain<>>{{}, nullptr, s.gradients + (count - 1) * units, s.gradients_pitch, units});
     }
@@ -282,10 +282,62 @@ inline void copy(Sequence<float const> const& from, Sequence<float> const& to, b
   }
 }
 
+/// The type of a recurrent layer, ...
+template <class R>
+constexpr auto type_of(R const& r) {
+  if constexpr (requires { R::Known::value; }) {
+    return std::integral_constant<RnnType, R::Known::value.type>{};
+  } else {
+    return r.type;
+  }
+}
+template <class R>
+constexpr bool knows_weights = requires {
+  requires R::Known::value.weights.gates > 0;
+};
+/// ... its number of units, the number of its sums' gradients that belong to a matrix, ...
+template <class R>
+constexpr auto hidden_of(R const& r) {
+  if constexpr (knows_weights<R>) {
+    return Fixed<R::Known::value.weights.hidden>{};
+  } else {
+    return Index{r.weights.hidden};
+  }
+}
+template <class R>
+constexpr auto gate_columns(R const& r) {
+  if constexpr (knows_weights<R>) {
+    constexpr RecurrentWeights w = R::Known::value.weights;
+    return Fixed<w.gates * Recurrence<float>::padded(w.hidden)>{};
+  } else {
+    return r.weights.gates * r.units();
+  }
+}
+template <class R>
+constexpr Index known_inputs() {
+  if constexpr (knows_weights<R>) {
+    constexpr RecurrentWeights w = R::Known::value.weights;
+    return w.layers == 1 ? w.inputs(0) : 0;
+  }
+  return 0;
+}
+/// ... and the number of columns of the part's W_x, as constants if the compiler knows them.
+template <class R>
+constexpr auto inputs_of(R const& r) {
+  if constexpr (known_inputs<R>() > 0) {
+    return Fixed<known_inputs<R>()>{};
+  } else {
+    return r.weights.inputs(r.part);
+  }
+}
 /// Calls f(the number of gates).
 template <class F>
 COLDPRESS_INLINE void with_gates(RnnType type, F f) {
   type == RnnType::lstm ? f(Int<4>{}) : type == RnnType::gru ? f(Int<3>{}) : f(Int<1>{});
+}
+template <RnnType type, class F>
+COLDPRESS_INLINE void with_gates(std::integral_constant<RnnType, type>, F f) {
+  f(Int<gates_of(type)>{});
 }
 
 /// A sequence of a single step of one sample.

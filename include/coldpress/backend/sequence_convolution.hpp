@@ -178,16 +178,23 @@ template <int most, bool single, bool one, class Step>
 void whole_convolve_step(void const* step) {
   convolve_step<most, single, one>(*static_cast<Step const*>(step));
 }
+/// The number of parts in which this many taps are summed.
+constexpr Index tap_parts(Index taps) { return (taps + most_taps_at_once - 1) / most_taps_at_once; }
 /// f(number of taps of a part, whether the part is all), as constants.
 template <class F>
 COLDPRESS_INLINE void with_part(Index taps, F f) {
   constexpr int most = most_taps_at_once;
-  Index const parts = (taps + most - 1) / most, each = (taps + parts - 1) / parts;
+  Index const parts = tap_parts(taps), each = (taps + parts - 1) / parts;
   for_constants<most>([&](auto i) COLDPRESS_INLINE_LAMBDA {
     if (each != i + 1) return;
     if (parts == 1) return f(Int<i + 1>{}, Int<1>{});
     if constexpr (2 * (i + 1) > most) f(Int<i + 1>{}, Int<0>{});
   });
+}
+template <Index taps, class F>
+COLDPRESS_INLINE void with_part(Fixed<taps>, F f) {
+  constexpr Index parts = tap_parts(taps);
+  f(Int<(taps + parts - 1) / parts>{}, Int<parts == 1>{});
 }
 template <class Chain, class Join>
 Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
@@ -200,15 +207,24 @@ Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
   return kernel;
 }
 
-/// All steps of a call, beginning with s. `known` says that the compiler knows the shape; then everything is inlined.
-template <bool known, class X, class Step>
-COLDPRESS_INLINE void convolve_stream(ConvolutionGeometry const& g, X x, Step s) {
+/// Whether it is a sequence, as a constant if the compiler knows.
+template <class G>
+constexpr auto is_sequence(G const& g) {
+  if constexpr (requires { typename G::Sequence; }) {
+    return typename G::Sequence{};
+  } else {
+    return g.sequence;
+  }
+}
+/// All steps of a call, beginning with s. Where the compiler knows the geometry, everything is inlined.
+template <class G, class X, class Step>
+COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step s) {
   for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {
     s.x = x.row(s.row);
     for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {
       s.column = t * g.outputs;
-      if constexpr (known) {
-        with_part(s.taps,
+      if constexpr (requires { G::known; }) {
+        with_part(Fixed<G::known.height.filter>{},
                   [&](auto most, auto single) COLDPRESS_INLINE_LAMBDA { convolve_step<most, single, false>(s); });
       } else {
         kernel_of(s)(&s);

@@ -108,6 +108,18 @@ struct ConvolutionGeometry {
   }
 };
 
+/// The same, where the compiler knows whether it is a sequence, ...
+template <bool of_sequence>
+struct ConvolutionOf : ConvolutionGeometry {
+  using Sequence = std::bool_constant<of_sequence>;
+};
+/// ... or all of it.
+template <ConvolutionGeometry geometry>
+struct KnownConvolution : ConvolutionOf<geometry.sequence> {
+  constexpr KnownConvolution() : ConvolutionOf<geometry.sequence>{geometry} {}
+  static constexpr ConvolutionGeometry known = geometry;
+};
+
 /// A pooling of one sample {planes, depth, height, width}, where depth may be 1.
 struct PoolingGeometry {
   Index planes;

@@ -28,6 +28,18 @@ constexpr bool is_linked = requires {
   requires std::remove_cvref_t<Backend>::linked;
 };
 
+/// Whether a backend compiles its kernels for every network type, and then only those that the network needs.
+template <class Backend>
+constexpr bool compiles_variants = requires {
+  requires std::remove_cvref_t<Backend>::compiles_variants;
+};
+/// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
+/// recurrent layer. For a backend with compiles_variants, a network type gives it to the pass as a constant,
+/// Pass::Variant::value. Otherwise, and for layers without this member, Pass::Variant is NoVariant.
+struct NoVariant {};
+/// A stream is a forward pass with a state.
+enum class PassKind { forward, stream, backward };
+
 /// The second operand of a join: op combines the computed value with the value at the same place of `other`.
 template <class Op, class T>
 struct BinaryPostOp {
@@ -107,8 +119,10 @@ struct NoWindows {
 /// The arguments of a compute layer's forward function. x and y are Rows, p[i] is the start of parameter i. A layer
 /// with several inputs gets the shapes and Rows of all of them: in[k], x[k]. State is std::nullptr_t where the compiler
 /// knows that the layer has no state.
-template <class In, class X, class P, class Y, class PostOps, class T, class State = T*, class Windows = NoWindows>
+template <class In, class X, class P, class Y, class PostOps, class T, class State = T*, class Windows = NoWindows,
+          class LayerVariant = NoVariant>
 struct ForwardPass {
+  using Variant = LayerVariant;
   In in;  // the shape of one sample
   X x;
   P p;
@@ -124,8 +138,9 @@ struct ForwardPass {
 
 /// The arguments of a layer's backward functions: dx = derivative(...); sinks[i] receives the gradient of parameter i.
 template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
-          class Windows = NoWindows>
+          class Windows = NoWindows, class LayerVariant = NoVariant>
 struct BackwardPass {
+  using Variant = LayerVariant;
   In in;
   X x;
   P p;

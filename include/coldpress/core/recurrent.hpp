@@ -152,5 +152,16 @@ struct Recurrence {
     return padded(hidden) * (type == RnnType::lstm ? 2 : 1);
   }
 };
+/// What decides which kernels a recurrent layer needs.
+struct RecurrentVariant {
+  RnnType type;
+  RecurrentWeights weights;  // in backward passes; otherwise without gates
+};
+/// The same as Recurrence, with the variant as a std::integral_constant, or another class if the compiler does not know
+/// it.
+template <class T, class Variant>
+struct RecurrenceOf : Recurrence<T> {
+  using Known = Variant;
+};
 
 }  // namespace coldpress

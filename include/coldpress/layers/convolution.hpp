@@ -1,8 +1,7 @@
 // The layer Convolution: cross-correlation of images, and causal convolution of sequences.
 #pragma once
 
-#include <coldpress/core/geometry.hpp>
-#include <coldpress/core/layer.hpp>
+#include <coldpress/core/pass.hpp>
 
 namespace coldpress {
 
@@ -79,20 +78,29 @@ struct Convolution {
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
   constexpr Index state(Shape const& in) const { return comes_in_parts(in) ? geometry(in).state() : 0; }
 
+  /// A stream's step is inlined, and needs all that the compiler knows.
+  template <PassKind kind>
+  constexpr auto variant(Shape const& in) const {
+    if constexpr (kind == PassKind::stream) {
+      return geometry(in);
+    } else {
+      return geometry(in).sequence;
+    }
+  }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
     return Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.convolve(geometry(pass.in), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.post_ops,
+    backend.convolve(geometry_in(pass), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.post_ops,
                      pass.state, pass.windows);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    backend.convolve_input_gradient(geometry(pass.in), pass.dy, pass.p[0], pass.dx, pass.derivative, pass.windows);
+    backend.convolve_input_gradient(geometry_in(pass), pass.dy, pass.p[0], pass.dx, pass.derivative, pass.windows);
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
     auto const weights = pass.sinks[0], biases = pass.sinks[has_bias ? 1 : 0];
-    backend.convolve_parameter_gradients(geometry(pass.in), pass.x, pass.dy, weights, has_bias ? &biases : nullptr,
+    backend.convolve_parameter_gradients(geometry_in(pass), pass.x, pass.dy, weights, has_bias ? &biases : nullptr,
                                          pass.windows);
   }
   static constexpr Capabilities capabilities{.backward_reads_input = true,
@@ -107,6 +115,16 @@ struct Convolution {
   bool operator==(Convolution const&) const = default;
 
  private:
+  template <class Pass>
+  __attribute__((always_inline)) constexpr auto geometry_in(Pass const& pass) const {
+    if constexpr (std::is_same_v<typename Pass::Variant, NoVariant>) {
+      return geometry(pass.in);
+    } else if constexpr (std::is_same_v<typename Pass::Variant::value_type, bool>) {
+      return ConvolutionOf<Pass::Variant::value>{geometry(pass.in)};
+    } else {
+      return KnownConvolution<Pass::Variant::value>{};
+    }
+  }
   constexpr bool comes_in_parts(Shape const& in) const { return in.rank() < 3 && stride == 1; }
   static constexpr Shape weight_shape(ConvolutionGeometry const& g) {
     Shape shape{g.outputs, g.group_channels(), g.height.filter, g.width.filter};

@@ -54,6 +54,10 @@ struct Rnn {
                ? num_layers * Recurrence<float>::state_size(rnn_type, hidden_size)
                : 0;
   }
+  template <PassKind kind>
+  constexpr RecurrentVariant variant(Shape const& in) const {
+    return {rnn_type, kind == PassKind::backward ? weights(in) : RecurrentWeights{}};
+  }
   constexpr Index memory(Shape const& in) const { return steps(in) * (spare_offset() + spare_size(features(in))); }
   template <class Backend>
   constexpr Index scratch(Shape const& in, Extent extent) const {
@@ -106,9 +110,11 @@ struct Rnn {
         backend.recurrent_gradient(work.part(layer, d, work.input(layer, false), true), pass.p[0], upper,
                                    static_cast<Index>(truncation));
       }
-      if (layer == 0) break;
-      input_gradient(backend, pass, work, layer, work.gradient());
-      if (dropout_probability > 0) drop(backend, pass, layer, work.gradient(), work.gradient());
+      if constexpr (!has_one_layer<decltype(pass)>) {
+        if (layer == 0) break;
+        input_gradient(backend, pass, work, layer, work.gradient());
+        if (dropout_probability > 0) drop(backend, pass, layer, work.gradient(), work.gradient());
+      }
     }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
@@ -135,6 +141,11 @@ struct Rnn {
   bool operator==(Rnn const&) const = default;
 
  private:
+  /// Whether the compiler knows that there is one layer.
+  template <class Pass>
+  static constexpr bool has_one_layer = requires {
+    requires std::remove_cvref_t<Pass>::Variant::value.weights.layers == 1;
+  };
   constexpr Index directions() const { return direction_mode == DirectionMode::bi_directional ? 2 : 1; }
   constexpr Index units() const { return hidden_size * directions(); }
   static constexpr Index steps(Shape const& in) { return in.rank() == 2 ? in[0] : 1; }
@@ -178,7 +189,7 @@ struct Rnn {
   constexpr Index spare_size(Index input) const { return padded_pitch(input > units() ? input : units()); }
 
   /// A minibatch in memory, ordered by step and then by sample.
-  template <class Backend, class T>
+  template <class Backend, class T, class Variant>
   struct Work {
     Rnn const& rnn;
     RecurrentWeights weights;
@@ -226,27 +237,27 @@ struct Rnn {
     constexpr Sequence<Values> last(Sequence<Values> const& all, Index direction) const {
       return units(all, direction).only(direction == 0 ? steps - 1 : 0);
     }
-    __attribute__((always_inline)) constexpr Recurrence<T> part(Index layer, Index direction, Sequence<T const> x,
-                                                                bool keeps) const {
+    __attribute__((always_inline)) constexpr RecurrenceOf<T, Variant> part(Index layer, Index direction,
+                                                                           Sequence<T const> x, bool keeps) const {
       Index const number = layer * weights.directions + direction, kept = rnn.kept_size(),
                   gradients = rnn.gradients_size(), offset = number * (kept + gradients);
-      return {.type = rnn.rnn_type,
-              .weights = weights,
-              .part = number,
-              .x = x,
-              .h = units(h(layer), direction),
-              .kept = rows(at(offset), kept, kept),
-              .gradients = rows(at(offset + kept), gradients, gradients),
-              .state = nullptr,
-              .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
-              .reversed = direction == 1,
-              .keeps = keeps};
+      return {{.type = rnn.rnn_type,
+               .weights = weights,
+               .part = number,
+               .x = x,
+               .h = units(h(layer), direction),
+               .kept = rows(at(offset), kept, kept),
+               .gradients = rows(at(offset + kept), gradients, gradients),
+               .state = nullptr,
+               .state_pitch = Recurrence<T>::state_size(rnn.rnn_type, rnn.hidden_size),
+               .reversed = direction == 1,
+               .keeps = keeps}};
     }
   };
   template <class Backend, class Pass>
   constexpr auto work_of(Backend const&, Pass const& pass) const {
-    return Work<Backend, typename Backend::Scalar>{*this,          weights(pass.in),  pass.x.rows,
-                                                   steps(pass.in), features(pass.in), pass.memory};
+    return Work<Backend, typename Backend::Scalar, typename Pass::Variant>{
+        *this, weights(pass.in), pass.x.rows, steps(pass.in), features(pass.in), pass.memory};
   }
 
   /// y = x times this layer's dropout mask in the training step.

@@ -31,6 +31,10 @@ struct NumberedGroups {
   constexpr bool finishes(int g, int k) const { return self().group(g).edges[k].finishes; }
   constexpr bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
   constexpr bool carries(int) const { return true; }
+  template <PassKind>
+  static constexpr NoVariant variant(int) {
+    return {};
+  }
   constexpr bool seed_finishes(int g) const { return g < 0 || self().group(g).seed_finishes; }
   constexpr bool blocked(int g) const { return self().group(g).blocked; }
   constexpr bool pools(int) const { return true; }

@@ -59,6 +59,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   { p.head_key(g, seed) } -> std::same_as<std::uint64_t>;  // the key of the head's random numbers
   { p.slots(g) } -> std::same_as<Slots>;                   // the head's parameters
   bool{p.carries(g)};                                      // whether the head may have a state
+  P::template variant<PassKind::stream>(g);                // its variant as a type, or NoVariant
   bool{p.pools(g)};                                        // whether the group may have a max pooling
   { p.windows(g) } -> std::same_as<PoolingGeometry>;       // the pooling; no planes: there is none
   bool{p.pooled_last(g)};                                  // whether the pooling comes after the chain

@@ -80,12 +80,12 @@ constexpr auto applied(Derivative<Chain, T> derivative, Apply apply) {
   }
 }
 
-template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
+template <class Variant, class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
           class Windows = NoWindows>
 constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chain, T> derivative, Sinks sinks,
                              T* memory, std::uint64_t key, std::uint64_t step, Windows windows = {}) {
-  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows>{in,         x,     p,      y,   dy,   dx,
-                                                                     derivative, sinks, memory, key, step, windows};
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows, Variant>{
+      in, x, p, y, dy, dx, derivative, sinks, memory, key, step, windows};
 }
 
 }  // namespace detail
@@ -93,7 +93,8 @@ constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chai
 /// One pass of a minibatch through a network. It holds only pointers: the caller owns all memory, whose size the plan
 /// gives. In a static program, groups, edges and flags are constants. Every program that is run is checked here against
 /// the concept (run/program.hpp).
-template <class Program, class Backend, class Count>
+/// `State` is std::nullptr_t for a pass that carries no state, where code for streams need not be compiled.
+template <class Program, class Backend, class Count, class State = typename Backend::Scalar*>
 requires concepts::Program<Program, Backend>
 struct Run {
   using T = typename Backend::Scalar;
@@ -106,7 +107,7 @@ struct Run {
   [[no_unique_address]] Count batch;
   std::uint64_t seed;
   std::uint64_t step;      // 0: inference
-  T* state = nullptr;      // the states of the layers, if the network streams
+  State state = nullptr;   // the states of the layers, if the network streams
   double* sums = nullptr;  // the sums of losses and statistics
 
   /// The sums of a node; null if none are accumulated.
@@ -223,7 +224,7 @@ struct Run {
   constexpr auto forward_pass(G g, Y y, PostOps const& post_ops) const {
     Group const& group = program.group(g);
     auto const carried = [&] {
-      if constexpr (std::is_same_v<decltype(program.carries(g)), std::false_type>) {
+      if constexpr (std::is_null_pointer_v<State> || std::is_same_v<decltype(program.carries(g)), std::false_type>) {
         return nullptr;
       } else {
         return state ? state + group.state * batch : nullptr;
@@ -231,8 +232,11 @@ struct Run {
     }();
     auto const made = [&](auto in, auto x) {
       auto const pooled = windows<L>(g);
-      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T, decltype(carried),
-                         std::remove_const_t<decltype(pooled)>>{
+      constexpr bool streams = !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
+      constexpr PassKind kind = streams ? PassKind::stream : PassKind::forward;
+      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T,
+                         std::remove_const_t<decltype(carried)>, std::remove_const_t<decltype(pooled)>,
+                         decltype(Program::template variant<kind>(g))>{
           in, x, parameters_of(g), y, post_ops, at(group.memory), carried, program.head_key(g, seed), step, pooled};
     };
     if constexpr (OneInput<L>) {
@@ -245,13 +249,14 @@ struct Run {
   constexpr auto backward_pass(G g, Sinks const& sinks) const {
     T* const memory = at(program.group(g).memory);
     std::uint64_t const key = program.head_key(g, seed);
+    using Variant = decltype(Program::template variant<PassKind::backward>(g));
     if constexpr (OneInput<L>) {
-      return detail::backward_pass(program.head_inputs(g)[0], value(program.input(g, first_edge)), parameters_of(g),
-                                   value(g), gradient(g), target(g, first_edge), target_derivative(g, first_edge),
-                                   sinks, memory, key, step, windows<L>(g));
+      return detail::backward_pass<Variant>(program.head_inputs(g)[0], value(program.input(g, first_edge)),
+                                            parameters_of(g), value(g), gradient(g), target(g, first_edge),
+                                            target_derivative(g, first_edge), sinks, memory, key, step, windows<L>(g));
     } else {
-      return detail::backward_pass(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
-                                   targets(g), Derivative<Chain<>, T>{}, sinks, memory, key, step);
+      return detail::backward_pass<Variant>(program.head_inputs(g), values(g), parameters_of(g), value(g), gradient(g),
+                                            targets(g), Derivative<Chain<>, T>{}, sinks, memory, key, step);
     }
   }
   static constexpr std::integral_constant<int, 0> first_edge{};

@@ -30,15 +30,16 @@ struct Samples {
 };
 
 namespace detail {
-// Errors are thrown by separate functions that take the numbers by value. Without an error, which is the usual case, a
-// step of a stream then costs one comparison, and no number is stored in memory.
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_count(Index values, Index size, Shape shape,
+// Errors are thrown by separate functions that take the numbers by value, and by reference what is in memory. Without
+// an error, which is the usual case, a step of a stream then costs one comparison, and nothing is stored or copied.
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_count(Index values, Index size, Shape const& shape,
                                                                       int input) {
   refuse("network: input ", input, " must be a whole number of samples, at least one: got ", values,
          " values, expected a multiple of ", size, ", which a sample of ", shape, " has");
 }
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_values(char const* what, std::size_t values,
-                                                                       Index expected, Index samples, Shape shape) {
+                                                                       Index expected, Index samples,
+                                                                       Shape const& shape) {
   refuse(what, ": got ", values, " values, expected ", expected, " (", samples,
          samples == 1 ? " sample of " : " samples of ", shape, ")");
 }
@@ -46,7 +47,7 @@ namespace detail {
   refuse("network: all inputs must have equally many samples: input ", input, " has ", samples, ", input 0 has ",
          of_first);
 }
-[[noreturn]] __attribute__((noinline, cold)) inline void refuse_other_batch(Index batch, Index under_way) {
+[[noreturn]] __attribute__((noinline, cold)) inline void refuse_other_batch(Index batch, Index const& under_way) {
   refuse("step: got ", batch, " samples, while ", under_way,
          " sequences are under way; the batch may change only after reset");
 }
@@ -59,6 +60,25 @@ __attribute__((always_inline)) inline Index count_samples(std::size_t values, In
   auto const count = static_cast<Index>(values);
   if (count <= 0 || count % size != 0) detail::refuse_count(count, size, shape, input);
   return count / size;
+}
+namespace detail {
+template <class Batch>
+[[noreturn]] __attribute__((noinline, cold)) void refuse_batch(std::size_t values, Index size, Shape const& shape) {
+  Batch::count(count_samples(values, size, shape));
+  __builtin_unreachable();
+}
+}  // namespace detail
+/// The same for the first input of a network, as its Batch counts samples. Where that is a constant, this is one
+/// comparison.
+template <class Batch>
+__attribute__((always_inline)) inline typename Batch::Count count_batch(std::size_t values, Index size,
+                                                                        Shape const& shape) {
+  if constexpr (Batch::capacity > 0) {
+    if (values != static_cast<std::size_t>(Batch::capacity * size)) detail::refuse_batch<Batch>(values, size, shape);
+    return {};
+  } else {
+    return Batch::count(count_samples(values, size, shape));
+  }
 }
 /// Throws ShapeError, whose sentence begins with `what`, unless these are the values of `samples` samples of `shape`.
 inline void check_values(char const* what, std::size_t values, Index samples, Shape const& shape) {

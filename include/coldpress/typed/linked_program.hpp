@@ -56,6 +56,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   using Numbers::side;
   using Numbers::some_edge;
   using Numbers::some_group;
+  using Numbers::variant;
   static constexpr int output(int k = 0) { return Constants::planned.group_of[at(Graph::outputs[at(k)])]; }
   static constexpr Index columns(int g) { return columns_of[at(g + Constants::inputs_capacity)]; }
   static constexpr Slots slots(int g) {

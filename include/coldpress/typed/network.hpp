@@ -320,31 +320,31 @@ class Network {
 
   /// Starts a pass of a program over the samples of each input. It is public for classes that have their own program,
   /// such as Solver. The targets may be one more input.
-  template <class Program, class Values, std::size_t n, class Space>
+  template <class Program, bool streams = false, class Values, std::size_t n, class Space>
   auto start(std::array<Values, n> const& samples, Space& workspace, std::uint64_t step) const {
     constexpr auto given = freestanding::min<std::size_t>(n, input_count);
-    constexpr Index size = in[0].size();
-    Index const count = count_samples(samples[0].size(), size, in[0]);
+    auto const batch = [&] {
+      auto const count = count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
+      if constexpr (is_linked<Backend>) {
+        return Index{count};
+      } else {
+        return count;
+      }
+    }();
     for (std::size_t k = 1; k < given; ++k) {
       if (samples[k].empty() && !Program::plan().reads[k]) continue;  // only losses read it
       int const number = static_cast<int>(k);
-      check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, count);
+      check_equally_many(count_samples(samples[k].size(), in[number].size(), in[number], number), number, batch);
     }
     check_not_moved();
-    auto const batch = [&] {
-      if constexpr (is_linked<Backend>) {
-        return Index{Batch::count(count)};
-      } else {
-        return Batch::count(count);
-      }
-    }();
     workspace.reserve(batch);
     Backend backend{};
     if constexpr (Program::scratch_size > 0) backend.scratch = workspace.scratch();
     if constexpr (requires { backend.executor; }) workspace.attach(backend);
     Program::lend_workers(backend);
     Program const& program = workspace.program(backend, seed_);
-    Run<Program, Backend, std::remove_const_t<decltype(batch)>> run{
+    using Carried = std::conditional_t<streams || !compiles_variants<Backend>, T*, std::nullptr_t>;
+    Run<Program, Backend, std::remove_const_t<decltype(batch)>, Carried> run{
         program, backend, parameters_.data(), workspace.values(), {}, batch, seed_, step};
     for (std::size_t k = 0; k < freestanding::min<std::size_t>(n, Program::inputs_capacity); ++k)
       run.inputs[k] = workspace.buffers_.bring(samples[k], k);
@@ -363,14 +363,14 @@ class Network {
     static_assert(reads_only<Inference, Inputs::count>(),
                   "forward: give a value for each input that the outputs depend on, and for no other");
     check_borrowed(samples);
-    return pass(samples.template spans<Given>(), workspace, [](Index) -> T* { return nullptr; });
+    return pass(samples.template spans<Given>(), workspace, [](Index) { return nullptr; });
   }
   /// Forward. carried(batch) is the state of the layers.
   template <std::size_t n, class Carried>
   __attribute__((always_inline)) coldpress::Samples<T> pass(std::array<Given, n> samples, Workspace& workspace,
                                                             Carried carried) const {
     if constexpr (Workspace::repeats) {
-      Batch::count(count_samples(samples[0].size(), in[0].size(), in[0]));
+      count_batch<Batch>(samples[0].size(), in[0].size(), in[0]);
       auto& calls = workspace.calls_;
       T* const state = carried(1);
       samples[0] = calls.take(samples[0]);
@@ -379,7 +379,7 @@ class Network {
         return workspace.output(0);
       }
       auto const make = [&](decltype(Backend::tape) tape) {
-        auto run = start<Inference>(samples, workspace, 0);
+        auto run = start<Inference, true>(samples, workspace, 0);
         run.state = state, run.backend.tape = tape;
         transfer_.play(ForwardOf{}, run);
         workspace.note(run);
@@ -387,7 +387,8 @@ class Network {
       workspace.executor() ? make(nullptr) : calls.keep(parameters_.data(), state, seed_, make);
       return workspace.output(0);
     } else {
-      auto run = start<Inference>(samples, workspace, 0);
+      constexpr bool streams = !std::is_null_pointer_v<decltype(carried(Index{}))>;
+      auto run = start<Inference, streams>(samples, workspace, 0);
       run.state = carried(run.batch);
       transfer_.play(ForwardOf{}, run);
       return workspace.remember(run);

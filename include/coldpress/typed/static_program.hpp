@@ -179,6 +179,23 @@ struct StaticProgram {
     constexpr int head = group(g).head;
     return Flag<(head >= 0 && planned.nodes[head < 0 ? 0 : head].state > 0)>{};
   }
+  /// The variant of the group's head, as a type.
+  template <PassKind kind, int g>
+  static constexpr auto variant(Number<g>) {
+    constexpr int node = planned.groups[g].head;
+    if constexpr (compiles_variants<Backend> && node >= 0) {
+      using L = std::remove_cvref_t<decltype(Graph::template layer<node>)>;
+      if constexpr (requires(L const& l, Shape const& in) { l.template variant<kind>(in); }) {
+        constexpr auto value =
+            Graph::template layer<node>.template variant<kind>(Graph::template input_shapes<node>[0]);
+        return std::integral_constant<std::remove_const_t<decltype(value)>, value>{};
+      } else {
+        return NoVariant{};
+      }
+    } else {
+      return NoVariant{};
+    }
+  }
   template <int g>
   static constexpr auto blocked(Number<g>) {
     return Flag<group(g).blocked>{};

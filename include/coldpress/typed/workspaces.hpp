@@ -26,7 +26,7 @@ class Network<Net, in, BatchSize, BackendType>::State {
   T* at(Index batch) {
     if (batch_ != 0 && batch_ != batch) detail::refuse_other_batch(batch, batch_);
     values_.reserve(Inference::plan().state * batch);
-    batch_ = batch;
+    if (batch_ != batch) batch_ = batch;
     return values_.data();
   }
   using Values = Memory<Inference::plan().state * BatchSize::capacity>;
