@@ -1,24 +1,17 @@
 // coldpress train: trains a network from a config, or from a checkpoint on, and saves it to a file.
 
 #include "commands.hpp"
-#include "options.hpp"
-#include "print.hpp"
+#include "run.hpp"
 #include "trainer.hpp"
-#include "writable.hpp"
-
-#include <coldpress/persist.hpp>
 
 #include <cstdio>
-#include <filesystem>
 
 namespace coldpress::command {
 namespace {
 
 struct Options {
-  std::string config, resume, data, test;
-  bool trust_paths = false;
-  std::optional<Index> epochs, batch;
-  std::optional<std::uint64_t> seed;
+  RunOptions run;
+  std::string test;
   std::uint64_t steps = 0;
   Index prefetch = 4;
   Computing computing;
@@ -26,143 +19,19 @@ struct Options {
   Outputs outputs;
 };
 
-using persist::Checkpoint;
-
-/// A run that has not begun, as the config describes it and the options override it. It has no weights yet.
-Checkpoint begin(persist::Training const& training, Options const& options) {
-  // Assigned one by one: if an allocation fails inside nested braces, g++ 12 destroys members that do not exist yet.
-  Checkpoint run;
-  run.model.config = training.network;
-  run.loss = training.loss;
-  run.solver = training.solver;
-  run.epochs = training.epochs;
-  run.batch = options.batch.value_or(training.batch);
-  run.seed = options.seed.value_or(training.seed);
-  return run;
-}
-
-/// How the solvers of two runs differ.
-std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
-  std::string found;
-  auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {
-    if (found.empty() && of_checkpoint != of_config)
-      found = std::string{"the checkpoint's "} + what + " is " + of_checkpoint + ", the config's is " + of_config;
-  };
-  auto const optimizer = [](auto const& solver) {
-    return std::visit([](auto const& type) { return std::string{type.name}; }, solver.solver);
-  };
-  auto const count = [](auto number) { return number ? std::to_string(*number) : "that of the data"; };
-  auto const value = [](std::optional<float> number) { return number ? to_string(*number) : "none"; };
-  compare("optimizer", optimizer(checkpoint), optimizer(config));
-  compare("learning rate", to_string(checkpoint.base_lr), to_string(config.base_lr));
-  compare("momentum", to_string(checkpoint.momentum), to_string(config.momentum));
-  compare("minibatch size", count(checkpoint.minibatch_size), count(config.minibatch_size));
-  compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
-  compare("gradient norm limit", value(checkpoint.clip_gradients), value(config.clip_gradients));
-  compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
-  if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
-    Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
-    for (std::size_t i = 0; i < of_checkpoint.size(); ++i)
-      compare(of_checkpoint[i].first.c_str(), of_checkpoint[i].second, of_config[i].second);
-  }
-  if (found.empty() && checkpoint.regularization_method != config.regularization_method)
-    return "has another regularization method than the config";
-  return found.empty() ? "has another learning-rate policy than the config" : found;
-}
-
-/// Throws MismatchError if config or options describe another run than the checkpoint.
-void check_same_run(Checkpoint const& run, std::optional<persist::Training> const& training, Options const& options) {
-  auto const check = [](char const* what, auto wanted, auto found) {
-    if (wanted && *wanted != found) {
-      throw MismatchError{std::string{"was made with "} + what + " " + std::to_string(found) + ", not " +
-                          std::to_string(*wanted)};
-    }
-  };
-  check("batch", options.batch, run.batch);
-  check("seed", options.seed, run.seed);
-  if (!training) return;
-  std::string const other = dynamic::difference(run.model.config, training->network);
-  if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
-  auto const type = [](auto const& loss) { return loss ? std::optional{loss->layer_type} : std::nullopt; };
-  if (type(run.loss) != type(training->loss)) throw MismatchError{"has another loss than the config"};
-  if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
-}
-
-/// The names of the files without their folders, which may differ when a run continues on another machine.
-std::vector<std::string> file_names(std::string const& spec) {
-  auto files = data::files_of(spec);
-  for (std::string& file : files) file = std::filesystem::path{file}.filename().string();
-  return files;
-}
-
-/// The data of a run without --data. Paths in the config are used, because the user named that file, and are relative
-/// to its folder; paths in the checkpoint are used only if the user trusts them.
-std::string data_of(Options const& options, std::string const& configured, std::string const& kept, Files& files) {
-  bool const of_config = !configured.empty();
-  auto const find = [&] {
-    // A config from a pipe has no folder, so its paths are relative to the working directory.
-    bool const piped = options.config == "/dev/stdin";
-    std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
-    if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
-      throw MismatchError{"the checkpoint's data is '" + kept + "', the config's is '" + configured +
-                          "'; choose with --data"};
-    }
-    std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
-    if (spec.empty()) throw ConfigError{"is missing"};
-    if (!of_config && !options.trust_paths) {
-      throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
-                        "name the data with --data, or add --trust-paths"};
-    }
-    files.reads_data(of_config ? "the data of --config" : "the data of --resume", spec);
-    return spec;
-  };
-  return with_context(find, [&](Error& error) {
-    error.in_file(of_config || options.resume.empty() ? options.config : options.resume);
-    error.in_field("data");
-  });
-}
-
-/// The run to continue, or the run to begin.
-Checkpoint read_run(Options const& options, Files& files) {
-  std::optional<persist::Training> training;
-  if (!options.config.empty()) training = persist::read_training(options.config);
-  Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
-  if (options.epochs) run.epochs = *options.epochs;
-  run.data = options.data.empty()
-                 ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
-                 : options.data;
-  if (!options.resume.empty()) {
-    with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
-  }
-  return run;
-}
-
-dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend = options.computing.open();
-  return with_context(
-      [&] {
-        if (!options.resume.empty()) return persist::solver_of(backend, run);
-        dynamic::SolverConfig config = run.solver;
-        config.network = run.model.config;
-        config.objective = run.loss;
-        return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
-      },
-      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
-}
-
 void train(Options const& options) {
   Files files;
-  files.reads("--config", options.config);
-  files.reads("--resume", options.resume);
-  files.reads_data("--data", options.data);
+  files.reads("--config", options.run.config);
+  files.reads("--resume", options.run.resume);
+  files.reads_data("--data", options.run.data);
   files.reads_data("--test", options.test);
   files.writes("--save", options.outputs.save);
   if (!options.outputs.checkpoint.empty()) files.writes("--checkpoint", options.outputs.checkpoint, "--resume");
   if (!options.outputs.report.empty()) files.writes("--report", options.outputs.report);
   files.check_writable();
-  Checkpoint run = read_run(options, files);
+  persist::Checkpoint run = read_run(options.run, files);
   auto const training = data::open_source(run.data, options.reading);
-  dynamic::Solver solver = make_solver(options, run, training->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, training->sample_shape());
   run.model = {}, run.optimizer_state = {};  // the solver has them now
   check_fits(solver.network(), run.loss, *training, run.data);
   std::unique_ptr<data::Source> test;
@@ -183,36 +52,12 @@ void train(Options const& options) {
 void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
-  auto* const config =
-      command->add_option("--config", options->config, "Network, loss and solver, as Cap'n Proto text or message")
-          ->type_name(file);
-  auto* const resume =
-      command->add_option("--resume", options->resume, "Checkpoint to continue from, as if nothing had happened")
-          ->type_name(file);
-  command->add_option("--data", options->data, data_help() + "; default: the config's, relative to its folder")
-      ->type_name(spec);
-  command
-      ->add_flag("--trust-paths", options->trust_paths,
-                 "Without --data and --config: read the data that the checkpoint names")
-      ->needs(resume);
+  add_run(*command, options->run);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec);
   command->add_option("--save", options->outputs.save, "File for the trained network")->type_name(file)->required();
-  command
-      ->add_option("--epochs", options->epochs,
-                   "Passes over the data, including those before a checkpoint; default: the config's")
-      ->type_name(number)
-      ->check(at_least_1());
   command->add_option("--steps", options->steps, "Stop after this many steps, including those before a checkpoint")
       ->type_name(number)
       ->check(at_least_1());
-  command->add_option("--batch", options->batch, "Samples in a step; default: the config's, or 64")
-      ->type_name(number)
-      ->check(at_least_1());
-  command
-      ->add_option("--seed", options->seed,
-                   "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
-      ->type_name(number)
-      ->check(not_negative());
   auto* const checkpoint =
       command
           ->add_option("--checkpoint", options->outputs.checkpoint,
@@ -235,10 +80,7 @@ void add_train(CLI::App& app) {
       ->type_name(file);
   add_reading(*command, options->reading);
   add_computing(*command, options->computing, false);
-  command->callback([options, config, resume] {
-    if (config->empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
-    train(*options);
-  });
+  command->callback([options] { train(*options); });
 }
 
 }  // namespace coldpress::command

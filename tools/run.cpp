@@ -1,0 +1,137 @@
+#include "run.hpp"
+
+#include "solver_text.hpp"
+
+#include <filesystem>
+
+namespace coldpress::command {
+namespace {
+
+using persist::Checkpoint;
+
+/// A run that has not begun, as the config describes it and the options override it. It has no weights yet.
+Checkpoint begin(persist::Training const& training, RunOptions const& options) {
+  // Assigned one by one: if an allocation fails inside nested braces, g++ 12 destroys members that do not exist yet.
+  Checkpoint run;
+  run.model.config = training.network;
+  run.loss = training.loss;
+  run.solver = training.solver;
+  run.epochs = training.epochs;
+  run.batch = options.batch.value_or(training.batch);
+  run.seed = options.seed.value_or(training.seed);
+  return run;
+}
+
+/// Throws MismatchError if config or options describe another run than the checkpoint.
+void check_same_run(Checkpoint const& run, std::optional<persist::Training> const& training,
+                    RunOptions const& options) {
+  auto const check = [](char const* what, auto wanted, auto found) {
+    if (wanted && *wanted != found) {
+      throw MismatchError{std::string{"was made with "} + what + " " + std::to_string(found) + ", not " +
+                          std::to_string(*wanted)};
+    }
+  };
+  check("batch", options.batch, run.batch);
+  check("seed", options.seed, run.seed);
+  if (!training) return;
+  std::string const other = dynamic::difference(run.model.config, training->network);
+  if (!other.empty()) throw MismatchError{"is of another network than the config's: " + other};
+  auto const type = [](auto const& loss) { return loss ? std::optional{loss->layer_type} : std::nullopt; };
+  if (type(run.loss) != type(training->loss)) throw MismatchError{"has another loss than the config"};
+  if (run.solver != training->solver) throw MismatchError{difference(run.solver, training->solver)};
+}
+
+/// The names of the files without their folders, which may differ when a run continues on another machine.
+std::vector<std::string> file_names(std::string const& spec) {
+  auto files = data::files_of(spec);
+  for (std::string& file : files) file = std::filesystem::path{file}.filename().string();
+  return files;
+}
+
+/// The data of a run without --data. Paths in the config are used, because the user named that file, and are relative
+/// to its folder; paths in the checkpoint are used only if the user trusts them.
+std::string data_of(RunOptions const& options, std::string const& configured, std::string const& kept, Files& files) {
+  bool const of_config = !configured.empty();
+  auto const find = [&] {
+    // A config from a pipe has no folder, so its paths are relative to the working directory.
+    bool const piped = options.config == "/dev/stdin";
+    std::string const folder = piped ? "" : std::filesystem::path{options.config}.parent_path().string();
+    if (of_config && !kept.empty() && file_names(configured) != file_names(kept)) {
+      throw MismatchError{"the checkpoint's data is '" + kept + "', the config's is '" + configured +
+                          "'; choose with --data"};
+    }
+    std::string const spec = of_config ? data::from_folder(folder, configured) : kept;
+    if (spec.empty()) throw ConfigError{"is missing"};
+    if (!of_config && !options.trust_paths) {
+      throw ConfigError{"is '" + kept + "', and paths in a checkpoint are followed only with --trust-paths; " +
+                        "name the data with --data, or add --trust-paths"};
+    }
+    files.reads_data(of_config ? "the data of --config" : "the data of --resume", spec);
+    return spec;
+  };
+  return with_context(find, [&](Error& error) {
+    error.in_file(of_config || options.resume.empty() ? options.config : options.resume);
+    error.in_field("data");
+  });
+}
+
+}  // namespace
+
+Checkpoint read_run(RunOptions const& options, Files& files) {
+  if (options.config.empty() && options.resume.empty()) throw CLI::RequiredError("--config or --resume");
+  std::optional<persist::Training> training;
+  if (!options.config.empty()) training = persist::read_training(options.config);
+  Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
+  if (options.epochs) run.epochs = *options.epochs;
+  run.data = options.data.empty()
+                 ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
+                 : options.data;
+  if (!options.resume.empty()) {
+    with_context([&] { check_same_run(run, training, options); }, [&](Error& error) { error.in_file(options.resume); });
+  }
+  return run;
+}
+
+dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, Checkpoint const& run,
+                            Shape sample) {
+  dynamic::Backend const backend = computing.open();
+  return with_context(
+      [&] {
+        if (!options.resume.empty()) return persist::solver_of(backend, run);
+        dynamic::SolverConfig config = run.solver;
+        config.network = run.model.config;
+        config.objective = run.loss;
+        return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
+      },
+      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+}
+
+CLI::Option* add_run(CLI::App& command, RunOptions& options) {
+  command.add_option("--config", options.config, "Network, loss and solver, as Cap'n Proto text or message")
+      ->type_name(file);
+  auto* const resume =
+      command.add_option("--resume", options.resume, "Checkpoint to continue from, as if nothing had happened")
+          ->type_name(file);
+  command.add_option("--data", options.data, data_help() + "; default: the config's, relative to its folder")
+      ->type_name(spec);
+  command
+      .add_flag("--trust-paths", options.trust_paths,
+                "Without --data and --config: read the data that the checkpoint names")
+      ->needs(resume);
+  command
+      .add_option("--epochs", options.epochs,
+                  "Passes over the data, including those before a checkpoint; default: the config's")
+      ->type_name(number)
+      ->check(at_least_1());
+  command.add_option("--batch", options.batch, "Samples in a step; default: the config's, or 64")
+      ->type_name(number)
+      ->check(at_least_1());
+  command
+      .add_option("--seed", options.seed,
+                  "Decides initial weights, Dropout and the order of the data; default: the config's, or 0")
+      ->type_name(number)
+      ->check(not_negative());
+  return resume;
+}
+
+}  // namespace coldpress::command

@@ -1,0 +1,32 @@
+// Which training a command is about: a config's, or a checkpoint's that goes on.
+#pragma once
+
+#include "options.hpp"
+#include "writable.hpp"
+
+#include <coldpress/persist.hpp>
+
+#include <optional>
+
+namespace coldpress::command {
+
+/// What the user says about the run, over what config and checkpoint say.
+struct RunOptions {
+  std::string config, resume, data;
+  bool trust_paths = false;
+  std::optional<Index> epochs, batch;
+  std::optional<std::uint64_t> seed;
+};
+
+/// Adds the options that say which run it is. Returns --resume.
+CLI::Option* add_run(CLI::App& command, RunOptions& options);
+
+/// The run to continue, or the run to begin, which has no weights yet. Throws CLI::RequiredError without --config and
+/// --resume, MismatchError if config or options describe another run than the checkpoint, and what the readers throw.
+persist::Checkpoint read_run(RunOptions const& options, Files& files);
+
+/// The solver of the run, for samples of this shape. Throws what persist::solver_of and Solver::from_config throw.
+dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, persist::Checkpoint const& run,
+                            Shape sample);
+
+}  // namespace coldpress::command
