@@ -25,12 +25,16 @@ struct SolverConfig {
     adadelta @11 :Adadelta;
   }
   # Absent: fixed.
-  lrPolicy @12 :LRPolicy;
+  lrPolicy @12 :Policy;
   # 0: weights do not decay.
   weightDecay @13 :Float32;
   regularizationMethod @14 :Regularization;
   # The number of minibatches per update.
   accumulate @15 :UInt64 = 1;
+  # Absent: fixed. For sgd and nesterov.
+  momentumPolicy @16 :Policy;
+  # 0: the numbers of the mean gradient are not clipped.
+  clipValues @17 :Float32;
 }
 
 struct Adam {
@@ -60,13 +64,15 @@ struct Adadelta {
   epsilon @1 :Float32 = 1e-6;
 }
 
-# The learning rate as a function of the iteration, with Caffe's names.
-struct LRPolicy {
+# The learning rate or the momentum as a function of the iteration, with the names of Caffe, Mocha and PyTorch.
+struct Policy {
   union {
     fixed @0 :Void;
     step :group {
       gamma @1 :Float32 = 0.1;
       stepsize @2 :UInt64 = 10;
+      # 0: no bound.
+      max @12 :Float32;
     }
     multistep :group {
       gamma @3 :Float32 = 0.1;
@@ -87,7 +93,41 @@ struct LRPolicy {
       gamma @10 :Float32 = 0.1;
       stepsize @11 :UInt64 = 10;
     }
+    linear :group {
+      gamma @13 :Float32 = 0.1;
+      stepsize @14 :UInt64 = 10;
+      max @15 :Float32;
+    }
+    warmup :group {
+      maxIter @16 :UInt64;
+      start @17 :Float32 = 0.1;
+    }
+    cosine :group {
+      maxIter @18 :UInt64;
+      end @19 :Float32;
+    }
+    cosineRestarts :group {
+      period @20 :UInt64;
+      multiplier @21 :UInt64 = 1;
+      end @22 :Float32;
+    }
+    oneCycle :group {
+      maxIter @23 :UInt64;
+      rise @24 :Float32 = 0.3;
+      start @25 :Float32 = 0.04;
+      end @26 :Float32 = 4e-6;
+    }
+    staged @27 :List(Stage);
   }
+}
+
+# A policy in a list, which counts iterations from 0.
+struct Stage {
+  # The last stage never ends, whatever its iterations.
+  iterations @0 :UInt64;
+  policy @1 :Policy;
+  # Of the number that the policy starts from.
+  factor @2 :Float32 = 1;
 }
 
 enum Regularization {

@@ -6,6 +6,7 @@
 #include "content.hpp"
 #include "message.hpp"
 #include "monitoring.hpp"
+#include "policy.hpp"
 #include "text.hpp"
 #include "transforms.hpp"
 
@@ -69,62 +70,6 @@ void write_optimizer(capnp::DynamicStruct::Builder file, Optimizer const& optimi
   });
 }
 
-/// f(name in the file, number) for each number that the schema has of a kind of policy.
-template <class Policy, class F>
-void for_each_number(capnp::StructSchema kind, Policy& policy, F const& f) {
-  for_each_field(policy, [&](std::string_view name, auto& number) {
-    std::string const field = camel_case(name);
-    if constexpr (!std::is_enum_v<std::remove_cvref_t<decltype(number)>>) {
-      if (kind.findFieldByName(text_for(field)) != nullptr) f(field, number);
-    }
-  });
-}
-
-LRPolicy read_policy(capnp::DynamicStruct::Reader file) {
-  LRPolicy policy;
-  auto const known = spellings(policy.kind);
-  UnsupportedError const unknown{"has a learning-rate policy that this version of coldpress does not know"};
-  KJ_IF_MAYBE (member, file.which()) {
-    auto const kind = std::find(known.begin(), known.end(), text_of(member->getProto().getName()));
-    if (kind == known.end()) throw unknown;
-    policy.kind = static_cast<LRPolicy::Kind>(kind - known.begin());
-    if (member->getType().isVoid()) return policy;
-    auto const group = file.get(*member).as<capnp::DynamicStruct>();
-    for_each_number(group.getSchema(), policy, [&](std::string const& field, auto& number) {
-      auto const in_file = group.get(text_for(field));
-      std::string const place = "solver." + field;
-      if constexpr (std::is_same_v<decltype(number), float&>) {
-        number = in_file.as<float>();
-      } else if constexpr (std::is_same_v<decltype(number), Index&>) {
-        number = read_size(place.c_str(), in_file.as<std::uint64_t>());
-      } else {
-        auto const steps = in_file.as<capnp::List<std::uint64_t>>();
-        if (steps.size() > LRPolicy::max_steps) in_field(place, [] { throw ConfigError{"at most 16 are possible"}; });
-        for (unsigned i = 0; i < steps.size(); ++i) number[i] = read_size(place.c_str(), steps[i]);
-      }
-    });
-    return policy;
-  }
-  throw unknown;
-}
-
-void write_policy(capnp::DynamicStruct::Builder file, LRPolicy const& policy) {
-  auto const member = file.getSchema().getFieldByName(text_for(std::string{policy.name()}));
-  if (member.getType().isVoid()) return file.set(member, capnp::VOID);
-  auto group = file.init(member).as<capnp::DynamicStruct>();
-  for_each_number(group.getSchema(), policy, [&](std::string const& field, auto const& number) {
-    if constexpr (std::is_same_v<decltype(number), float const&>) {
-      group.set(text_for(field), number);
-    } else if constexpr (std::is_same_v<decltype(number), Index const&>) {
-      group.set(text_for(field), static_cast<std::uint64_t>(number));
-    } else {
-      auto const count = std::find(std::begin(number), std::end(number), 0) - std::begin(number);
-      auto steps = group.init(text_for(field), static_cast<unsigned>(count)).template as<capnp::List<std::uint64_t>>();
-      for (unsigned i = 0; i < steps.size(); ++i) steps.set(i, static_cast<std::uint64_t>(number[i]));
-    }
-  });
-}
-
 }  // namespace
 
 dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand) {
@@ -143,11 +88,13 @@ void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig c
 dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
   dynamic::SolverConfig solver{.name = text_of(file.getName()),
                                .solver = read_optimizer(file.getSolver()),
-                               .lr_policy = read_policy(file.getLrPolicy()),
+                               .lr_policy = read_policy("solver.lrPolicy", file.getLrPolicy()),
                                .base_lr = file.getBaseLr(),
-                               .momentum = file.getMomentum()};
+                               .momentum = file.getMomentum(),
+                               .momentum_policy = read_policy("solver.momentumPolicy", file.getMomentumPolicy())};
   if (file.getMinibatchSize() != 0) solver.minibatch_size = read_size("solver.minibatchSize", file.getMinibatchSize());
   if (file.getClipGradients() != 0) solver.clip_gradients = file.getClipGradients();
+  if (file.getClipValues() != 0) solver.clip_values = file.getClipValues();
   if (file.getWeightDecay() != 0) solver.weight_decay = file.getWeightDecay();
   if (file.getRegularizationMethod() > schema::Regularization::L1)
     throw UnsupportedError{"has a regularisation that this version of coldpress does not know"};
@@ -163,9 +110,11 @@ void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig cons
   if (solver.minibatch_size) file.setMinibatchSize(static_cast<std::uint64_t>(*solver.minibatch_size));
   file.setBaseLr(solver.base_lr);
   file.setMomentum(solver.momentum);
+  if (solver.momentum_policy != Policy{}) write_policy(file.initMomentumPolicy(), solver.momentum_policy);
   if (solver.clip_gradients) file.setClipGradients(*solver.clip_gradients);
+  if (solver.clip_values) file.setClipValues(*solver.clip_values);
   std::visit([&](auto const& optimizer) { write_optimizer(file.getSolver(), optimizer); }, solver.solver);
-  if (solver.lr_policy != LRPolicy{}) write_policy(file.initLrPolicy(), solver.lr_policy);
+  if (solver.lr_policy != Policy{}) write_policy(file.initLrPolicy(), solver.lr_policy);
   if (solver.weight_decay) file.setWeightDecay(*solver.weight_decay);
   capnp::DynamicStruct::Builder{file}.set(
       "regularizationMethod",

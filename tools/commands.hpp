@@ -12,6 +12,7 @@ namespace coldpress::command {
 
 void add_inspect(CLI::App& app);
 void add_train(CLI::App& app);
+void add_find_rate(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_layers(CLI::App& app);

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options.hpp"
 #include "print.hpp"
+#include "solver_text.hpp"
 
 #include <coldpress/dynamic/describe.hpp>
 #include <coldpress/persist.hpp>
@@ -62,46 +63,10 @@ std::string text(Model const& model) {
          plan(model.config);
 }
 
-/// For example "sgd, learning rate 0.01, momentum 0.9".
-std::string optimizer(dynamic::SolverConfig const& solver) {
-  return std::visit(
-      [&](auto const& type) {
-        std::string text{type.name};
-        text += ", learning rate " + to_string(solver.base_lr);
-        for_each_field(type, [&](std::string_view field, float value) {
-          if (field == "learning_rate") return;
-          text.append(", ").append(field).append(" ") += to_string(field == "momentum" ? solver.momentum : value);
-        });
-        return text;
-      },
-      solver.solver);
-}
-
-/// For example ", step policy: gamma 0.5 stepsize 100"; empty for a fixed rate.
-std::string policy(LRPolicy const& policy) {
-  if (policy == LRPolicy{}) return {};
-  std::string text = ", " + std::string{policy.name()} + " policy:";
-  auto const add = [&](char const* name, auto value) {
-    if (value != 0) text += std::string{" "} + name + " " + to_string(static_cast<double>(value));
-  };
-  add("gamma", policy.gamma), add("power", policy.power);
-  add("stepsize", policy.stepsize), add("max_iter", policy.max_iter);
-  for (Index const step : policy.steps) add("step", step);
-  return text;
-}
-
 /// What trainings and checkpoints have in common.
 std::string run(auto const& file) {
   dynamic::SolverConfig const& solver = file.solver;
-  std::string text = optimizer(solver) + policy(solver.lr_policy);
-  if (solver.weight_decay) {
-    bool const l1 = solver.regularization_method == Regularization::l1;
-    text += std::string{", weight decay "} + (l1 ? "(l1) " : "(l2) ") + to_string(*solver.weight_decay);
-  }
-  if (solver.accumulate > 1) text += ", one update per " + std::to_string(solver.accumulate) + " minibatches";
-  if (solver.clip_gradients) text += ", gradients clipped to a norm of " + to_string(*solver.clip_gradients);
-  text +=
-      solver.minibatch_size ? ", minibatch size " + std::to_string(*solver.minibatch_size) + "\n" : std::string{"\n"};
+  std::string text = describe(solver) + "\n";
   text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " +
           std::to_string(file.seed);
   text += file.data.empty() ? std::string{"\n"} : ", data " + file.data + "\n";

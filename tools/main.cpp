@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
       "Exit status: 0 for success, 1 for failures, 2 for usage errors. Help on each command: coldpress COMMAND --help");
   coldpress::command::add_inspect(app);
   coldpress::command::add_train(app);
+  coldpress::command::add_find_rate(app);
   coldpress::command::add_eval(app);
   coldpress::command::add_predict(app);
   coldpress::command::add_layers(app);

@@ -1,6 +1,6 @@
 #include "run.hpp"
 
-#include "print.hpp"
+#include "solver_text.hpp"
 
 #include <filesystem>
 
@@ -28,35 +28,6 @@ Checkpoint begin(persist::Training const& training, RunOptions const& options) {
   run.seed = options.seed.value_or(training.seed);
   run.monitoring = training.monitoring;
   return run;
-}
-
-/// How the solvers of two runs differ.
-std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
-  std::string found;
-  auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {
-    if (found.empty() && of_checkpoint != of_config)
-      found = std::string{"the checkpoint's "} + what + " is " + of_checkpoint + ", the config's is " + of_config;
-  };
-  auto const optimizer = [](auto const& solver) {
-    return std::visit([](auto const& type) { return std::string{type.name}; }, solver.solver);
-  };
-  auto const count = [](auto number) { return number ? std::to_string(*number) : "that of the data"; };
-  auto const value = [](std::optional<float> number) { return number ? to_string(*number) : "none"; };
-  compare("optimizer", optimizer(checkpoint), optimizer(config));
-  compare("learning rate", to_string(checkpoint.base_lr), to_string(config.base_lr));
-  compare("momentum", to_string(checkpoint.momentum), to_string(config.momentum));
-  compare("minibatch size", count(checkpoint.minibatch_size), count(config.minibatch_size));
-  compare("weight decay", value(checkpoint.weight_decay), value(config.weight_decay));
-  compare("gradient norm limit", value(checkpoint.clip_gradients), value(config.clip_gradients));
-  compare("accumulate", std::to_string(checkpoint.accumulate), std::to_string(config.accumulate));
-  if (found.empty()) {  // the optimizers are of one kind, so their fields are the same
-    Fields const of_checkpoint = fields_of(checkpoint.solver), of_config = fields_of(config.solver);
-    for (std::size_t i = 0; i < of_checkpoint.size(); ++i)
-      compare(of_checkpoint[i].first.c_str(), of_checkpoint[i].second, of_config[i].second);
-  }
-  if (found.empty() && checkpoint.regularization_method != config.regularization_method)
-    return "has another regularization method than the config";
-  return found.empty() ? "has another learning-rate policy than the config" : found;
 }
 
 /// Throws MismatchError if config or options describe another run than the checkpoint.
@@ -130,6 +101,7 @@ Metric metric_called(std::string const& statistic) {
 }
 
 Checkpoint read_run(RunOptions const& options, Files& files) {
+  if (options.config.empty() && options.resume.empty()) throw CLI::RequiredError("--config or --resume");
   std::optional<persist::Training> training;
   if (!options.config.empty()) training = persist::read_training(options.config, options.changes);
   Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
@@ -157,7 +129,21 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   return run;
 }
 
-CLI::Option* add_run(CLI::App& command, RunOptions& options) {
+dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, Checkpoint const& run,
+                            Shape sample) {
+  dynamic::Backend const backend = computing.open();
+  return with_context(
+      [&] {
+        if (!options.resume.empty()) return persist::solver_of(backend, run);
+        dynamic::SolverConfig config = run.solver;
+        config.network = run.model.config;
+        config.objective = run.loss;
+        return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
+      },
+      [&](Error& error) { error.in_file(options.resume.empty() ? options.config : options.resume); });
+}
+
+void add_run(CLI::App& command, RunOptions& options) {
   auto* const config =
       command.add_option("--config", options.config, "Network, loss and solver, as Cap'n Proto text or message")
           ->type_name(file)
@@ -197,7 +183,6 @@ CLI::Option* add_run(CLI::App& command, RunOptions& options) {
       ->type_name(number)
       ->check(not_negative())
       ->group(of_run);
-  return resume;
 }
 
 }  // namespace coldpress::command

@@ -23,12 +23,16 @@ struct RunOptions {
   std::optional<std::string> metric;
 };
 
-/// Adds the options that say which run it is. Returns --resume.
-CLI::Option* add_run(CLI::App& command, RunOptions& options);
+/// Adds the options that say which run it is.
+void add_run(CLI::App& command, RunOptions& options);
 
-/// The run to continue, or the run to begin, which has no weights yet. Throws MismatchError if config or options
-/// describe another run than the checkpoint, and what the readers throw.
+/// The run to continue, or the run to begin, which has no weights yet. Throws CLI::RequiredError without --config and
+/// --resume, MismatchError if config or options describe another run than the checkpoint, and what the readers throw.
 persist::Checkpoint read_run(RunOptions const& options, Files& files);
+
+/// The solver of the run, for samples of this shape. Throws what persist::solver_of and Solver::from_config throw.
+dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, persist::Checkpoint const& run,
+                            Shape sample);
 
 /// The metric of this name; for accuracies, higher is better.
 Metric metric_called(std::string const& statistic);

@@ -29,19 +29,6 @@ struct Options {
   data::ReadOptions reading;
 };
 
-dynamic::Solver make_solver(Options const& options, Checkpoint const& run, Shape sample) {
-  dynamic::Backend const backend = options.computing.open();
-  return with_context(
-      [&] {
-        if (!options.run.resume.empty()) return persist::solver_of(backend, run);
-        dynamic::SolverConfig config = run.solver;
-        config.network = run.model.config;
-        config.objective = run.loss;
-        return dynamic::Solver::from_config(backend, backend, std::move(config), sample, run.seed);
-      },
-      [&](Error& error) { error.in_file(options.run.resume.empty() ? options.run.config : options.run.resume); });
-}
-
 /// The data of a run: what it learns from, and what it is judged by.
 struct Data {
   std::unique_ptr<data::Source> all = {}, test = {};
@@ -225,7 +212,7 @@ void train_run(Options const& options) {
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_data(options, run);
-  dynamic::Solver solver = make_solver(options, run, data.prepared->sample_shape());
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   if (data.tested) train::check_fits(solver.network(), run.loss, *data.tested, options.test);
 
@@ -293,7 +280,7 @@ void add_train(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   RunOptions& run = options->run;
   auto* const command = app.add_subcommand("train", "Trains the network of a config, or continues from a checkpoint");
-  auto* const resume = add_run(*command, run);
+  add_run(*command, run);
   command->add_option("--test", options->test, "Data to test on after each epoch")->type_name(spec)->group(of_data);
   command->add_option("--save", options->save, "File for the trained network")
       ->type_name(file)
@@ -380,10 +367,7 @@ void add_train(CLI::App& app) {
       "  coldpress train --config net.capnp.txt --set solver.baseLr=0.01 --checkpoint run --save net.juice\n"
       "  coldpress train --resume run --trust-paths --epochs 20 --checkpoint run --save net.juice\n\n" +
       app.get_footer());
-  command->callback([options, resume] {
-    if (options->run.config.empty() && resume->empty()) throw CLI::RequiredError("--config or --resume");
-    train_run(*options);
-  });
+  command->callback([options] { train_run(*options); });
 }
 
 }  // namespace coldpress::command

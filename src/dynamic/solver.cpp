@@ -35,10 +35,12 @@ TrainingOptions options_of(SolverConfig const& config) {
   options.optimizer = optimizer_of(config);
   options.minibatch_size = config.minibatch_size.value_or(0);
   options.clip_gradients = config.clip_gradients.value_or(0);
+  options.clip_values = config.clip_values.value_or(0);
   options.weight_decay = config.weight_decay.value_or(0);
   options.regularization_method = config.regularization_method;
   options.accumulate = config.accumulate;
   options.lr_policy = config.lr_policy;
+  options.momentum_policy = config.momentum_policy;
   return options;
 }
 
@@ -86,7 +88,8 @@ void check_number(std::string const& field, float value) {
   check(std::isfinite(value), field, "must be a finite number" + is);
   if (field == "momentum" || field == "beta1" || field == "beta2" || field == "rho")
     return check(value >= 0 && value < 1, field, "must be at least 0 and below 1" + is);
-  if (field == "epsilon" || field == "clip_gradients") return check(value > 0, field, "must be above 0" + is);
+  if (field == "epsilon" || field == "clip_gradients" || field == "clip_values")
+    return check(value > 0, field, "must be above 0" + is);
   check(value >= 0, field, "must be at least 0" + is);
 }
 
@@ -108,30 +111,68 @@ void check_optimizer(SolverConfig const& config) {
   std::visit(check_one, config.solver);
 }
 
-void check_policy(LRPolicy const& policy) {
-  using Kind = LRPolicy::Kind;
-  auto const is = [&](auto... kinds) { return ((policy.kind == kinds) || ...); };
-  check(policy.kind >= Kind::fixed && policy.kind <= Kind::sigmoid, "lr_policy", "there is no such policy");
-  if (is(Kind::sigmoid)) {
-    check(std::isfinite(policy.gamma), "gamma", "must be a finite number, is " + std::to_string(policy.gamma));
-  } else {
-    check_number("gamma", policy.gamma);
-  }
-  check_number("power", policy.power);
-  if (is(Kind::step, Kind::sigmoid))
-    check(policy.stepsize > 0, "stepsize", "must be at least 1, is " + std::to_string(policy.stepsize));
-  if (is(Kind::poly))
-    check(policy.max_iter > 0, "max_iter", "must be at least 1, is " + std::to_string(policy.max_iter));
+/// Checks a number of a policy's stage.
+template <class Number>
+void check_within(std::string const& field, Number number, Number least, Number most) {
+  auto const text = [](Number n) {
+    if constexpr (std::is_same_v<Number, float>) {
+      return coldpress::detail::number_text(static_cast<double>(n));
+    } else {
+      return n;
+    }
+  };
+  auto const says = [&](auto... words) {
+    return std::string{sentence_of("must be ", words..., ", is ", text(number))};
+  };
+  check(number - number == 0, field, says("a finite number"));
+  check(number >= least, field, says("at least ", text(least)));
+  check(number <= most, field, says("at most ", text(most)));
+}
+
+void check_steps(std::string const& field, std::span<Index const> steps) {
+  check(!steps.empty(), field, "there are none");
   Index last = 0;
-  for (Index const step : policy.steps) {
-    bool const ended = step == 0 && is(Kind::multistep);
-    if (!is(Kind::multistep)) break;
-    check(ended || (last >= 0 && step > last), "steps",
-          sentence_of("must be ascending, from 1: there is ", step, last < 0 ? " after the last one" : " after ",
-                      last < 0 ? "" : std::to_string(last)));
-    last = ended ? -1 : step;
+  for (Index const step : steps) {
+    check(step > last, field, sentence_of("must be ascending, from 1: there is ", step, " after ", last));
+    check_within(field, last = step, Index{1}, Policy::most_iterations);
   }
-  check(!is(Kind::multistep) || policy.steps[0] > 0, "steps", "there are none");
+}
+
+void check_policy(std::string const& field, Policy const& policy) {
+  check(policy.stage_count <= Policy::max_stages, field,
+        sentence_of("a list has at most ", Policy::max_stages, " stages, with those of the lists in it"));
+  check(policy.step_count <= Policy::max_steps, field + ".steps",
+        sentence_of("at most ", Policy::max_steps, " are possible, in all stages together"));
+  for (int s = 0; s < policy.stage_count; ++s) {
+    Policy::Stage const& stage = policy.stages[s];
+    bool const listed = policy.stage_count > 1 || stage.factor != 1;
+    std::string const at = listed ? field + ".staged[" + std::to_string(s) + "]" : field;
+    check(stage.kind >= Policy::Kind::fixed && stage.kind <= Policy::Kind::one_cycle, at, "there is no such policy");
+    check_within(at + ".factor", stage.factor, 0.0f, std::numeric_limits<float>::max());
+    if (s + 1 < policy.stage_count)
+      check_within(at + ".iterations", stage.iterations, Index{1}, Policy::most_iterations);
+    Policy::Stage::for_each_number(stage, [&](char const* name, auto number, auto least, auto most) {
+      check_within(at + "." + name, number, static_cast<decltype(number)>(least), static_cast<decltype(number)>(most));
+    });
+    if (stage.kind == Policy::Kind::multistep)
+      check_steps(at + ".steps", std::span{policy.steps}.subspan(static_cast<std::size_t>(stage.first_step),
+                                                                 static_cast<std::size_t>(stage.step_count)));
+  }
+}
+
+void check_momentum_policy(SolverConfig const& config) {
+  check_policy("momentum_policy", config.momentum_policy);
+  if (config.momentum_policy == Policy{}) return;
+  bool const has_momentum = std::visit(
+      [](auto const& optimizer) {
+        return requires { optimizer.momentum; };
+      },
+      config.solver);
+  check(has_momentum, "momentum_policy", "the optimizer has no momentum");
+  float const greatest = config.momentum_policy.upper_bound(config.momentum);
+  check(greatest < 1, "momentum_policy",
+        "must keep the momentum below 1, but from " + std::to_string(config.momentum) + " it may reach " +
+            (std::isfinite(greatest) ? std::to_string(greatest) : "any number: give a max"));
 }
 
 }  // namespace
@@ -140,7 +181,8 @@ void check_numbers(SolverConfig const& config) {
   check_number("base_lr", config.base_lr);
   check_number("momentum", config.momentum);
   check_optimizer(config);
-  check_policy(config.lr_policy);
+  check_policy("lr_policy", config.lr_policy);
+  check_momentum_policy(config);
   auto const check_count = [](Index count, char const* field, int bits) {  // so that their product does not overflow
     check(count >= 1 && count <= Index{1} << bits, field,
           sentence_of("must be at least 1 and at most 2^", bits, ", is ", count));
@@ -148,6 +190,7 @@ void check_numbers(SolverConfig const& config) {
   check_count(config.minibatch_size.value_or(1), "minibatch_size", 40);
   check_count(config.accumulate, "accumulate", 20);
   if (config.clip_gradients) check_number("clip_gradients", *config.clip_gradients);
+  if (config.clip_values) check_number("clip_values", *config.clip_values);
   if (config.weight_decay) check_number("weight_decay", *config.weight_decay);
 }
 
@@ -208,12 +251,14 @@ void Solver::check_samples(std::span<Values const> inputs, Values targets, Homes
 }
 
 MeanLoss Solver::train(std::span<Values const> inputs, Values targets, Homes homes) {
-  if (!options_.sane() || options_.minibatch_size < 0)
+  auto const suits = [&](auto const& optimizer) { return options_.suits(optimizer); };
+  if (!options_.sane() || !std::visit(suits, options_.optimizer) || options_.minibatch_size < 0)
     throw ConfigError{sentence_of("solver: a number of options() is out of range: clip_gradients ",
-                                  coldpress::detail::number_text(options_.clip_gradients), ", weight_decay ",
+                                  coldpress::detail::number_text(options_.clip_gradients), ", clip_values ",
+                                  coldpress::detail::number_text(options_.clip_values), ", weight_decay ",
                                   coldpress::detail::number_text(options_.weight_decay), ", accumulate ",
                                   options_.accumulate, ", check_every ", options_.check_every, ", minibatch_size ",
-                                  options_.minibatch_size, ", or one of lr_policy")};
+                                  options_.minibatch_size, ", or one of lr_policy or momentum_policy")};
   if (options_.optimizer.index() != optimizer_) {  // the old state has a different meaning
     optimizer_ = options_.optimizer.index();
     for (int s = 0; s < state_count(); ++s) network_.executable().clear(Executable::state + s);

@@ -38,7 +38,7 @@ class DynamicSolver final : public AnySolver {
   }
   float learning_rate() const override {
     auto const updates = iteration() / static_cast<std::uint64_t>(accumulate());
-    return std::as_const(solver_).options().lr_policy.rate(base_rate(), updates);
+    return std::as_const(solver_).options().lr_policy.value(base_rate(), updates);
   }
   void check_finite() const override { solver_.check_finite(); }
 

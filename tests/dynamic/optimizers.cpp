@@ -17,6 +17,11 @@ using Layers = Sequential<Linear{.output_size = 19, .weight = slow}, Dropout{.pr
                           Linear{.output_size = 5, .bias = frozen}, LogSoftmax{}>;
 using Classifier = Network<Layers, Shape{7}>;
 constexpr NegativeLogLikelihood nll{5};
+constexpr Policy rise_and_fall =
+    lr::Staged{{3, lr::Warmup{.max_iter = 3}}, {4, lr::CosineRestarts{.period = 2}}, {1, lr::Exp{.gamma = 0.5f}, 0.5f}};
+constexpr Policy growing =
+    policy::Staged{{2, policy::Fixed{}}, {1, policy::Linear{.gamma = 0.1f, .stepsize = 2, .max = 0.8f}}};
+constexpr Policy cycle = policy::OneCycle{.max_iter = 8, .start = 1.05f, .end = 1.05f};
 
 /// The same minibatches for a static solver, the dynamic one of its config, and an adapted network.
 template <auto optimizer, SolverOptions options>
@@ -81,6 +86,13 @@ TEST_CASE("each optimizer has the same bits with L1, clipping and accumulation")
                           .regularization_method = Regularization::l1,
                           .accumulate = 3,
                           .lr_policy = lr::Inv{.gamma = 0.5f, .power = 0.75f}}>();
+}
+
+TEST_CASE("each optimizer has the same bits with a list of policies and clipping by value") {
+  check_all<SolverOptions{.clip_values = 0.05f, .lr_policy = rise_and_fall}>();
+  check_all<SolverOptions{.clip_values = 0.05f, .weight_decay = 0.01f, .accumulate = 2, .lr_policy = rise_and_fall}>();
+  check_training<Sgd{.momentum = 0.5f}, SolverOptions{.momentum_policy = growing}>();
+  check_training<Nesterov{}, SolverOptions{.lr_policy = lr::OneCycle{.max_iter = 8}, .momentum_policy = cycle}>();
 }
 
 TEST_CASE("W3: lr_mult and decay_mult of a WeightConfig, and weight_decay, have effect") {
@@ -180,8 +192,8 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
     refuses("epsilon", [&](SolverConfig& c) { c.solver = RMSprop{.epsilon = bad}; });
     refuses("epsilon", [&](SolverConfig& c) { c.solver = Adagrad{.epsilon = bad}; });
     refuses("weight_decay", [&](SolverConfig& c) { c.weight_decay = bad; });
-    refuses("gamma", [&](SolverConfig& c) { c.lr_policy = lr::Step{.gamma = bad}; });
-    refuses("power", [&](SolverConfig& c) { c.lr_policy = lr::Inv{.power = bad}; });
+    refuses("lr_policy.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Step{.gamma = bad}; });
+    refuses("lr_policy.power", [&](SolverConfig& c) { c.lr_policy = lr::Inv{.power = bad}; });
     auto const layer = [](std::optional<float> lr, std::optional<float> decay) {
       LayerConfig config{"fc", Linear{2}};
       config.params = {{}, {.lr_mult = lr, .decay_mult = decay}};
@@ -198,19 +210,70 @@ TEST_CASE("numbers of optimizers, policies and weights that make no sense are na
   }
   refuses("beta2", [](SolverConfig& c) { c.solver = Adam{.beta2 = 1}; });
   refuses("epsilon", [](SolverConfig& c) { c.solver = Adam{.epsilon = 0}; });
-  refuses("gamma", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.gamma = nan}; });
+  refuses("lr_policy.gamma", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.gamma = nan}; });
   for (Index bad : {Index{0}, Index{-1}}) {
-    refuses("stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Step{.stepsize = bad}; });
-    refuses("stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
-    refuses("max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
+    refuses("lr_policy.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Step{.stepsize = bad}; });
+    refuses("lr_policy.stepsize", [&](SolverConfig& c) { c.lr_policy = lr::Sigmoid{.stepsize = bad}; });
+    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Poly{.max_iter = bad}; });
+    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = bad}; });
+    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = bad}; });
+    refuses("lr_policy.period", [&](SolverConfig& c) { c.lr_policy = lr::CosineRestarts{.period = bad}; });
+    refuses("lr_policy.multiplier",
+            [&](SolverConfig& c) { c.lr_policy = lr::CosineRestarts{.period = 1, .multiplier = bad}; });
+    refuses("lr_policy.max_iter", [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = bad}; });
+    refuses("lr_policy.staged[0].iterations", [&](SolverConfig& c) {
+      c.lr_policy = lr::Staged{{bad, lr::Fixed{}}, {1, lr::Exp{}}};
+    });
+    refuses("lr_policy.staged[1].stepsize", [&](SolverConfig& c) {
+      c.lr_policy = lr::Staged{{5, lr::Fixed{}}, {1, lr::Step{.stepsize = bad}}};
+    });
+    refuses("momentum_policy.stepsize", [&](SolverConfig& c) { c.momentum_policy = policy::Linear{.stepsize = bad}; });
     refuses("accumulate", [&](SolverConfig& c) { c.accumulate = bad; });
     refuses("accumulate", [&](SolverConfig& c) { c.accumulate = (Index{1} << 20) + 1; });
     refuses("minibatch_size", [&](SolverConfig& c) { c.minibatch_size = (Index{1} << 40) + 1; });
-    refuses("steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
+    refuses("lr_policy.steps", [&](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, bad, 7}}; });
   }
-  refuses("steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });
-  refuses("steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, 5}}; });
-  refuses("lr_policy", [](SolverConfig& c) { c.lr_policy.kind = static_cast<LRPolicy::Kind>(9); });
+  refuses("lr_policy.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {}}; });
+  refuses("lr_policy.steps", [](SolverConfig& c) { c.lr_policy = lr::Multistep{.steps = {5, 5}}; });
+  refuses("lr_policy", [](SolverConfig& c) { c.lr_policy.stages[0].kind = static_cast<Policy::Kind>(99); });
+  for (float bad : {nan, infinity, -1.0f}) {
+    refuses("lr_policy.start", [&](SolverConfig& c) { c.lr_policy = lr::Warmup{.max_iter = 5, .start = bad}; });
+    refuses("lr_policy.end", [&](SolverConfig& c) { c.lr_policy = lr::Cosine{.max_iter = 5, .end = bad}; });
+    refuses("lr_policy.rise", [&](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = bad}; });
+    refuses("lr_policy.max", [&](SolverConfig& c) { c.lr_policy = lr::Linear{.max = bad}; });
+    refuses("lr_policy.staged[0].factor", [&](SolverConfig& c) { c.lr_policy = lr::Staged{{1, lr::Fixed{}, bad}}; });
+    refuses("clip_values", [&](SolverConfig& c) { c.clip_values = bad; });
+  }
+  refuses("clip_values", [](SolverConfig& c) { c.clip_values = 0.0f; });
+  refuses("lr_policy.rise", [](SolverConfig& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = 1.5f}; });
+  Policy const four = lr::Staged{{1, lr::Fixed{}}, {1, lr::Exp{}}, {1, lr::Fixed{}}, {1, lr::Exp{}}};
+  refuses("lr_policy", [&](SolverConfig& c) { c.lr_policy = lr::Staged{{9, four}, {9, four}, {9, lr::Fixed{}}}; });
+  Policy const nine = lr::Multistep{.steps = {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  refuses("lr_policy.steps", [&](SolverConfig& c) { c.lr_policy = lr::Staged{{10, nine}, {10, nine}}; });
+  // A momentum must stay below 1, and only some optimizers have one.
+  refuses("momentum_policy", [](SolverConfig& c) { c.momentum = 0.5f, c.momentum_policy = policy::Linear{}; });
+  refuses("momentum_policy", [](SolverConfig& c) { c.momentum_policy = policy::Linear{.max = 1}; });
+  refuses("momentum_policy", [](SolverConfig& c) { c.momentum = 0.5f, c.momentum_policy = policy::Exp{.gamma = 2}; });
+  refuses("momentum_policy", [](SolverConfig& c) {
+    c.momentum = 0.9f, c.momentum_policy = policy::Staged{{1, policy::Fixed{}, 1.2f}};
+  });
+  refuses("momentum_policy", [](SolverConfig& c) { c.solver = Adam{}, c.momentum_policy = policy::Step{}; });
+  CHECK_NOTHROW([&] {
+    SolverConfig c = line();
+    c.momentum = 0.5f, c.momentum_policy = policy::Linear{.max = 0.9f};
+    make(c);
+  }());
+  auto const sentence = [](auto change) {
+    SolverConfig c = line();
+    change(c);
+    return error_of<ConfigError>([&] { make(c); }).sentence();
+  };
+  CHECK(sentence([](auto& c) { c.lr_policy = lr::Poly{.max_iter = -3}; }) == "must be at least 1, is -3");
+  CHECK(sentence([](auto& c) { c.lr_policy = lr::Exp{.gamma = -0.5f}; }) == "must be at least 0, is -0.5");
+  CHECK(sentence([](auto& c) { c.lr_policy = lr::OneCycle{.max_iter = 5, .rise = 1.5f}; }) ==
+        "must be at most 1, is 1.5");
+  CHECK(sentence([](auto& c) { c.momentum = 0.5f, c.momentum_policy = policy::Step{.gamma = 2, .max = 1.25f}; }) ==
+        "must keep the momentum below 1, but from 0.500000 it may reach 1.250000");
   // What would be ignored is refused.
   refuses("solver", [](SolverConfig& c) { c.solver = Adam{.learning_rate = 0.5f}; });
   refuses("solver", [](SolverConfig& c) { c.solver = Sgd{.momentum = 0.5f}; });

@@ -166,6 +166,10 @@ TEST_CASE("options that mean nothing are refused when they are used, and another
   refused([](auto& options) { options.lr_policy = lr::Step{.stepsize = 0}; });
   refused([](auto& options) { options.minibatch_size = -3; });
   refused([](auto& options) { options.clip_gradients = -1; });
+  refused([](auto& options) { options.clip_values = -1; });
+  refused([](auto& options) { options.momentum_policy = policy::Linear{.stepsize = 0}; });
+  refused([](auto& options) { options.momentum_policy = policy::Linear{}; });  // 0.5 and more, without end
+  refused([](auto& options) { options.optimizer = Adam{}, options.momentum_policy = policy::Step{}; });
   // At a rate of 0 Adam fills its states, of which the first is no sum of squares, and moves no weight.
   auto const stepped = [&](int steps, bool changes) {
     SolverConfig config = linear_config(0, 0);

@@ -408,6 +408,16 @@ put("training", "embeds-a-file", mlp.replace('"csv:x.csv"', 'embed "/etc/passwd"
 put("training", "controls", mlp.replace("csv:x.csv", "csv:\u009b2J\u202ex").encode())
 put("training", "every-optimizer-and-policy", b"(network = (layerType = (linear = (outputSize = 3))), solver = (solver = "
     b"(adamw = (beta2 = 0.9)), lrPolicy = (multistep = (steps = [1, 5, 9])), accumulate = 3))")
+put("training", "lists-of-policies", b"(network = (layerType = (linear = (outputSize = 3))), solver = (momentum = 0.5, "
+    b"lrPolicy = (staged = [(iterations = 9, policy = (staged = [(iterations = 5, policy = (warmup = (maxIter = 5))), (policy = "
+    b"(multistep = (steps = [1, 2])))])), (factor = 0.5)]), momentumPolicy = (linear = (max = 0.9)), clipValues = 0.1))")
+policies = "(exp = ())"
+for _ in range(12):
+    policies = f"(staged = [(iterations = 1, policy = {policies}), (iterations = 1, policy = {policies})])"
+    if len(policies) > 6000:
+        break
+put("training", "too-many-lists-of-policies",
+    f"(network = (layerType = (linear = (outputSize = 3))), solver = (lrPolicy = {policies}))".encode())
 for name, network in {"image": image, "dense": dense}.items():
     put("training", f"network-{name}", f"(network = {network})".encode())
 

@@ -53,7 +53,7 @@ TEST_CASE("a solver's defaults are Juice's, but for the division by the samples 
   CHECK(config.name.empty());
   CHECK(std::holds_alternative<Sgd>(config.solver));
   CHECK_FALSE(config.minibatch_size);
-  CHECK(config.lr_policy == LRPolicy(lr::Fixed{}));
+  CHECK(config.lr_policy == Policy(lr::Fixed{}));
   CHECK(config.base_lr == 0.01f);
   CHECK(config.momentum == 0);
   CHECK_FALSE(config.clip_gradients);

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/layer_laws.hpp"
 
+#include <algorithm>
+
 using namespace coldpress;
 
 namespace {
@@ -13,7 +15,7 @@ namespace {
 constexpr Index in = 3, out = 2;
 
 struct ByHand {
-  double rate, momentum, clip;
+  double rate, momentum, clip, bound;
   double minibatch_size;  // what gradients are divided by; 0: the samples of each call
   std::vector<double> parameters = std::vector<double>(out * in + out), velocity = std::vector<double>(out * in + out);
 
@@ -38,8 +40,9 @@ struct ByHand {
       double g = gradient[p];
       if (clip > 0 && norm > clip) g *= clip / norm;
       g /= minibatch_size > 0 ? minibatch_size : static_cast<double>(batch);  // 2. divide
-      velocity[p] = rate * g + momentum * velocity[p];                        // 3. v <- lr g + m v
-      parameters[p] -= velocity[p];                                           // 4. w <- w - v
+      if (bound > 0) g = std::clamp(g, -bound, bound);                        // 3. clip each by its value
+      velocity[p] = rate * g + momentum * velocity[p];                        // 4. v <- lr g + m v
+      parameters[p] -= velocity[p];                                           // 5. w <- w - v
     }
     return loss;
   }
@@ -51,7 +54,8 @@ void check_against_hand(Sgd sgd, Index minibatch_size, double tolerance) {
   using N = Network<Sequential<Linear{out}>, Shape{in}, DynamicBatch, Backend>;
   auto network = test::random_network<N>(1);
   ByHand hand{static_cast<double>(sgd.learning_rate), static_cast<double>(sgd.momentum),
-              static_cast<double>(options.clip_gradients), static_cast<double>(minibatch_size)};
+              static_cast<double>(options.clip_gradients), static_cast<double>(options.clip_values),
+              static_cast<double>(minibatch_size)};
   hand.parameters = test::copy_of<double>(test::canonical(network));
   Solver<N, MeanSquaredError{}, Sgd{}, options> solver{network};
   solver.optimizer() = sgd;
@@ -97,6 +101,12 @@ TEST_CASE("gradients are clipped by their common norm before they are divided") 
   check_backends<SolverOptions{.clip_gradients = 2}>({.learning_rate = 0.03125f, .momentum = 0.5f}, 0);
   check_backends<SolverOptions{.clip_gradients = 30}>({.learning_rate = 0.03125f, .momentum = 0.5f}, 4);
   check_backends<SolverOptions{.clip_gradients = 1e6f, .keep_gradients = true}>({.learning_rate = 0.03125f}, 0);
+}
+
+TEST_CASE("each number of the mean gradient is clipped after the division, fused or not") {
+  check_backends<SolverOptions{.clip_values = 0.5f}>({.learning_rate = 0.03125f, .momentum = 0.5f}, 0);
+  check_backends<SolverOptions{.clip_values = 0.5f, .keep_gradients = true}>({.learning_rate = 0.03125f}, 4);
+  check_backends<SolverOptions{.clip_gradients = 30, .clip_values = 0.5f}>({.learning_rate = 0.03125f}, 4);
 }
 
 TEST_CASE("the scale of a minibatch's gradients") {

@@ -62,6 +62,8 @@ TEST_CASE("a checkpoint that could not be read again is not written") {
                  "optimizerState[1] fc1-0: the name 'fc1-0' is given twice"));
   CHECK(contains(refused([](auto& c) { c.solver.momentum = 2; }), "solver.momentum"));
   CHECK(contains(refused([](auto& c) { c.solver.clip_gradients = 0.0f; }), "solver.clipGradients"));
+  CHECK(contains(refused([](auto& c) { c.solver.clip_values = -1.0f; }), "solver.clipValues"));
+  CHECK(contains(refused([](auto& c) { c.solver.momentum_policy = policy::Linear{}; }), "solver.momentumPolicy"));
   CHECK(contains(refused([](auto& c) { c.epochs = 0; }), "epochs"));
   CHECK(contains(refused([](auto& c) { c.loss->layer_type = NegativeLogLikelihood{0}; }), "layer 'loss': numClasses"));
 }

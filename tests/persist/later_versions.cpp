@@ -38,7 +38,7 @@ std::string refusal(std::string const& layer, std::string const& solver, std::st
   juice = with_member(juice, "struct Transform", "\n  }\n}", "hue :Void");
   juice = with_member(juice, "enum Per", "\n}", "row ");
   own = with_member(own, "struct SolverConfig", "\n  }\n", "lion :Void");
-  own = with_member(own, "struct LRPolicy", "\n  }\n", "cosine :Void");
+  own = with_member(own, "struct Policy", "\n  }\n", "polynomial :Void");
   own = with_member(own, "enum Regularization", "\n}", "l3 ");
   folder.put("juice.capnp", juice);
   std::string const schema = folder.put("coldpress.capnp", own);
@@ -67,7 +67,8 @@ TEST_CASE("what only a later coldpress knows is refused") {
   CHECK(refusal(fc + ")", "", "(shareMode = loose)") == "has a share mode" + of);
   CHECK(refusal("custom = (name = \"own\", fields = [(name = \"f\", matrix = void)])", "") == "has a type" + of);
   CHECK(refusal(fc + ")", "solver = (lion = void)") == "has an optimizer" + of);
-  CHECK(refusal(fc + ")", "lrPolicy = (cosine = void)") == "has a learning-rate policy" + of);
+  CHECK(refusal(fc + ")", "lrPolicy = (polynomial = void)") == "has a policy" + of);
+  CHECK(refusal(fc + ")", "momentumPolicy = (staged = [(policy = (polynomial = void))])") == "has a policy" + of);
   CHECK(refusal(fc + ")", "regularizationMethod = l3") == "has a regularisation" + of);
 }
 

@@ -36,7 +36,7 @@ bool same(Checkpoint const& a, Checkpoint const& b) {
          a.iteration == b.iteration && a.waiting == b.waiting && a.random_state == b.random_state;
 }
 
-template <auto optimizer>
+template <auto optimizer, SolverOptions options = options>
 void check_resume(int stop) {
   using Fit = Solver<Net, MeanSquaredError{}, optimizer, options>;
   TemporaryFolder folder;
@@ -61,7 +61,9 @@ void check_resume(int stop) {
   write_checkpoint(folder / "run", checkpoint_of(half));
   Checkpoint const dynamic_half = read_checkpoint(folder / "run");
   CHECK(same(static_half, dynamic_half));
-  CHECK((dynamic_half.waiting > 0) == (stop % 3 > 0));
+  CHECK((dynamic_half.waiting > 0) == (stop % options.accumulate > 0));
+  CHECK(dynamic_half.solver.lr_policy == options.lr_policy);
+  CHECK(dynamic_half.solver.momentum_policy == options.momentum_policy);
   auto rest = solver_of(cpu, dynamic_half);
   run(rest, stop, 12);
   CHECK(same(checkpoint_of(rest), checkpoint_of(whole)));
@@ -104,6 +106,42 @@ TEST_CASE("every optimizer goes on from its checkpoint bit for bit") {
   for_each_type(BuiltinOptimizers{}, []<class Optimizer>() {
     for (int const stop : {1, 5, 6}) check_resume<Optimizer{}>(stop);
   });
+}
+
+TEST_CASE("every policy, of the rate and of the momentum, goes on from its middle bit for bit") {
+  constexpr Policy growing = policy::Linear{.gamma = 0.1f, .stepsize = 2, .max = 0.9f};
+  constexpr Policy list = policy::Staged{{2, policy::Warmup{.max_iter = 2}},
+                                         {4, growing, 0.5f},
+                                         {1, policy::CosineRestarts{.period = 2, .multiplier = 2}}};
+  for (int const stop : {1, 3, 5, 8}) {
+    check_resume<Sgd{.momentum = 0.5f}, SolverOptions{.clip_values = 0.01f, .lr_policy = list}>(stop);
+    check_resume<Nesterov{.momentum = 0.5f}, SolverOptions{.accumulate = 2, .momentum_policy = list}>(stop);
+  }
+  auto const cpu = dynamic::Backend::like_static();
+  Net net{1};
+  Solver<Net, MeanSquaredError{}> described{net};
+  for (Policy const& policy : std::initializer_list<Policy>{
+           policy::Fixed{}, policy::Step{.gamma = 1.25f, .stepsize = 2, .max = 0.9f},
+           policy::Multistep{.gamma = 0.5f, .steps = {2, 4, 7}}, policy::Exp{.gamma = 0.75f},
+           policy::Inv{.gamma = 0.5f, .power = 0.75f}, policy::Poly{.power = 2, .max_iter = 20},
+           policy::Sigmoid{.gamma = -0.5f, .stepsize = 5}, growing, policy::Warmup{.max_iter = 7},
+           policy::Cosine{.max_iter = 7}, policy::CosineRestarts{.period = 2, .multiplier = 2},
+           policy::OneCycle{.max_iter = 12, .start = 1.5f}, list}) {
+    INFO(spelling(policy.stages[0].kind));
+    TemporaryFolder folder;
+    dynamic::SolverConfig config = dynamic::to_solver_config(described);
+    config.momentum = 0.5f, config.lr_policy = config.momentum_policy = policy;
+    auto whole = dynamic::Solver::from_config(cpu, config, {}, 1);
+    run(whole, 0, 12);
+    for (int const stop : {1, 3, 5, 8}) {
+      auto half = dynamic::Solver::from_config(cpu, config, {}, 1);
+      run(half, 0, stop);
+      write_checkpoint(folder / "run", checkpoint_of(std::as_const(half)));
+      auto rest = solver_of(cpu, read_checkpoint(folder / "run"));
+      run(rest, stop, 12);
+      CHECK(same(checkpoint_of(std::as_const(rest)), checkpoint_of(std::as_const(whole))));
+    }
+  }
 }
 
 TEST_CASE("the position of Dropout is kept where the network also ran apart from its solver") {

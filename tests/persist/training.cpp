@@ -126,21 +126,36 @@ TEST_CASE("every optimizer and policy comes back from the text that is written o
       solver.solver = odd;
     });
   });
-  std::vector<LRPolicy> const policies = {
-      lr::Fixed{},
-      lr::Step{},
-      lr::Step{.gamma = 0.3f, .stepsize = 7},
-      lr::Multistep{.gamma = 0.3f, .steps = {1, 5, Index{1} << 40}},
-      lr::Multistep{.steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
-      lr::Exp{.gamma = 0.9f},
-      lr::Inv{.gamma = 1e-4f, .power = 0.75f},
-      lr::Poly{.power = 0.5f, .max_iter = 1000},
-      lr::Sigmoid{.gamma = -0.1f, .stepsize = 50}};
-  for (LRPolicy const& policy : policies) check([&](auto& solver) { solver.lr_policy = policy; });
+  std::vector<Policy> const policies = {lr::Fixed{},
+                                        lr::Step{},
+                                        lr::Step{.gamma = 0.3f, .stepsize = 7},
+                                        lr::Multistep{.gamma = 0.3f, .steps = {1, 5, Index{1} << 40}},
+                                        lr::Multistep{.steps = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+                                        lr::Exp{.gamma = 0.9f},
+                                        lr::Inv{.gamma = 1e-4f, .power = 0.75f},
+                                        lr::Poly{.power = 0.5f, .max_iter = 1000},
+                                        lr::Sigmoid{.gamma = -0.1f, .stepsize = 50},
+                                        lr::Step{.gamma = 1.5f, .stepsize = 7, .max = 0.75f},
+                                        lr::Linear{.gamma = 0.3f, .stepsize = 7, .max = 0.75f},
+                                        lr::Warmup{.max_iter = 500, .start = 0.3f},
+                                        lr::Cosine{.max_iter = Index{1} << 40, .end = 0.01f},
+                                        lr::CosineRestarts{.period = 10, .multiplier = 2, .end = 0.3f},
+                                        lr::OneCycle{.max_iter = 1000},
+                                        lr::OneCycle{.max_iter = 1000, .rise = 0.45f, .start = 0.1f, .end = 1e-3f},
+                                        lr::Staged{{7, lr::Fixed{}, 0.3f}},
+                                        lr::Staged{{500, lr::Warmup{.max_iter = 500}},
+                                                   {100, lr::Multistep{.gamma = 0.3f, .steps = {1, 5}}, 0.7f},
+                                                   {100, lr::Fixed{}, 1e-3f},
+                                                   {0, lr::Multistep{.gamma = 0.3f, .steps = {9}}}}};
+  for (Policy const& policy : policies) {
+    check([&](auto& solver) { solver.lr_policy = policy; });
+    check([&](auto& solver) { solver.momentum = 0.25f, solver.momentum_policy = policy; });
+  }
   check([](auto& solver) {
     solver.weight_decay = 5e-4f;
     solver.regularization_method = Regularization::l1;
     solver.accumulate = 4;
+    solver.clip_values = 0.3f;
   });
 }
 
@@ -165,6 +180,54 @@ TEST_CASE("fields that a file leaves out of an optimizer or policy are as in its
   CHECK(policy("inv = ()") == lr::Inv{});
   CHECK(policy("poly = (maxIter = 9)") == lr::Poly{.max_iter = 9});
   CHECK(policy("sigmoid = ()") == lr::Sigmoid{});
+  CHECK(policy("linear = ()") == lr::Linear{});
+  CHECK(policy("warmup = (maxIter = 9)") == lr::Warmup{.max_iter = 9});
+  CHECK(policy("cosine = (maxIter = 9)") == lr::Cosine{.max_iter = 9});
+  CHECK(policy("cosineRestarts = (period = 9)") == lr::CosineRestarts{.period = 9});
+  CHECK(policy("oneCycle = (maxIter = 9)") == lr::OneCycle{.max_iter = 9});
+  CHECK(policy("staged = [()]") == lr::Fixed{});
+  CHECK(solver("momentumPolicy = (linear = (max = 0.5))").momentum_policy == policy::Linear{.max = 0.5f});
+  CHECK_FALSE(solver("").clip_values);
+}
+
+TEST_CASE("a list of policies is read with the lists in it") {
+  auto const policy = [&](std::string const& text) {
+    return read("(network = (name = \"a\", layerType = (linear = (outputSize = 2))), solver = (lrPolicy = (" + text +
+                ")))")
+        .solver.lr_policy;
+  };
+  std::string const inner = "(staged = [(iterations = 3, policy = (warmup = (maxIter = 3))), (policy = (exp = ()))])";
+  Policy const same = lr::Staged{{3, lr::Warmup{.max_iter = 3}}, {0, lr::Exp{}}};
+  CHECK(policy(inner.substr(1, inner.size() - 2)) == same);
+  CHECK(policy("staged = [(iterations = 5, policy = " + inner + ", factor = 0.5), (iterations = 7)]") ==
+        lr::Staged{{5, same, 0.5f}, {7, lr::Fixed{}}});
+}
+
+TEST_CASE("a checkpoint and a training of before lists of policies are read as they were") {
+  // What lrPolicy was when this was written: no step had a max, and nothing came after accumulate.
+  TemporaryFolder folder;
+  std::string own = content(source_file("capnp/coldpress.capnp"));
+  auto const without = [&](std::string const& from, std::string const& to) {
+    auto const at = own.find(from);
+    REQUIRE(at != std::string::npos);
+    own.erase(at, own.find(to, at) - at);
+  };
+  without("  # Absent: fixed. For sgd and nesterov.", "}\n");
+  without("      # 0: no bound.", "    }\n");
+  without("    linear :group", "  }\n}\n");
+  without("# A policy in a list", "enum ");
+  folder.put("juice.capnp", content(source_file("capnp/juice.capnp")));
+  std::string const schema = folder.put("coldpress.capnp", own);
+  std::string const network = "network = (name = \"a\", layerType = (linear = (outputSize = 2)))";
+  auto const old = [&](std::string const& solver) {
+    std::string const text = "(" + network + ", solver = (" + solver + "))";
+    return read_training(folder.put("run", capnp("encode", schema, text, "Training"))).solver;
+  };
+  CHECK(old("momentum = 0.5, lrPolicy = (step = (gamma = 0.5, stepsize = 7))") ==
+        dynamic::SolverConfig{.lr_policy = lr::Step{.gamma = 0.5f, .stepsize = 7}, .momentum = 0.5f});
+  CHECK(old("lrPolicy = (multistep = (steps = [3, 9]))").lr_policy == lr::Multistep{.steps = {3, 9}});
+  CHECK(old("lrPolicy = (sigmoid = (gamma = -1))").lr_policy == lr::Sigmoid{.gamma = -1});
+  CHECK(old("accumulate = 2") == dynamic::SolverConfig{.accumulate = 2});
 }
 
 TEST_CASE("optimizer, policy, decay and factors are read as people write them") {
@@ -236,13 +299,40 @@ TEST_CASE("every field of a training, wrong in turn, is refused with its place")
            Wrong{"momentum = 0.9", "solver = (adam = (beta1 = 1))", "solver.beta1: must be at least 0 and below 1"},
            Wrong{"momentum = 0.9", "solver = (adamw = (epsilon = 0))", "solver.epsilon: must be above 0"},
            Wrong{"momentum = 0.9", "momentum = 0.9, solver = (adagrad = ())", "solver.momentum: adagrad has none"},
-           Wrong{"momentum = 0.9", "lrPolicy = (step = (stepsize = 0))", "solver.stepsize: must be at least 1"},
-           Wrong{"momentum = 0.9", "lrPolicy = (poly = ())", "solver.maxIter: must be at least 1"},
-           Wrong{"momentum = 0.9", "lrPolicy = (exp = (gamma = nan))", "solver.gamma: must be a finite number"},
-           Wrong{"momentum = 0.9", "lrPolicy = (multistep = ())", "solver.steps: there are none"},
-           Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [5, 4]))", "solver.steps: must be ascending"},
+           Wrong{"momentum = 0.9", "lrPolicy = (step = (stepsize = 0))",
+                 "solver.lrPolicy.stepsize: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (poly = ())", "solver.lrPolicy.maxIter: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (exp = (gamma = nan))",
+                 "solver.lrPolicy.gamma: must be a finite number"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = ())", "solver.lrPolicy.steps: there are none"},
+           Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [5, 4]))",
+                 "solver.lrPolicy.steps: must be ascending"},
            Wrong{"momentum = 0.9", "lrPolicy = (multistep = (steps = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]))",
-                 "solver.steps: at most 16 are possible"},
+                 "solver.lrPolicy.steps: at most 16 are possible"},
+           Wrong{"momentum = 0.9", "lrPolicy = (warmup = ())", "solver.lrPolicy.maxIter: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (oneCycle = (maxIter = 9, rise = 1.5))",
+                 "solver.lrPolicy.rise: must be at most 1, is 1.5"},
+           Wrong{"momentum = 0.9", "lrPolicy = (cosineRestarts = (period = 9, multiplier = 0))",
+                 "solver.lrPolicy.multiplier: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (staged = [])", "solver.lrPolicy.staged: there are none"},
+           Wrong{"momentum = 0.9", "lrPolicy = (staged = [(), ()])",
+                 "solver.lrPolicy.staged[0].iterations: must be at least 1"},
+           Wrong{"momentum = 0.9", "lrPolicy = (staged = [(iterations = 1, factor = -1), ()])",
+                 "solver.lrPolicy.staged[0].factor: must be at least 0, is -1"},
+           Wrong{"momentum = 0.9",
+                 "lrPolicy = (staged = [(iterations = 1), (policy = (staged = [(policy = (step = (stepsize = 0)))]))])",
+                 "solver.lrPolicy.staged[1].policy.staged[0].policy.stepsize: must be at least 1"},
+           Wrong{"momentum = 0.9",
+                 "lrPolicy = (staged = [(iterations=1),(iterations=1),(iterations=1),(iterations=1),(iterations=1),"
+                 "(iterations=1),(iterations=1),(iterations=1),(iterations=1)])",
+                 "solver.lrPolicy.staged: at most 8 are possible"},
+           Wrong{"momentum = 0.9", "momentum = 0.9, momentumPolicy = (linear = ())",
+                 "solver.momentumPolicy: must keep the momentum below 1"},
+           Wrong{"momentum = 0.9", "momentum = 0.9, momentumPolicy = (step = (gamma = -1))",
+                 "solver.momentumPolicy.gamma: must be at least 0"},
+           Wrong{"momentum = 0.9", "solver = (adam = ()), momentumPolicy = (exp = ())",
+                 "solver.momentumPolicy: the optimizer has no momentum"},
+           Wrong{"momentum = 0.9", "clipValues = -1", "solver.clipValues: must be above 0"},
            Wrong{"momentum = 0.9", "weightDecay = -1", "solver.weightDecay: must be at least 0"},
            Wrong{"momentum = 0.9", "accumulate = 0", "solver.accumulate: must be at least 1"},
            Wrong{"(name = \"w\")", "(name = \"w\", lrMult = -1)", "layer 'layers[0] fc1': lrMult: must be at least 0"},

@@ -237,6 +237,32 @@ TEST_CASE("a shared weight is frozen under the name of every layer that has it")
   }
 }
 
+TEMPLATE_TEST_CASE("values are clipped before weights decay, and what a NaN is made of stays one", "", Cpu,
+                   Reference<double>) {
+  using Plain = One<TestType>;
+  auto const before = start<Plain>(), plain = stepped<Plain>();
+  constexpr float bound = 0.25f;
+  auto const check = [&](std::vector<double> const& found, double decay) {
+    int clipped = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      double const gradient = (before[i] - plain[i]) / 0.125;
+      clipped += std::abs(gradient) > 0.25;
+      CHECK(found[i] == Approx(before[i] - 0.125 * (std::clamp(gradient, -0.25, 0.25) + decay * before[i]))
+                            .epsilon(1e-5)
+                            .margin(1e-6));
+    }
+    CHECK((clipped > 0 && clipped < static_cast<int>(before.size())));  // or the case shows nothing
+  };
+  check(stepped<Plain, SolverOptions{.clip_values = bound}>(), 0);
+  check(stepped<Plain, SolverOptions{.clip_values = bound, .weight_decay = 0.5f}>(), 0.5);
+  check(stepped<Plain, SolverOptions{.clip_values = bound, .keep_gradients = true, .weight_decay = 0.5f}>(), 0.5);
+  using T = typename TestType::Scalar;
+  T weight = 1, state = 0;
+  UpdateSink<Sgd, T>{Sgd{}, 1, &weight, {&state}, 0, Regularization::l2, 0, false, bound}.take(
+      0, std::numeric_limits<T>::quiet_NaN());
+  CHECK(std::isnan(weight));
+}
+
 TEST_CASE("frozen weights do not count in the norm that clips") {
   constexpr SolverOptions clipped{.clip_gradients = 0.5f};
   auto const bias_only = stepped<One<Cpu, Weight{.lr_mult = 0}>, clipped>(), before = start<One<Cpu>>();
@@ -282,6 +308,8 @@ TEMPLATE_TEST_CASE("k minibatches accumulated are one of k times the size", "", 
   check_close(accumulated<Net, SolverOptions{.weight_decay = 0.125f, .accumulate = 4}>(), whole);
   auto const clipped = accumulated<Net, SolverOptions{.clip_gradients = 3}>();
   check_close(accumulated<Net, SolverOptions{.clip_gradients = 3, .accumulate = 4}>(), clipped);
+  auto const bounded = accumulated<Net, SolverOptions{.clip_values = 0.25f}>();
+  check_close(accumulated<Net, SolverOptions{.clip_values = 0.25f, .accumulate = 4}>(), bounded);
   auto const falling = accumulated<Net, SolverOptions{.lr_policy = lr::Exp{0.5f}}>();  // from update to update
   check_close(accumulated<Net, SolverOptions{.accumulate = 4, .lr_policy = lr::Exp{0.5f}}>(), falling);
   auto const given = accumulated<Net, SolverOptions{}>(40);  // minibatch_size is that of one of them

@@ -91,7 +91,7 @@ TEST_CASE("docs/config.md names every field of a config but those of the layers"
     }
   };
   names("capnp/coldpress.capnp",
-        {"Training", "SolverConfig", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "LRPolicy"});
+        {"Training", "SolverConfig", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Policy", "Stage"});
   names("capnp/juice.capnp",
         {"WeightConfig", "Filler", "SequentialConfig", "ShapedInput", "CustomConfig", "CustomField", "Transform"});
   for (char const* field :

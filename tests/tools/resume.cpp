@@ -207,7 +207,7 @@ TEST_CASE("a checkpoint of another run is refused") {
                  "the checkpoint's learning rate is 0.05, the config's is 0.06"));
   CHECK(
       contains(refused({"--config", config_with("momentum = 0.9", "momentum = 0.9, lrPolicy = (exp = (gamma = 0.9))")}),
-               "another learning-rate policy than the config"));
+               "learning-rate policy is fixed policy, the config's is exp policy: gamma 0.9"));
   CHECK(refused({"--config", config_with("momentum = 0.9", "solver = (adam = ())")}) ==
         c.checkpoint + ": the checkpoint's optimizer is sgd, the config's is adam");
   CHECK(contains(

@@ -238,11 +238,11 @@ struct StoredGradient {
 };
 
 /// Updates the vector of weights at `offset` with one optimizer step.
-template <bool penalized, class Optimizer>
+template <bool adjusted, class Optimizer>
 COLDPRESS_INLINE void step(UpdateSink<Optimizer, float> const& sink, Index offset, Vector gradient) {
   Vector weight = load(sink.weight + offset), state[Optimizer::states];
   unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { state[s] = load(sink.state[s] + offset); });
-  sink.template step<penalized>(weight, gradient, state);
+  sink.template step<adjusted>(weight, gradient, state);
   unroll<Optimizer::states>([&](int s) COLDPRESS_INLINE_LAMBDA { store(sink.state[s] + offset, state[s]); });
   store(sink.weight + offset, weight);
 }
@@ -262,7 +262,7 @@ struct Updated {
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     if (sink.frozen) return;
     auto const offset = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return (row + i) * pitch + column + j * lanes; };
-    if (sink.decay != 0) {
+    if (sink.adjusts()) {
       for_tile<h, w, true>(sum,
                            [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { step<true>(sink, offset(i, j), v); });
     } else {

@@ -7,6 +7,8 @@
 #include <coldpress/core/geometry.hpp>
 #include <coldpress/core/layer.hpp>
 
+#include <limits>
+
 namespace coldpress {
 
 /// Whether a backend can keep images in blocks (core/rows.hpp).
@@ -175,6 +177,7 @@ struct UpdateSink {
   Regularization regularization = Regularization::l2;
   float average = 0;    // above 0: a running statistic, which receives observations instead of gradients
   bool frozen = false;  // whether the parameter stays as it is
+  float bound = std::numeric_limits<float>::infinity();  // of the magnitude of the gradient times scale
 
   constexpr UpdateSink at(Index offset) const {
     UpdateSink part = *this;
@@ -182,12 +185,16 @@ struct UpdateSink {
     for (T*& s : part.state) s += offset;
     return part;
   }
-  /// One step of a number, or of a vector of numbers. `penalized` says whether there is weight decay. It is constant,
-  /// because a test at run time would cost time.
-  template <bool penalized, class V>
+  /// Whether there is anything between the scaled gradient and the optimizer.
+  constexpr bool adjusts() const { return decay != 0 || bound < std::numeric_limits<float>::infinity(); }
+  /// One step of a number, or of a vector of numbers. `adjusted` is adjusts(). It is constant, because a test at run
+  /// time would cost time.
+  template <bool adjusted, class V>
   __attribute__((always_inline)) constexpr void step(V& value, V gradient, V (&states)[Optimizer::states]) const {
     gradient = gradient * scale;
-    if constexpr (penalized) {
+    if constexpr (adjusted) {
+      V const high = V{} + bound, low = -high;  // a NaN is neither above nor below, and remains
+      gradient = gradient > high ? high : gradient < low ? low : gradient;
       V const sign = value > V{} ? V{} + 1 : value < V{} ? V{} - 1 : V{};
       V const derivative = regularization == Regularization::l2 ? value : sign;
       gradient = Math<V>::fma(V{} + decay, derivative, gradient);
@@ -200,7 +207,7 @@ struct UpdateSink {
     if (average > 0) return observe(weight[e], value);
     T states[Optimizer::states];
     for (int s = 0; s < Optimizer::states; ++s) states[s] = state[s][e];
-    if (decay != 0) {
+    if (adjusts()) {
       step<true>(weight[e], value, states);
     } else {
       step<false>(weight[e], value, states);

@@ -3,8 +3,8 @@
 
 #include <coldpress/dynamic/custom.hpp>
 #include <coldpress/layers.hpp>
-#include <coldpress/optim/learning_rate.hpp>
 #include <coldpress/optim/optimizers.hpp>
+#include <coldpress/optim/policies.hpp>
 
 #include <memory>
 #include <optional>
@@ -139,10 +139,12 @@ struct SolverConfig {
   std::optional<LayerConfig> objective = {};
   AnyOptimizer solver = Sgd{};               // its learning rate and momentum are base_lr and momentum below
   std::optional<Index> minibatch_size = {};  // unset: that of each call
-  LRPolicy lr_policy = lr::Fixed{};
+  Policy lr_policy = policy::Fixed{};
   float base_lr = 0.01f;
-  float momentum = 0;  // for Sgd and Nesterov
-  std::optional<float> clip_gradients = {};
+  float momentum = 0;                        // for Sgd and Nesterov
+  Policy momentum_policy = policy::Fixed{};  // likewise
+  std::optional<float> clip_gradients = {};  // the largest norm of all gradients together
+  std::optional<float> clip_values = {};     // the largest magnitude of each number of the mean gradient
   std::optional<float> weight_decay = {};
   Regularization regularization_method = Regularization::l2;
   Index accumulate = 1;  // minibatches per update: Caffe's iter_size

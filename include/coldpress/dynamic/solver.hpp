@@ -69,8 +69,8 @@ class Solver {
   void freeze_all() { network_.freeze_all(); }
   void unfreeze_all() { network_.unfreeze_all(); }
   SolverConfig const& config() const { return config_; }
-  /// The options, which may all be changed between steps. The optimizer's learning rate is the one that lr_policy
-  /// starts from.
+  /// The options, which may all be changed between steps. The optimizer's learning rate and momentum are those that
+  /// lr_policy and momentum_policy start from.
   TrainingOptions& options() { return options_; }
   TrainingOptions const& options() const { return options_; }
 

@@ -123,10 +123,12 @@ template <class Solver>
   if (solver.minibatch_size > 0) config.minibatch_size = solver.minibatch_size;
   SolverOptions const& options = Solver::options;
   if (options.clip_gradients > 0) config.clip_gradients = options.clip_gradients;
+  if (options.clip_values > 0) config.clip_values = options.clip_values;
   if (options.weight_decay > 0) config.weight_decay = options.weight_decay;
   config.regularization_method = options.regularization_method;
   config.accumulate = options.accumulate;
   config.lr_policy = options.lr_policy;
+  config.momentum_policy = options.momentum_policy;
   return config;
 }
 

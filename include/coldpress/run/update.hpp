@@ -3,27 +3,39 @@
 
 #include <coldpress/core/each.hpp>
 #include <coldpress/core/freestanding.hpp>
-#include <coldpress/optim/learning_rate.hpp>
+#include <coldpress/optim/policies.hpp>
 #include <coldpress/run/execute.hpp>
 
 namespace coldpress {
 
 /// What happens to gradients before they reach the optimizer, in this order (as in Juice and Caffe): they are summed
-/// over the minibatches of an update, clipped, divided, and the gradient of the penalty on the weights is added.
+/// over the minibatches of an update, clipped by their norm, divided, clipped by value, and the gradient of the penalty
+/// on the weights is added.
 struct SolverOptions {
   float clip_gradients = 0;     // largest norm of all gradients together; 0: any. Not 0: the update is not fused.
+  float clip_values = 0;        // largest magnitude of each number of the mean gradient; 0: any
   bool keep_gradients = false;  // keeps the last step's gradients for gradients(); the update is not fused
   float weight_decay = 0;
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
-  LRPolicy lr_policy = lr::Fixed{};
+  Index accumulate = 1;                      // minibatches per update; with more than one, the update is not fused
+  Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate
+  Policy momentum_policy = policy::Fixed{};  // of the optimizer's momentum, if it has one
   // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
   // checked; the loss always is. docs/training.md says what the check costs.
   Index check_every = 16;
   /// Whether every number is in its range.
   constexpr bool sane() const {
-    return clip_gradients >= 0 && weight_decay >= 0 && accumulate > 0 && accumulate <= Index{1} << 20 &&
-           lr_policy.sane() && check_every >= 0;
+    return clip_gradients >= 0 && clip_values >= 0 && weight_decay >= 0 && accumulate > 0 &&
+           accumulate <= Index{1} << 20 && lr_policy.sane() && momentum_policy.sane() && check_every >= 0;
+  }
+  /// Whether an optimizer can follow the policies: a momentum must stay below 1.
+  template <class Optimizer>
+  constexpr bool suits(Optimizer const& optimizer) const {
+    if constexpr (requires { optimizer.momentum; }) {
+      return momentum_policy == Policy{} || momentum_policy.upper_bound(optimizer.momentum) < 1;
+    } else {
+      return momentum_policy == Policy{};
+    }
   }
   bool operator==(SolverOptions const&) const = default;
 };
@@ -70,7 +82,10 @@ class UpdateStep {
     sink_.decay = options.weight_decay;
     sink_.regularization = options.regularization_method;
     sink_.scale = gradient_scale(0, 0, divisor_);
-    sink_.optimizer.learning_rate = options.lr_policy.rate(sink_.optimizer.learning_rate, update);
+    if (options.clip_values > 0) sink_.bound = options.clip_values;
+    sink_.optimizer.learning_rate = options.lr_policy.value(sink_.optimizer.learning_rate, update);
+    if constexpr (requires { sink_.optimizer.momentum; })
+      sink_.optimizer.momentum = options.momentum_policy.value(sink_.optimizer.momentum, update);
     if constexpr (requires { sink_.optimizer.at(update); }) sink_.optimizer = sink_.optimizer.at(number_);
   }
 

@@ -125,7 +125,7 @@ class TypedSolver final : public AnySolver {
   float base_rate() const override { return solver_.optimizer().learning_rate; }
   void set_base_rate(float rate) override { solver_.optimizer().learning_rate = rate; }
   float learning_rate() const override {
-    return S::options.lr_policy.rate(base_rate(), iteration() / static_cast<std::uint64_t>(S::options.accumulate));
+    return S::options.lr_policy.value(base_rate(), iteration() / static_cast<std::uint64_t>(S::options.accumulate));
   }
   void check_finite() const override { solver_.check_finite(); }
 

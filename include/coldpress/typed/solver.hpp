@@ -27,7 +27,7 @@ constexpr bool has_targets(L const& loss, Shape const& in) {
   return loss.target_shape(in).size() > 0;
 }
 /// What is wrong with a solver. The network itself is right.
-template <class Net, auto loss, SolverOptions options>
+template <class Net, auto loss, auto optimizer, SolverOptions options>
 constexpr Diagnosis solver_diagnosis() {
   using L = std::remove_cvref_t<decltype(loss)>;
   if constexpr (std::is_same_v<L, OwnLosses>) {
@@ -52,14 +52,16 @@ constexpr Diagnosis solver_diagnosis() {
     return {.sentence = "Solver: this network's backend stores rounded weights, which are only for inference"};
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
   if (!options.sane())
-    return {.sentence = "Solver: a number of SolverOptions is out of range, or its lr_policy lacks one"};
+    return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
+  if (!options.suits(optimizer))
+    return {.sentence = "Solver: momentum_policy is for an optimizer with a momentum, which it must keep below 1"};
   return {};
 }
 template <class Net>
 constexpr bool is_wrong = requires {
   Net::is_wrong;
 };
-template <class Net, auto loss, SolverOptions options>
+template <class Net, auto loss, auto optimizer, SolverOptions options>
 constexpr bool solves = [] {
 #if defined __CUDACC__
   return true;
@@ -67,7 +69,7 @@ constexpr bool solves = [] {
   if constexpr (is_wrong<Net>) {
     return false;
   } else {
-    return solver_diagnosis<Net, loss, options>().sentence == nullptr;
+    return solver_diagnosis<Net, loss, optimizer, options>().sentence == nullptr;
   }
 #endif
 }();
@@ -180,7 +182,7 @@ class Solver {
     if (!finite) diverged(step(), static_cast<double>(loss_), true);
   }
 
-  /// The optimizer. lr_policy starts from its learning_rate.
+  /// The optimizer. lr_policy starts from its learning_rate, and momentum_policy from its momentum.
   Optimizer& optimizer() { return optimizer_; }
   Optimizer const& optimizer() const { return optimizer_; }
   Net& network() const { return net_; }
@@ -283,19 +285,20 @@ class Solver {
 
 namespace detail {
 /// Prints nothing if the network was wrong, which has then been said.
-template <class Net, auto loss, SolverOptions options>
+template <class Net, auto loss, auto optimizer, SolverOptions options>
 constexpr Diagnosis solver_says() {
   if constexpr (is_wrong<Net>) {
     return {};
   } else {
-    return solver_diagnosis<Net, loss, options>();
+    return solver_diagnosis<Net, loss, optimizer, options>();
   }
 }
 }  // namespace detail
 
 /// A solver that does not compile. It says why, and accepts whatever else the program does with it.
 template <class Net, auto loss, auto optimizer_value, SolverOptions solver_options>
-requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, optimizer_value, solver_options> {
+requires(!detail::solves<Net, loss, optimizer_value, solver_options>) class Solver<Net, loss, optimizer_value,
+                                                                                   solver_options> {
  public:
   using T = typename Net::T;
   using Optimizer = std::remove_cvref_t<decltype(optimizer_value)>;
@@ -327,7 +330,7 @@ requires(!detail::solves<Net, loss, solver_options>) class Solver<Net, loss, opt
   Index minibatch_size = 0;
 
  private:
-  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, solver_options>();
+  static constexpr detail::Diagnosis said = detail::solver_says<Net, loss, optimizer_value, solver_options>();
 #if defined __clang__
   static_assert(said.sentence == nullptr || detail::print<-1>(said));
 #else

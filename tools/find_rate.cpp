@@ -1,0 +1,191 @@
+// coldpress find-rate: Smith's range test, which finds a learning rate for a run before it begins.
+
+#include "commands.hpp"
+#include "run.hpp"
+
+#include <coldpress/data/chart.hpp>
+#include <coldpress/data/prefetcher.hpp>
+#include <coldpress/train/score.hpp>
+#include <coldpress/train/statistics.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+struct Options {
+  RunOptions run;
+  double from = 1e-7, to = 10;
+  Index steps = 100;
+  std::string report;
+  Computing computing;
+  data::ReadOptions reading;
+};
+
+/// An update of the test: its rate, the mean loss before it, and the mean of all losses so far, of which each counts
+/// less than the next.
+struct Point {
+  double rate, loss, smooth;
+};
+
+/// The points of one test, whose rates grow by a constant factor, and how far they got.
+class RangeTest {
+ public:
+  explicit RangeTest(Options const& options) : options_(options) {}
+  double next_rate() const {
+    double const part = static_cast<double>(points_.size()) / static_cast<double>(options_.steps - 1);
+    return options_.from * std::pow(options_.to / options_.from, part);
+  }
+  bool done() const { return diverges_ || static_cast<Index>(points_.size()) == options_.steps; }
+  void add(double loss) {
+    constexpr double memory = 0.9;
+    sum_ = memory * sum_ + (1 - memory) * loss;
+    points_.push_back({next_rate(), loss, sum_ / (1 - std::pow(memory, static_cast<double>(points_.size() + 1)))});
+    auto const size = [](Point const& point) { return std::abs(point.smooth); };
+    if (points_.back().smooth < points_[lowest_].smooth) lowest_ = points_.size() - 1;
+    Point const& best = points_[lowest_];
+    if (points_.back().smooth - best.smooth > 3 * std::max(size(best), size(points_[0])))
+      diverges_ = points_.back().rate;
+  }
+  void end() { diverges_ = next_rate(); }
+
+  std::vector<Point> const& points() const { return points_; }
+  /// The rate from which the loss explodes.
+  std::optional<double> diverges() const { return diverges_; }
+  /// The rate at which the loss falls fastest as the rate grows by a factor: the middle of the steepest of the lines
+  /// that fit the losses of a fifth of the test. None if no such line falls before the smoothed loss is lowest.
+  std::optional<double> steepest() const {
+    std::size_t const size = points_.size(),
+                      side = std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10);
+    std::optional<double> found;
+    double least = 0;
+    for (std::size_t middle = side; middle + side < size && middle <= lowest_; ++middle) {
+      double slope = 0;  // times a constant
+      for (std::size_t away = 1; away <= side; ++away)
+        slope += static_cast<double>(away) * (points_[middle + away].loss - points_[middle - away].loss);
+      if (slope < least) least = slope, found = points_[middle].rate;
+    }
+    return found;
+  }
+
+ private:
+  Options const& options_;
+  std::vector<Point> points_;
+  double sum_ = 0;
+  std::size_t lowest_ = 0;
+  std::optional<double> diverges_;
+};
+
+/// The mean loss of the minibatches of one update. Throws DivergenceError if one is not finite.
+double step(dynamic::Solver& solver, data::Prefetcher& batches, bool objective, double rate) {
+  std::visit([&](auto& optimizer) { optimizer.learning_rate = static_cast<float>(rate); }, solver.options().optimizer);
+  train::Mean loss;
+  do {
+    auto const batch = batches.next();
+    dynamic::Values const both[] = {batch.samples, batch.targets};
+    std::size_t const inputs = solver.network().input_shapes().size();
+    float const mean = objective ? solver.train_minibatch(batch.samples, batch.targets)
+                                 : solver.train_minibatch(std::span{both}.first(inputs));
+    loss.add(static_cast<double>(mean), batch.size);
+  } while (solver.progress().waiting > 0);
+  return loss.value();
+}
+
+/// Prints the test as a table of about twenty lines, and what it tells.
+void print(RangeTest const& test, double most) {
+  auto const& points = test.points();
+  std::printf("%12s %12s %12s\n", "rate", "loss", "smoothed");
+  std::size_t const every = std::max<std::size_t>(1, (points.size() + 10) / 20);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i % every == 0 || i + 1 == points.size())
+      std::printf("%12.3g %12.6g %12.6g\n", points[i].rate, points[i].loss, points[i].smooth);
+  }
+  auto const diverges = test.diverges(), steepest = test.steepest();
+  if (diverges) {
+    std::printf("The loss diverges at a rate of %.3g.\n", *diverges);
+  } else {
+    std::printf("The loss does not diverge up to a rate of %.3g.\n", most);
+  }
+  if (!steepest) {
+    std::printf("It does not fall before, so no rate is suggested.\n");
+    return;
+  }
+  std::printf("It falls fastest at a rate of %.3g.\n", *steepest);
+  std::printf("Suggested: baseLr = %.2g\n", diverges ? std::min(*steepest, *diverges / 10) : *steepest);
+}
+
+void write_report(std::string const& file, RangeTest const& test) {
+  data::Curve loss{"loss"}, smooth{"smoothed"};
+  for (Point const& point : test.points()) {
+    for (auto const& [curve, value] : {std::pair{&loss, point.loss}, {&smooth, point.smooth}})
+      curve->x.push_back(std::log10(point.rate)), curve->y.push_back(value);
+  }
+  data::write_svg(file, {{"Loss by learning rate", "power of 10 of the rate", "", {loss, smooth}}});
+}
+
+void find_rate(Options const& options) {
+  if (!(options.from < options.to)) throw CLI::ValidationError("--from", "must be below --to");
+  Files files;
+  files.reads("--config", options.run.config);
+  files.reads("--resume", options.run.resume);
+  files.reads_data("--data", options.run.data);
+  if (!options.report.empty()) files.writes("--report", options.report);
+  files.check_writable();
+  persist::Checkpoint run = read_run(options.run, files);
+  auto const source = data::open_source(run.data, options.reading);
+  auto const prepared = with_context(
+      [&] {
+        run.model.transforms = data::fit(std::move(run.model.transforms), *source);
+        return data::transformed(*source, run.model.transforms);
+      },
+      [&](Error& error) { error.in_file(run.data); });
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, prepared->sample_shape());
+  train::check_fits(solver.network(), run.loss, *prepared, run.data);
+  solver.options().lr_policy = policy::Fixed{};
+  data::Batches order{data::augmented(data::shuffled(*source, run.seed), run.model.transforms, run.seed), run.batch};
+  order.seek({run.epoch, static_cast<Index>(run.position)});
+  data::Prefetcher batches{std::move(order), 4};
+  RangeTest test{options};
+  while (!test.done()) {
+    try {
+      test.add(step(solver, batches, run.loss.has_value(), test.next_rate()));
+    } catch (DivergenceError const&) {
+      if (test.points().empty()) throw;
+      test.end();
+    }
+  }
+  print(test, options.to);
+  if (!options.report.empty()) write_report(options.report, test);
+}
+
+}  // namespace
+
+void add_find_rate(CLI::App& app) {
+  auto const options = std::make_shared<Options>();
+  auto* const command = app.add_subcommand(
+      "find-rate", "Suggests a learning rate: trains a copy of a run with a growing rate, and changes no file");
+  add_run(*command, options->run);
+  auto const positive = [] {
+    return CLI::Range(std::numeric_limits<float>::min(), std::numeric_limits<float>::max()).description("");
+  };
+  command->add_option("--from", options->from, "The first rate")
+      ->type_name("RATE")
+      ->check(positive())
+      ->capture_default_str();
+  command->add_option("--to", options->to, "The last rate, unless the loss diverges before")
+      ->type_name("RATE")
+      ->check(positive())
+      ->capture_default_str();
+  command->add_option("--steps", options->steps, "The number of updates from the first rate to the last")
+      ->type_name(number)
+      ->check(CLI::Range(Index{3}, most).description(""))
+      ->capture_default_str();
+  command->add_option("--report", options->report, "SVG file for the loss by the rate")->type_name(file);
+  add_reading(*command, options->reading);
+  add_computing(*command, options->computing, false);
+  command->callback([options] { find_rate(*options); });
+}
+
+}  // namespace coldpress::command

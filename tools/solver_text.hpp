@@ -1,0 +1,14 @@
+// How a solver trains, as text for people.
+#pragma once
+
+#include <coldpress/dynamic/layer_config.hpp>
+
+namespace coldpress::command {
+
+/// For example "sgd, learning rate 0.01, momentum 0.9, step policy: gamma 0.5 stepsize 100".
+std::string describe(dynamic::SolverConfig const& solver);
+
+/// The first difference between a checkpoint's solver, which is not equal to the config's, and that.
+std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config);
+
+}  // namespace coldpress::command
