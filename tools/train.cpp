@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 
 namespace coldpress::command {
 namespace {
@@ -133,6 +134,15 @@ std::string title_of(Checkpoint const& run) {
   return run.model.config.name.empty() ? "Training" : run.model.config.name;
 }
 
+/// The text of a config; empty if it is a message, a pipe that was read before, or very long.
+std::string text_of(std::string const& config) {
+  std::ifstream file{config, std::ios::binary};
+  std::string text(1 << 20, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return file.eof() && text.find('\0') == std::string::npos && config != "/dev/stdin" ? text : "";
+}
+
 /// Adds what is measured and what follows from it.
 void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Data const& data,
              data::Progress& progress) {
@@ -165,7 +175,10 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   if (!options.tensorboard.empty())
     trainer.every(train::epochs(1), train::TensorBoard{options.tensorboard, {.pictures = judged}});
   if (!options.html.empty()) {
-    trainer.every(train::epochs(1), train::HtmlReport{options.html, {.title = title_of(run), .validation = judged}});
+    trainer.every(train::epochs(1),
+                  train::HtmlReport{
+                      options.html,
+                      {.title = title_of(run), .configuration = text_of(options.run.config), .validation = judged}});
   }
   if (options.live) {
     train::LiveChart chart;
