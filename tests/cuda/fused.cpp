@@ -90,9 +90,12 @@ void check(std::string const& device, LayerConfig const& config, SolverConfig co
   }
 }
 SolverConfig options_of(float clip = 0) {
-  SolverConfig options{.base_lr = 0.05f, .momentum = 0.9f, .weight_decay = 0.01f};
+  SolverConfig options{.base_lr = 0.05f,
+                       .momentum = 0.5f,
+                       .momentum_policy = policy::Linear{.gamma = 0.1f, .stepsize = 1, .max = 0.9f},
+                       .weight_decay = 0.01f};
   options.objective = LayerConfig{"loss", NegativeLogLikelihood{4}};
-  if (clip > 0) options.clip_gradients = clip;
+  if (clip > 0) options.clip_gradients = clip, options.clip_values = clip / 10;
   return options;
 }
 
@@ -129,7 +132,7 @@ LayerConfig sequences() {
 TEST_CASE("a fused pass makes the bits of a kernel a layer") {
   Host const host;
   SolverConfig adam = options_of();
-  adam.solver = Adam{}, adam.momentum = 0;
+  adam.solver = Adam{}, adam.momentum = 0, adam.momentum_policy = policy::Fixed{};
   for (std::string const& device : able()) {
     INFO(device);
     check(device, dense(), options_of());

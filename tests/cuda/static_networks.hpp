@@ -157,6 +157,7 @@ std::vector<Story> stories(HostTransfer<Backend> const& at) {
   all.push_back(trained<Network<Dense, Shape{33}, Batch<12>, Backend>, labels>("dense", 12, at, 5));
   all.push_back(trained<Network<Dense, Shape{33}, DynamicBatch, Backend>, labels, Adam{.learning_rate = 0.01f},
                         SolverOptions{.clip_gradients = 0.5f,
+                                      .clip_values = 0.05f,
                                       .weight_decay = 0.01f,
                                       .regularization_method = Regularization::l1,
                                       .accumulate = 2}>("clipped", 7, at, 5));

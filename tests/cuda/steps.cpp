@@ -132,8 +132,9 @@ TEST_CASE("what is read after steps is of the last one, and the reference's") {
     SolverConfig config = config_of();
     config.solver = Adam{};
     config.base_lr = 0.01f;
-    config.lr_policy = lr::Step{.gamma = 0.5f, .stepsize = 2};
+    config.lr_policy = lr::Staged{{2, lr::Warmup{.max_iter = 2}}, {1, lr::Step{.gamma = 0.5f, .stepsize = 2}}};
     config.clip_gradients = 0.5f;
+    config.clip_values = 0.05f;
     Trainer solver{network_of(dense({{"tanh", TanH{}}, {"dropout", Dropout{.probability = 0.3f}}}), backend), config};
     Floats made;
     auto const add = [&](std::span<float const> values) { made.insert(made.end(), values.begin(), values.end()); };

@@ -1,6 +1,7 @@
 """Writes policies.hpp: the rates and momenta of PyTorch's schedulers, as the goldens of tests/optim/policy.cpp.
 
-Run with a Python that has PyTorch (the committed file is by 2.2.2): python3 tests/golden/policies.py > tests/golden/policies.hpp
+Run it with a Python that has PyTorch (2.2.2 made the file): python3 tests/golden/policies.py > tests/golden/policies.hpp,
+and then clang-format.
 """
 import torch
 from torch.optim import lr_scheduler as schedulers
