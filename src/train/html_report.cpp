@@ -74,7 +74,10 @@ std::string breakable(std::string const& name) {
 std::string tiles(Trainer const& trainer, Description const& description) {
   std::string out = "<div class=\"tiles\">\n";
   for (Series const& series : trainer.statistics().all()) {
-    bool const loss = series.name.ends_with("/loss"), accuracy = series.name.ends_with("accuracy");
+    // The mean over an epoch says more than the last minibatches.
+    bool const replaced = series.name == "training/loss" && trainer.statistics().find("training/loss_epoch");
+    bool const loss = !replaced && (series.name.ends_with("/loss") || series.name == "training/loss_epoch");
+    bool const accuracy = series.name.ends_with("accuracy");
     if ((!loss && !accuracy) || series.values.empty()) continue;
     auto const [low, high] = std::ranges::minmax(series.values);
     std::string best;

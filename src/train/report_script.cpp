@@ -23,13 +23,15 @@ char const* const report_script = R"js(
     if (value === 0) return "0";
     const size = Math.abs(value);
     if (size >= 1e4 && size < 1e15 && Number.isInteger(value))
-      return size % 1e6 === 0 ? value / 1e6 + "M" : size % 1e3 === 0 ? value / 1e3 + "k" : value.toLocaleString("en");
+      return size % 1e6 === 0 ? value / 1e6 + "M"
+        : size % 1e3 === 0 ? value / 1e3 + "k" : value.toLocaleString("en");
     return size < 1e-3 || size >= 1e6 ? value.toExponential(2).replace(/\.?0+e/, "e") : String(+value.toPrecision(4));
   };
   const ticks = (low, high, count) => {
     const rough = (high - low) / count, unit = 10 ** Math.floor(Math.log10(rough)), digit = rough / unit;
     const step = (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10) * unit, found = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) found.push(+(k * step).toPrecision(12));
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
+      found.push(+(k * step).toPrecision(12));
     return found;
   };
   const decades = (low, high) => {
@@ -109,7 +111,8 @@ char const* const report_script = R"js(
         const dense = series.x.length > 150 && chart.series.length > 1;
         if (path) svg("path", {class: dense ? "curve dense" : "curve", d: path, style}, area);
         if (series.x.length <= 40) series.x.forEach((at, k) => {
-          if (series.y[k] !== null) svg("circle", {cx: x(at), cy: y(series.y[k]), r: 2.4, style: `fill:var(--c${i % 7})`}, area);
+          const style = `fill:var(--c${i % 7})`;
+          if (series.y[k] !== null) svg("circle", {cx: x(at), cy: y(series.y[k]), r: 2.4, style}, area);
         });
       }
       dots = svg("g", {}, area);
@@ -122,7 +125,8 @@ char const* const report_script = R"js(
       const nearest = series => {
         let found = -1;
         series.x.forEach((value, k) => {
-          if (series.y[k] !== null && (found < 0 || Math.abs(x(value) - at) < Math.abs(x(series.x[found]) - at))) found = k;
+          const closer = found < 0 || Math.abs(x(value) - at) < Math.abs(x(series.x[found]) - at);
+          if (series.y[k] !== null && closer) found = k;
         });
         return found;
       };

@@ -4,11 +4,15 @@ namespace coldpress::train::detail {
 
 char const* const report_style = R"css(
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1b2027;--soft:#667080;--line:#e3e6eb;--grid:#edeff2;
---accent:#0072b2;--wrong:#d55e00;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b8619b;--c4:#b07d00;--c5:#3d9bd1;--c6:#6b6f76}
-@media(prefers-color-scheme:dark){:root{--page:#12151a;--card:#1a1f26;--ink:#e7eaee;--soft:#98a2b0;--line:#2b323c;--grid:#242b34;
---accent:#4aa8e0;--wrong:#ee8434;--c0:#4aa8e0;--c1:#ee8434;--c2:#2fc59b;--c3:#d98fc0;--c4:#e0b03a;--c5:#8fd0f5;--c6:#a9b0ba}}
+--accent:#0072b2;--wrong:#d55e00;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b8619b;--c4:#b07d00;--c5:#3d9bd1;
+--c6:#6b6f76}
+@media(prefers-color-scheme:dark){:root{--page:#12151a;--card:#1a1f26;--ink:#e7eaee;--soft:#98a2b0;--line:#2b323c;
+--grid:#242b34;
+--accent:#4aa8e0;--wrong:#ee8434;--c0:#4aa8e0;--c1:#ee8434;--c2:#2fc59b;--c3:#d98fc0;--c4:#e0b03a;--c5:#8fd0f5;
+--c6:#a9b0ba}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;
+body{margin:0;background:var(--page);color:var(--ink);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;
 font-variant-numeric:tabular-nums}
 main{max-width:1120px;margin:0 auto;padding:36px 24px 56px}
 h1{font-size:28px;line-height:1.2;margin:0 0 4px;letter-spacing:-.01em;overflow-wrap:anywhere}
@@ -31,12 +35,14 @@ h2{font-size:18px;margin:40px 0 12px}
 .chart .cursor{stroke:var(--soft);stroke-dasharray:3 3;visibility:hidden}
 .legend{display:flex;flex-wrap:wrap;gap:2px 14px;margin-top:6px;font-size:13px}
 button{font:inherit;color:inherit;background:none;border:0;padding:2px 0;cursor:pointer}
-.legend button::before{content:"";display:inline-block;width:16px;height:3px;border-radius:2px;margin-right:6px;vertical-align:4px;
+.legend button::before{content:"";display:inline-block;width:16px;height:3px;border-radius:2px;margin-right:6px;
+vertical-align:4px;
 background:var(--c)}
 .legend button[aria-pressed=false]{opacity:.4;text-decoration:line-through}
 .scale{color:var(--soft);font-size:12px;border:1px solid var(--line);border-radius:6px;padding:0 8px}
 button:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
-.tip{position:absolute;pointer-events:none;visibility:hidden;background:var(--card);border:1px solid var(--line);border-radius:8px;
+.tip{position:absolute;pointer-events:none;visibility:hidden;background:var(--card);border:1px solid var(--line);
+border-radius:8px;
 box-shadow:0 4px 16px #0003;padding:6px 10px;font-size:12.5px;white-space:nowrap;z-index:2}
 .tip i{display:inline-block;width:9px;height:9px;border-radius:50%;margin-right:6px}.tip b{float:right;margin-left:16px}
 .scroll{overflow-x:auto}
@@ -46,7 +52,8 @@ thead th{color:var(--soft);font-weight:500;font-size:13px;border-bottom:1px soli
 tbody th{font-weight:550}tfoot th,tfoot td{border-top:1px solid var(--line);font-weight:600}
 table.layers{width:100%}.layers tbody tr:hover{background:var(--grid)}
 th.number,td.number{text-align:right;position:relative}
-td.number i{position:absolute;right:8px;bottom:2px;height:3px;border-radius:2px;width:calc(var(--share)*80px);background:var(--accent);
+td.number i{position:absolute;right:8px;bottom:2px;height:3px;border-radius:2px;width:calc(var(--share)*80px);
+background:var(--accent);
 opacity:.55}
 .confusion{font-size:13px}.confusion th,.confusion td{padding:7px 6px;text-align:center;min-width:56px}
 .confusion tbody th,.confusion tfoot th,.confusion thead th:first-child{text-align:right;min-width:0;padding-right:10px}
@@ -58,7 +65,8 @@ opacity:.55}
 .confusion tfoot td{font-weight:400;color:var(--soft);font-size:12px}.confusion td.sum{color:var(--soft)}
 .pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(112px,1fr));gap:16px 12px}
 figure{margin:0;font-size:13px;line-height:1.35;min-width:0}
-figure img{width:100%;aspect-ratio:1;object-fit:contain;image-rendering:pixelated;background:#000;border-radius:8px;display:block;
+figure img{width:100%;aspect-ratio:1;object-fit:contain;image-rendering:pixelated;background:#000;border-radius:8px;
+display:block;
 margin-bottom:6px}
 figcaption{overflow-wrap:anywhere}figcaption span{color:var(--soft);font-size:12px}
 .plan{display:block;width:100%;max-width:980px;height:auto;font-size:12px}
@@ -70,7 +78,8 @@ figcaption{overflow-wrap:anywhere}figcaption span{color:var(--soft);font-size:12
 .plan .value{fill:var(--accent);fill-opacity:.22;stroke:var(--accent)}
 .plan .scratch{fill:var(--c4);fill-opacity:.25;stroke:var(--c4)}
 pre{margin:0;overflow-x:auto;font:13px/1.45 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 18px;margin:0;font-size:14px}dt{color:var(--soft)}dd{margin:0}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 18px;margin:0;font-size:14px}dt{color:var(--soft)}dd{
+margin:0}
 .card+.card{margin-top:14px}.chart+.chart,.tile+.tile{margin-top:0}
 footer{margin-top:40px;color:var(--soft);font-size:13px}
 @media print{.card{break-inside:avoid}.scale{display:none}}

@@ -160,6 +160,28 @@ TEST_CASE("a CSV log that cannot be written ends the run, and the training is as
   CHECK_THROWS_AS(CsvLog{""}, ConfigError);
 }
 
+struct Late {
+  static constexpr bool saves = true;  // called after the log, which was added before
+  void operator()(Trainer& of) { of.statistics().add("late", of.iteration(), 1); }
+};
+
+TEST_CASE("a value that comes after its row was written is in the file nevertheless") {
+  TemporaryFolder const folder;
+  Task const data = task(64);
+  Typed net;
+  Trainer trainer{*net.solver, *data.training, {.epochs = 1, .batch = 2, .record_every = 1}};
+  std::string const path = folder / "log.csv";
+  trainer.every(steps(1), CsvLog{path});
+  trainer.every(steps(5), Late{});
+  std::vector<std::string> found;
+  trainer.every(steps(17), [&](Trainer&) {
+    for (auto const& row : rows_of(path))
+      if (row.back() == "1") found.push_back(row[0]);
+  });
+  trainer.run();
+  CHECK(found == std::vector<std::string>{"5", "10", "15"});
+}
+
 TEST_CASE("a damaged state of a CSV log is refused") {
   CsvLog log{"log.csv"};
   CHECK_THROWS_AS(log.restore({.numbers = {1}}), FormatError);

@@ -160,7 +160,8 @@ TEST_CASE("in Chromium, the script draws the curves without an error") {
   TemporaryFolder const folder;
   Classification run{folder / "report.html"};
   run.trainer.run();
-  std::string const command = "HOME='" + folder / "" + "' " + browser +
+  // A dialog, if text from data became a script, would wait for ever.
+  std::string const command = "timeout 120 env HOME='" + folder / "" + "' " + browser +
                               " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --enable-logging=stderr"
                               " --virtual-time-budget=2000 --dump-dom 'file://" +
                               folder / "report.html" + "' > '" + folder / "dom" + "' 2> '" + folder / "log" + "'";
