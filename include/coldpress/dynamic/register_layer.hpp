@@ -110,8 +110,9 @@ class RegisteredCustom final : public AnyLayer {
   static void visit_backward(Primitives with, Backward const& pass, F f) {
     visit(with, [&](auto const& backend) {
       if constexpr (OneInput<L>) {
-        f(backend, coldpress::detail::backward_pass(pass.in[0], pass.x[0], pass.p, pass.y, pass.dy, pass.dx[0],
-                                                    pass.derivative, pass.sinks, pass.memory, pass.key, pass.step));
+        f(backend,
+          coldpress::detail::backward_pass<NoVariant>(pass.in[0], pass.x[0], pass.p, pass.y, pass.dy, pass.dx[0],
+                                                      pass.derivative, pass.sinks, pass.memory, pass.key, pass.step));
       } else {
         f(backend, pass);
       }
