@@ -53,8 +53,40 @@ DynamicStruct::Builder entry(DynamicStruct::Builder in, std::string const& name)
   throw FormatError{std::string{in.getSchema().getShortDisplayName().cStr()} + " has no field '" + list + "'"};
 }
 
+/// Refuses what would be more than one value, such as 3 in "epochs=3, batch=2".
+void check_one(std::string const& value) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    char const c = value[i];
+    if (c == '"' && (i == 0 || value[i - 1] != '\\')) in_text = !in_text;
+    if (in_text) continue;
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (depth < 0 || (depth == 0 && c == ','))
+      throw FormatError{"has more than one value; each field is set by itself"};
+  }
+}
+
+/// Whether the path leads to a text, whose value needs quotes.
+bool is_text(capnp::StructSchema in, std::vector<std::string> const& path) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    KJ_IF_MAYBE (field, in.findFieldByName(text_for(path[i]))) {
+      if (i + 1 == path.size()) return field->getType().isText();
+      if (!field->getType().isStruct()) return false;
+      in = field->getType().asStruct();
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
 /// Parses the value as if it were given in a text, so that it is checked like one.
 void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::string const& value) {
+  check_one(value);
+  if (is_text(in.getSchema(), path) && value.find('"') == std::string::npos)
+    throw FormatError{"is a text, which needs double quotes: \"" + value + "\""};
   std::string text = value;
   for (auto name = path.rbegin(); name != path.rend(); ++name) text = "(" + *name + " = " + text + ")";
   capnp::MallocMessageBuilder message;
@@ -80,7 +112,7 @@ void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::s
 void apply_change(DynamicStruct::Builder root, std::string const& change) {
   auto const equals = change.find('=');
   try {
-    if (equals == std::string::npos) throw FormatError{"is not of the form PATH=VALUE"};
+    if (equals == std::string::npos) throw FormatError{"is not of the form FIELD=VALUE"};
     DynamicStruct::Builder in = root;
     std::vector<std::string> path;
     for (std::string const& name : split(change.substr(0, equals))) {

@@ -44,7 +44,8 @@ class RangeTest {
     sum_ = memory * sum_ + (1 - memory) * loss;
     points_.push_back({next_rate(), loss, sum_ / (1 - std::pow(memory, static_cast<double>(points_.size() + 1)))});
     auto const size = [](Point const& point) { return std::abs(point.smooth); };
-    if (points_.back().smooth < points_[lowest_].smooth) lowest_ = points_.size() - 1;
+    // The mean of the first few losses says more about them than about their rates.
+    if (points_.size() <= 10 || points_.back().smooth < points_[lowest_].smooth) lowest_ = points_.size() - 1;
     Point const& best = points_[lowest_];
     if (points_.back().smooth - best.smooth > 3 * std::max(size(best), size(points_[0])))
       diverges_ = points_.back().rate;
@@ -109,7 +110,8 @@ void print(RangeTest const& test, double most) {
     std::printf("The loss does not diverge up to a rate of %.3g.\n", most);
   }
   if (!steepest) {
-    std::printf("It does not fall before, so no rate is suggested.\n");
+    std::printf(
+        "The loss does not fall before, so no rate is suggested; more --steps or a larger --batch show more.\n");
     return;
   }
   std::printf("It falls fastest at a rate of %.3g.\n", *steepest);
@@ -134,17 +136,12 @@ void find_rate(Options const& options) {
   if (!options.report.empty()) files.writes("--report", options.report);
   files.check_writable();
   persist::Checkpoint run = read_run(options.run, files);
-  auto const source = data::open_source(run.data, options.reading);
-  auto const prepared = with_context(
-      [&] {
-        run.model.transforms = data::fit(std::move(run.model.transforms), *source);
-        return data::transformed(*source, run.model.transforms);
-      },
-      [&](Error& error) { error.in_file(run.data); });
-  dynamic::Solver solver = make_solver(options.run, options.computing, run, prepared->sample_shape());
-  train::check_fits(solver.network(), run.loss, *prepared, run.data);
+  RunData const data = open_data(run, options.reading);
+  dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
+  train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   solver.options().lr_policy = policy::Fixed{};
-  data::Batches order{data::augmented(data::shuffled(*source, run.seed), run.model.transforms, run.seed), run.batch};
+  data::Batches order{data::augmented(data::shuffled(data.training(), run.seed), run.model.transforms, run.seed),
+                      run.batch};
   order.seek({run.epoch, static_cast<Index>(run.position)});
   data::Prefetcher batches{std::move(order), 4};
   RangeTest test{options};

@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "print.hpp"
 #include "solver_text.hpp"
 
 #include <filesystem>
@@ -80,6 +81,29 @@ std::string data_of(RunOptions const& options, std::string const& configured, st
   });
 }
 
+bool is_labelled(Checkpoint const& run) {
+  bool const one_hot = std::ranges::any_of(
+      run.model.transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
+  return one_hot ||
+         (run.loss && std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; },
+                                 run.loss->layer_type));
+}
+
+/// What a config says of a run that goes on must be what the run began with.
+void check_continues(Checkpoint const& run, persist::Training const& training, Monitoring const& monitoring,
+                     data::Transforms const& transforms) {
+  auto const refuse = [](std::string const& what) {
+    throw MismatchError{"was made with other " + what +
+                        " than the config's; repeat the options of the first run, or "
+                        "leave out --config and give --data"};
+  };
+  if (training.monitoring != Monitoring{} && monitoring != run.monitoring) refuse("monitoring");
+  bool same = transforms.size() == run.model.transforms.size();
+  for (std::size_t i = 0; same && i < transforms.size(); ++i)
+    same = transforms[i].index() == run.model.transforms[i].index();
+  if (!transforms.empty() && !same) refuse("transforms");
+}
+
 void monitor(Monitoring& monitoring, RunOptions const& options) {
   if (options.validate) monitoring.validate = *options.validate;
   if (options.patience || (monitoring.early_stopping && (options.metric || options.min_delta))) {
@@ -91,6 +115,7 @@ void monitor(Monitoring& monitoring, RunOptions const& options) {
   }
   if (options.ema) monitoring.average = {.kind = WeightAverage::Kind::ema, .decay = static_cast<float>(*options.ema)};
   if (options.swa) monitoring.average = {.kind = WeightAverage::Kind::swa, .from_epoch = *options.swa};
+  if (options.min_delta && !monitoring.early_stopping) throw CLI::ValidationError("--min-delta", "is for --patience");
   check_numbers(monitoring);
 }
 
@@ -106,27 +131,51 @@ Checkpoint read_run(RunOptions const& options, Files& files) {
   if (!options.config.empty()) training = persist::read_training(options.config, options.changes);
   Checkpoint run = options.resume.empty() ? begin(*training, options) : persist::read_checkpoint(options.resume);
   if (options.epochs) run.epochs = *options.epochs;
-  double const held_out = run.monitoring.validate;
-  if (training) {
-    run.monitoring = training->monitoring;
-    run.model.transforms = data::from_folder(folder_of(options), training->transforms);
-  }
+  Monitoring const kept = run.monitoring;
+  auto const transforms = training ? data::from_folder(folder_of(options), training->transforms) : data::Transforms{};
+  if (options.resume.empty()) run.model.transforms = transforms;
   for (std::string const& path : data::files_of(run.model.transforms)) files.reads("transforms", path);
   monitor(run.monitoring, options);
+  if (run.monitoring.average.kind == WeightAverage::Kind::swa && run.monitoring.average.from_epoch >= run.epochs) {
+    throw ConfigError{"average.swa: after " + std::to_string(run.monitoring.average.from_epoch) +
+                      " epochs nothing is " + "left to average, since the run has " + std::to_string(run.epochs)};
+  }
   run.data = options.data.empty()
                  ? data_of(options, training ? training->data : "", options.resume.empty() ? "" : run.data, files)
                  : options.data;
   if (!options.resume.empty()) {
     auto const check = [&] {
       check_same_run(run, training, options);
-      if (run.monitoring.validate != held_out) {
-        throw MismatchError{"was made with validate " + std::to_string(held_out) + ", not " +
+      if (run.monitoring.validate != kept.validate) {
+        throw MismatchError{"was made with validate " + std::to_string(kept.validate) + ", not " +
                             std::to_string(run.monitoring.validate)};
       }
+      if (run.monitoring.average != kept.average) throw MismatchError{"was made with another average of the weights"};
+      if (!training) return;
+      Monitoring configured = training->monitoring;
+      monitor(configured, options);
+      check_continues(run, *training, configured, transforms);
     };
     with_context(check, [&](Error& error) { error.in_file(options.resume); });
   }
   return run;
+}
+
+RunData open_data(Checkpoint& run, data::ReadOptions const& reading) {
+  RunData data;
+  data.all = data::open_source(run.data, reading);
+  show_skipped(*data.all);
+  auto const prepare = [&] {
+    if (run.monitoring.validate > 0) {
+      bool const labels = data.all->target_shape().size() == 1 && is_labelled(run);
+      with_context([&] { data.parts = data::split(*data.all, run.monitoring.validate, run.seed, labels); },
+                   [](Error& error) { error.in_field("validate"); });
+    }
+    run.model.transforms = data::fit(std::move(run.model.transforms), data.training());
+    data.prepared = data::transformed(*data.all, run.model.transforms);
+  };
+  with_context(prepare, [&](Error& error) { error.in_file(run.data); });
+  return data;
 }
 
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, Checkpoint const& run,
@@ -158,6 +207,7 @@ void add_run(CLI::App& command, RunOptions& options) {
       ->type_name("FIELD=VALUE")
       ->allow_extra_args(false)
       ->needs(config)
+      ->excludes(resume)
       ->group(of_run);
   command.add_option("--data", options.data, data_help() + "; default: the config's, relative to its folder")
       ->type_name(spec)

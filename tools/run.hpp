@@ -34,6 +34,16 @@ persist::Checkpoint read_run(RunOptions const& options, Files& files);
 dynamic::Solver make_solver(RunOptions const& options, Computing const& computing, persist::Checkpoint const& run,
                             Shape sample);
 
+/// The data of a run: all, what is left of it to learn from, and what is held out, and all as the network sees it.
+struct RunData {
+  std::unique_ptr<data::Source> all = {};
+  data::SourceSplit parts = {};  // of `all`, if a part is held out
+  std::unique_ptr<data::Source> prepared = {};
+  data::Source const& training() const { return parts.training ? *parts.training : *all; }
+};
+/// Labels are held out in proportion. The transforms of the run are completed by what is left to learn from.
+RunData open_data(persist::Checkpoint& run, data::ReadOptions const& reading);
+
 /// The metric of this name; for accuracies, higher is better.
 Metric metric_called(std::string const& statistic);
 

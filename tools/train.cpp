@@ -30,38 +30,18 @@ struct Options {
   data::ReadOptions reading;
 };
 
-/// The data of a run: what it learns from, and what it is judged by.
-struct Data {
-  std::unique_ptr<data::Source> all = {}, test = {};
-  data::SourceSplit parts = {};                              // of `all`, if a part is held out
-  std::unique_ptr<data::Source> prepared = {}, tested = {};  // as the network sees them
-  data::Source const& training() const { return parts.training ? *parts.training : *all; }
+/// What a run learns from, and what it is judged by.
+struct Data : RunData {
+  std::unique_ptr<data::Source> test = {}, tested = {};  // the latter as the network sees it
 };
 
-bool is_labelled(dynamic::LayerConfig const& loss) {
-  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
-}
-
-/// Labels are held out in proportion. The transforms of the run are completed by what is left to learn from.
-Data open_data(Options const& options, Checkpoint& run) {
-  Data data;
-  data.all = data::open_source(run.data, options.reading);
-  show_skipped(*data.all);
-  if (!options.test.empty()) show_skipped(*(data.test = data::open_source(options.test, options.reading)));
-  auto const prepare = [&] {
-    if (run.monitoring.validate > 0) {
-      bool const labels = data.all->target_shape().size() == 1 && run.loss && is_labelled(*run.loss);
-      with_context([&] { data.parts = data::split(*data.all, run.monitoring.validate, run.seed, labels); },
-                   [](Error& error) { error.in_field("validate"); });
-    }
-    run.model.transforms = data::fit(std::move(run.model.transforms), data.training());
-    data.prepared = data::transformed(*data.all, run.model.transforms);
-  };
-  with_context(prepare, [&](Error& error) { error.in_file(run.data); });
-  if (data.test) {
-    with_context([&] { data.tested = data::transformed(*data.test, run.model.transforms); },
-                 [&](Error& error) { error.in_file(options.test); });
-  }
+Data open_all(Options const& options, Checkpoint& run) {
+  Data data{open_data(run, options.reading)};
+  if (options.test.empty()) return data;
+  data.test = data::open_source(options.test, options.reading);
+  show_skipped(*data.test);
+  data.tested = with_context([&] { return data::transformed(*data.test, run.model.transforms); },
+                             [&](Error& error) { error.in_file(options.test); });
   return data;
 }
 
@@ -134,13 +114,17 @@ std::string title_of(Checkpoint const& run) {
   return run.model.config.name.empty() ? "Training" : run.model.config.name;
 }
 
-/// The text of a config; empty if it is a message, a pipe that was read before, or very long.
-std::string text_of(std::string const& config) {
+/// The text of the config, and what was changed in it; empty if it is a message, a pipe that was read before, or very
+/// long.
+std::string text_of(RunOptions const& options) {
+  std::string const& config = options.config;
   std::ifstream file{config, std::ios::binary};
   std::string text(1 << 20, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return file.eof() && text.find('\0') == std::string::npos && config != "/dev/stdin" ? text : "";
+  if (!file.eof() || text.find('\0') != std::string::npos || config == "/dev/stdin") return "";
+  for (std::string const& change : options.changes) text += "\n# --set " + change;
+  return text;
 }
 
 /// Adds what is measured and what follows from it.
@@ -162,6 +146,8 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     check(reduce->metric);
     trainer.every(train::epochs(1), train::ReduceRate{*reduce});
   }
+  if (options.run.metric && options.best.empty() && !run.monitoring.early_stopping)
+    throw CLI::ValidationError("--metric", "is for --patience or --keep-best");
   if (!options.best.empty()) {
     Metric const metric = options.run.metric                  ? metric_called(*options.run.metric)
                           : run.monitoring.early_stopping     ? run.monitoring.early_stopping->metric
@@ -175,13 +161,13 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
   if (!options.tensorboard.empty())
     trainer.every(train::epochs(1), train::TensorBoard{options.tensorboard, {.pictures = judged}});
   if (!options.html.empty()) {
-    trainer.every(train::epochs(1),
-                  train::HtmlReport{
-                      options.html,
-                      {.title = title_of(run), .configuration = text_of(options.run.config), .validation = judged}});
+    trainer.every(
+        train::epochs(1),
+        train::HtmlReport{options.html,
+                          {.title = title_of(run), .configuration = text_of(options.run), .validation = judged}});
   }
-  if (options.live) {
-    train::LiveChart chart;
+  if (options.live && train::can_show_chart()) {
+    train::LiveChart chart{.colours = train::can_show_colours()};
     if (!data.parts.held_out && data.test) chart.statistics = {"training/loss", "test/loss"};
     progress.show_above([&trainer, chart](int width) { return live_chart(trainer.statistics(), chart, width); });
   }
@@ -224,7 +210,10 @@ void train_run(Options const& options) {
   if (!options.html.empty()) files.writes("--html", options.html);
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
-  Data data = open_data(options, run);
+  Data data = open_all(options, run);
+  if (auto& stop = run.monitoring.early_stopping; stop && !options.run.metric && !data.parts.held_out && data.test) {
+    if (stop->metric == Metric{}) stop->metric = {"test/loss"};
+  }
   dynamic::Solver solver = make_solver(options.run, options.computing, run, data.prepared->sample_shape());
   train::check_fits(solver.network(), run.loss, *data.prepared, run.data);
   if (data.tested) train::check_fits(solver.network(), run.loss, *data.tested, options.test);
@@ -238,7 +227,9 @@ void train_run(Options const& options) {
                    .prefetch = options.prefetch,
                    .average = run.monitoring.average,
                    .transforms = run.model.transforms}};
-  data::Progress progress{stdout, trainer.samples(),
+  data::Progress progress{stdout,
+                          options.steps > 0 ? std::min(trainer.samples(), static_cast<Index>(options.steps) * run.batch)
+                                            : trainer.samples(),
                           static_cast<Index>(run.epoch) * data.training().size() + static_cast<Index>(run.position)};
   monitor(trainer, options, run, data, progress);
   train::Snapshot* snapshot = nullptr;
@@ -279,8 +270,10 @@ void train_run(Options const& options) {
   std::printf("%td samples of %s, %td parameters, batch %td, %s\n", data.training().size(),
               to_string(data.training().sample_shape()).c_str(), parameters, run.batch,
               options.computing.backend.c_str());
+  std::uint64_t const before = trainer.iteration();
   trainer.run();
   finish(true);
+  if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs or steps were done before.");
   if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
   std::printf("Saved the network after %s steps to %s; waited for data %.1f %% of the time\n",
               std::to_string(trainer.iteration()).c_str(), options.save.c_str(),

@@ -132,8 +132,11 @@ std::vector<std::string> live_chart(Statistics const& statistics, LiveChart cons
   return lines;
 }
 
+bool can_show_chart() { return speaks_utf8(); }
+bool can_show_colours() { return std::getenv("NO_COLOR") == nullptr; }
+
 LiveView::LiveView(LiveChart chart, std::FILE* stream) : chart_(std::move(chart)), stream_(stream) {
-  if (std::getenv("NO_COLOR")) chart_.colours = false;
+  if (!can_show_colours()) chart_.colours = false;
   for (std::string const& name : chart_.statistics) {
     if (persist::printable(name) != name)
       throw ConfigError{"a live view cannot show the name '" + persist::printable(name) + "'"};
@@ -142,7 +145,7 @@ LiveView::LiveView(LiveChart chart, std::FILE* stream) : chart_(std::move(chart)
 
 void LiveView::begin(Trainer& trainer) {
   progress_ = std::make_unique<data::Progress>(stream_, trainer.samples(), trainer.samples_done());
-  if (!speaks_utf8()) return;
+  if (!can_show_chart()) return;
   progress_->show_above(
       [&trainer, chart = chart_](int width) { return live_chart(trainer.statistics(), chart, width); });
 }

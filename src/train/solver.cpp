@@ -24,7 +24,8 @@ class DynamicSolver final : public AnySolver {
     return dynamic::description(solver_.network().config(), solver_.network().input_shape());
   }
   bool has_labels(Shape const& targets) const override {
-    return train::has_labels(solver_.config().objective, output_shape(), targets);
+    bool const takes_targets = solver_.config().objective || solver_.network().input_shapes().size() == 2;
+    return takes_targets && train::has_labels(solver_.config().objective, output_shape(), targets);
   }
 
   std::uint64_t iteration() const override { return solver_.iteration(); }

@@ -48,9 +48,6 @@ void check_state(std::string_view name, State const& state, std::size_t numbers)
   };
   if (state.numbers.size() != numbers)
     refuse("has " + std::to_string(state.numbers.size()) + " numbers, expected " + std::to_string(numbers));
-  for (double const number : state.numbers) {
-    if (std::abs(number) > 0x1p53) refuse("has the number " + std::to_string(number) + ", expected at most 2^53");
-  }
 }
 Index count_in(std::string_view name, double number) {
   if (number >= 0 && number <= 0x1p53 && number == std::floor(number)) return static_cast<Index>(number);
@@ -84,7 +81,8 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
           options.prefetch),
       average_(options.average) {
   auto const per_epoch = static_cast<std::uint64_t>((epoch_size_ + options_.batch - 1) / options_.batch);
-  auto const all = static_cast<std::uint64_t>(product(static_cast<Index>(per_epoch), options_.epochs));
+  auto all = static_cast<std::uint64_t>(product(static_cast<Index>(per_epoch), options_.epochs));
+  if (options_.steps > 0) all = std::min(all, options_.steps);
   record_every_ = options_.record_every > 0 ? options_.record_every : std::max<std::uint64_t>(1, all / values_of_loss);
 }
 
@@ -98,15 +96,12 @@ bool Trainer::has_classes(Shape const& targets) const {
 
 void Trainer::add(std::unique_ptr<detail::AnyCallback> callback) {
   std::string const& name = callback->name;
-  bool const taken =
-      name == own_state || name == average_state ||
-      std::ranges::any_of(callbacks_, [&](auto const& other) { return other->has_state() && other->name == name; });
-  if (callback->has_state() && (name.empty() || taken)) {
-    throw ConfigError{name.empty() ? "a callback with a state needs a name"
-                                   : "there is already a callback with the name '" + name + "'"};
-  }
-  auto const place = callback->saves ? callbacks_.end()
-                                     : std::ranges::find_if(callbacks_, [](auto const& other) { return other->saves; });
+  if (running_) throw ConfigError{"callbacks cannot be added while the trainer runs"};
+  bool const taken = name == own_state || name == average_state ||
+                     std::ranges::any_of(callbacks_, [&](auto const& other) { return other->name == name; });
+  if (callback->has_state() && name.empty()) throw ConfigError{"a callback with a state needs a name"};
+  if (!name.empty() && taken) throw ConfigError{"there is already a callback with the name '" + name + "'"};
+  auto const place = std::ranges::find_if(callbacks_, [&](auto const& other) { return other->turn > callback->turn; });
   callbacks_.insert(place, std::move(callback));
 }
 
@@ -119,6 +114,10 @@ bool Trainer::done() const {
 
 void Trainer::run() {
   why_.clear(), asked_.reset(), ended_ = false;
+  struct Running {
+    bool& flag;
+    ~Running() { flag = false; }
+  } const running{running_ = true};
   for (auto const& callback : callbacks_) callback->begin(*this), callback->last = std::chrono::steady_clock::now();
   while (!done() && !asked_) {
     step();
@@ -127,9 +126,10 @@ void Trainer::run() {
   if (asked_) why_ = *asked_;
   solver_->check_finite();
   ended_ = true;
+  if (!statistics_.find("training/loss") && recent_.samples() > 0) record();
   for (bool const saves : {true, false}) {
     for (auto const& callback : callbacks_) {
-      if (callback->when.end && callback->saves == saves) callback->call(*this);
+      if (callback->when.end && (callback->turn == detail::Turn::saves) == saves) callback->call(*this);
     }
   }
 }
@@ -138,7 +138,12 @@ void Trainer::step() {
   auto const start = std::chrono::steady_clock::now();
   if (epoch_over_) loss_ = accuracy_ = {}, epoch_over_ = false;
   batch_ = batches_.next();
-  last_loss_ = solver_->train(batch_.samples, batch_.targets);
+  try {
+    last_loss_ = solver_->train(batch_.samples, batch_.targets);
+  } catch (...) {
+    batches_.seek(batch_.position);
+    throw;
+  }
   epoch_over_ = batch_.ends_epoch;
   auto const updates = iteration() % static_cast<std::uint64_t>(solver_->accumulate()) == 0;
   average_.add(*solver_, updates, epoch_over_ ? static_cast<Index>(batch_.position.epoch) + 1 : 0);
@@ -200,24 +205,25 @@ Score Trainer::epoch_score() const {
 
 Score Trainer::evaluate(data::Source const& source,
                         std::function<void(data::Batches::Batch const&, Values)> const& each) {
-  std::optional<persist::Model> own;
-  if (!average_.empty()) {
-    own = solver_->model();
-    solver_->load(average_.applied(*own));
-  }
-  struct Back {
-    AnySolver& solver;
-    std::optional<persist::Model> const& own;
-    ~Back() {
-      if (own) solver.load(*own);
-    }
-  } const back{*solver_, own};
   data::check_classes(source, classes_);
   auto const transformed = data::transformed(source, options_.transforms);
-  return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
-                          .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
-                          .labels = has_classes(transformed->target_shape())},
-                         *transformed, options_.batch, each);
+  auto const judge = [&] {
+    return train::evaluate({.predict = [&](Values x, Values t) { return solver_->predict(x, t); },
+                            .loss = [&](Values y, Values t) { return solver_->loss(y, t); },
+                            .labels = has_classes(transformed->target_shape())},
+                           *transformed, options_.batch, each);
+  };
+  if (average_.empty()) return judge();
+  persist::Model const own = solver_->model();
+  solver_->load(average_.applied(own));
+  try {
+    Score const score = judge();
+    solver_->load(own);
+    return score;
+  } catch (...) {
+    solver_->load(own);
+    throw;
+  }
 }
 
 persist::Model Trainer::model() const {
@@ -249,6 +255,7 @@ persist::Checkpoint Trainer::checkpoint() const {
   for (auto const& callback : callbacks_) {
     if (callback->has_state()) checkpoint.states.push_back({callback->name, callback->state()});
   }
+  checkpoint.states.insert(checkpoint.states.end(), unclaimed_.begin(), unclaimed_.end());
   return checkpoint;
 }
 
@@ -265,15 +272,21 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
     throw MismatchError{"the position in the data is " + std::to_string(checkpoint.position) + ", but there are " +
                         std::to_string(epoch_size_) + " samples"};
   }
+  std::vector<persist::NamedState> unclaimed = checkpoint.states;
+  std::erase_if(unclaimed, [](auto const& of) { return of.name == own_state || of.name == average_state; });
   for (auto const& callback : callbacks_) {
-    persist::State const* const state = find(checkpoint, callback->name);
-    if (callback->has_state() && state) callback->prepare(*state);
+    callback->prepare(callback->has_state() ? find(checkpoint, callback->name) : nullptr);
+    std::erase_if(unclaimed, [&](auto const& of) { return callback->has_state() && of.name == callback->name; });
   }
   if (checkpoint.model.transforms != options_.transforms)
     throw MismatchError{"the checkpoint was made with other transforms of the samples"};
   detail::Averaged average{options_.average};
   persist::State const* const averaged = find(checkpoint, average_state);
-  if (options_.average.kind != WeightAverage::Kind::none && averaged) average.restore(*averaged, checkpoint.model);
+  if ((options_.average.kind != WeightAverage::Kind::none) != (averaged != nullptr)) {
+    throw MismatchError{averaged ? "the checkpoint has an average of the weights, the training has none"
+                                 : "the training has an average of the weights, the checkpoint has none"};
+  }
+  if (averaged) average.restore(*averaged, checkpoint.model);
   persist::State const* const own = find(checkpoint, own_state);
   if (own) {
     check_state(own_state, *own, 8);
@@ -281,6 +294,7 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
   }
   solver_->resume(checkpoint);
   for (auto const& callback : callbacks_) callback->accept();
+  unclaimed_ = std::move(unclaimed);
   average_ = std::move(average);
   batches_.seek({checkpoint.epoch, static_cast<Index>(checkpoint.position)});
   statistics_.assign(checkpoint.statistics);

@@ -1,5 +1,7 @@
 #include <coldpress/train/validation.hpp>
 
+#include <coldpress/core/fingerprint.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +14,13 @@ void replace(std::vector<persist::NamedTensor>& tensors, std::vector<persist::Na
     auto const found = std::ranges::find(with, tensor.name, &persist::NamedTensor::name);
     if (found != with.end() && found->values.size() == tensor.values.size()) tensor.values = found->values;
   }
+}
+
+/// A number for a metric, as states have no texts.
+double number_of(Metric const& metric) {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 52) - 1;
+  return static_cast<double>(Fingerprint{}.add(metric.name).word(static_cast<std::uint64_t>(metric.better)).number &
+                             mask);
 }
 
 }  // namespace
@@ -43,12 +52,16 @@ Best::Found Best::look(Trainer const& trainer) {
 
 void Best::save(State& state) const {
   for (double const number : {value_.value_or(0), value_ ? 1.0 : 0.0, static_cast<double>(seen_),
-                              static_cast<double>(iteration_), static_cast<double>(misses_)})
+                              static_cast<double>(iteration_), static_cast<double>(misses_), number_of(metric_)})
     state.numbers.push_back(number);
 }
 
 void Best::restore(std::string_view name, std::span<double const> saved) {
   auto const count = [&](std::size_t i) { return count_in(name, saved[i]); };
+  if (saved[5] != number_of(metric_)) {
+    throw MismatchError{"the checkpoint's " + std::string{name} + " has watched another metric than '" + metric_.name +
+                        "'"};
+  }
   Index const known = count(1), seen = count(2), iteration = count(3), misses = count(4);
   value_ = known != 0 ? std::optional{saved[0]} : std::nullopt;
   seen_ = static_cast<std::uint64_t>(seen), iteration_ = static_cast<std::uint64_t>(iteration), misses_ = misses;
@@ -67,10 +80,15 @@ void StopEarly::operator()(Trainer& trainer) {
   }
   Best::Found const found = best_.look(trainer);
   if (found == Best::Found::better && options_.restore_best) best_weights_ = trainer.model().weights;
-  if (found == Best::Found::not_better && best_.misses() >= options_.patience) {
-    trainer.stop(options_.metric.name + " has not improved for " + std::to_string(best_.misses()) +
-                 (best_.misses() == 1 ? " time" : " times") + ", since iteration " + std::to_string(best_.iteration()));
-  }
+  if (found == Best::Found::not_better) stop_if_due(trainer);
+}
+
+void StopEarly::begin(Trainer& trainer) { stop_if_due(trainer); }
+
+void StopEarly::stop_if_due(Trainer& trainer) const {
+  if (best_.misses() < options_.patience) return;
+  trainer.stop(options_.metric.name + " has not improved for " + std::to_string(best_.misses()) +
+               (best_.misses() == 1 ? " time" : " times") + ", since iteration " + std::to_string(best_.iteration()));
 }
 
 State StopEarly::state() const {

@@ -28,14 +28,16 @@ persist::Model Averaged::applied(persist::Model model) const {
 }
 
 persist::State Averaged::state(persist::Model const& model) const {
-  persist::State state{.numbers = {static_cast<double>(kind_.kind), static_cast<double>(count_)}};
+  persist::State state{.numbers = {static_cast<double>(kind_.kind), static_cast<double>(count_),
+                                   static_cast<double>(kind_.decay), static_cast<double>(kind_.from_epoch)}};
   if (!empty()) state.tensors = applied(model).weights;
   return state;
 }
 
 void Averaged::restore(persist::State const& state, persist::Model const& model) {
-  check_state("average", state, 2);
-  if (state.numbers[0] != static_cast<double>(kind_.kind))
+  check_state("average", state, 4);
+  if (state.numbers[0] != static_cast<double>(kind_.kind) || state.numbers[2] != static_cast<double>(kind_.decay) ||
+      state.numbers[3] != static_cast<double>(kind_.from_epoch))
     throw MismatchError{"the checkpoint has another average of the weights than the training"};
   std::vector<std::vector<float>> average;
   if (state.numbers[1] > 0) {

@@ -132,7 +132,7 @@ TEST_CASE("changes set fields of a training, checked like a text") {
 
   for (auto const& [change, sentence] : std::vector<std::pair<std::string, std::string>>{
            {"solver.baseLR=1", "change 'solver.baseLR=1': SolverConfig has no field 'baseLR'; did you mean 'baseLr'?"},
-           {"seed", "is not of the form PATH=VALUE"},
+           {"seed", "is not of the form FIELD=VALUE"},
            {"seed=", "change 'seed='"},
            {"seed=x", "'x' is not a value"},
            {"..seed=1", "a name in the path is empty"},
@@ -140,7 +140,9 @@ TEST_CASE("changes set fields of a training, checked like a text") {
            {"epochs[0].x=1", "'epochs' is not a list"},
            {"network.layerType.sequential.layers[0].name=\"x\"", "the config has no 'sequential'"},
            {"network.inputs[x].name=1", "is not NAME[NUMBER]"},
-           {"seed=1, epochs=2)", "change"}}) {
+           {"seed=1, epochs=2", "has more than one value"},
+           {"seed=1)", "has more than one value"},
+           {"data=csv:a.csv", "is a text, which needs double quotes: \"csv:a.csv\""}}) {
     INFO(change);
     CHECK(contains(refusal("", {change}), sentence));
   }

@@ -90,7 +90,7 @@ TEST_CASE("a checkpoint of another run is refused, and nothing has changed") {
   CHECK_THROWS_AS(trainer.resume(checkpoint), MismatchError);
   for (double const number : {-1.0, 0.5, 1e300, std::nan("")}) {
     checkpoint = other_run({.batch = batch});
-    checkpoint.states.push_back({"early_stopping", {.numbers = {0, 1, 2, 3, number}}});
+    checkpoint.states.push_back({"early_stopping", {.numbers = {0, 1, 2, 3, number, 0}}});
     CHECK_THROWS_AS(trainer.resume(checkpoint), FormatError);
     checkpoint = other_run({.batch = batch});
     checkpoint.states[0].state.numbers[2] = number;

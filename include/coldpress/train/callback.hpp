@@ -29,8 +29,9 @@ inline When end() { return {.end = true}; }
 /// A function, or an object that can be called. An object may also have
 ///   name              by which its state is found in a checkpoint
 ///   state(), restore  what a checkpoint keeps of it (State)
-///   saves = true      then it is called after all others of a step, so that it sees their states, and before all
-///                     others when the training ends, so that it sees what the training has reached
+///   reports = true    then it is called after the others, so that it sees their statistics
+///   saves = true      then it is called after all of these at a step, so that it sees their states, and before them
+///                     when the training ends, so that it sees what the training has reached
 ///   at_end = true     then it is also called when the training ends
 ///   begin(trainer)    which is called when a run begins, before its first step
 template <class C>
@@ -42,35 +43,38 @@ concept CallbackWithState = std::copyable<C> && requires(C& callback, C const& c
   {std::string{constant.name}};
 };
 
-/// For restore: throws FormatError unless the state has this many numbers, none of them above 2^53.
+/// For restore: throws FormatError unless the state has this many numbers.
 void check_state(std::string_view name, State const& state, std::size_t numbers);
 /// A number of a state that counts something. Throws FormatError if it is not a whole number from 0 on.
 Index count_in(std::string_view name, double number);
 
 namespace detail {
+/// The order of callbacks at a step. At the end, those that save come first.
+enum class Turn { usual, reports, saves };
+
 class AnyCallback {
  public:
-  AnyCallback(When due, std::string its_name, bool last_of_all)
-      : when(due), name(std::move(its_name)), saves(last_of_all) {}
+  AnyCallback(When due, std::string its_name, Turn its_turn) : when(due), name(std::move(its_name)), turn(its_turn) {}
   virtual ~AnyCallback() = default;
   virtual void begin(Trainer& trainer) = 0;
   virtual void call(Trainer& trainer) = 0;
   virtual bool has_state() const = 0;
   virtual State state() const = 0;
-  /// Restores a copy, which becomes the callback with accept(): then nothing is changed if one of several fails.
-  virtual void prepare(State const& state) = 0;
+  /// Restores a copy, which becomes the callback with accept(): then nothing is changed if one of several fails. Null:
+  /// there is no state.
+  virtual void prepare(State const* state) = 0;
   virtual void accept() = 0;
 
   When when;
   std::string name;
-  bool saves;
+  Turn turn;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
 template <Callback C>
 class CallbackOf final : public AnyCallback {
  public:
-  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), saves_of()), callback(std::move(given)) {
+  CallbackOf(When due, C given) : AnyCallback(due, name_of(given), turn_of()), callback(std::move(given)) {
     if constexpr (requires { C::at_end; }) when.end |= C::at_end;
   }
   void begin([[maybe_unused]] Trainer& trainer) override {
@@ -85,10 +89,12 @@ class CallbackOf final : public AnyCallback {
       return {};
     }
   }
-  void prepare(State const& state) override {
+  void prepare([[maybe_unused]] State const* state) override {
+    prepared_.reset();
     if constexpr (CallbackWithState<C>) {
+      if (!state) return;
       auto copy = std::make_unique<C>(callback);
-      copy->restore(state);
+      copy->restore(*state);
       prepared_ = std::move(copy);
     }
   }
@@ -107,13 +113,18 @@ class CallbackOf final : public AnyCallback {
       return {};
     }
   }
-  static constexpr bool saves_of() {
-    if constexpr (requires { C::saves; }) {
-      return C::saves;
+  static constexpr Turn turn_of() {
+    if constexpr (requires { requires C::saves; }) {
+      return Turn::saves;
+    } else if constexpr (requires { requires C::reports; }) {
+      return Turn::reports;
     } else {
-      return false;
+      return Turn::usual;
     }
   }
+  static_assert(
+      CallbackWithState<C> || !requires(C & c, State const& s) { c.restore(s); },
+      "a callback with restore(state) also needs a name, a state() const that returns a State, and to be copyable");
   std::unique_ptr<C> prepared_;
 };
 }  // namespace detail

@@ -22,7 +22,7 @@ class CsvLog {
   void restore(State const& state);
 
   std::string name = "csv_log";
-  static constexpr bool saves = true;  // the others of the step add their statistics before
+  static constexpr bool reports = true;  // the others of the step add their statistics before
   static constexpr bool at_end = true;
 
  private:

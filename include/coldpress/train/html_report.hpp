@@ -25,7 +25,7 @@ class HtmlReport {
   void begin(Trainer& trainer);
   void operator()(Trainer& trainer);
 
-  static constexpr bool saves = true;  // the others of the step add their statistics before
+  static constexpr bool reports = true;  // the others of the step add their statistics before
   static constexpr bool at_end = true;
 
  private:

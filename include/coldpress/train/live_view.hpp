@@ -16,6 +16,10 @@ struct LiveChart {
 /// the smallest. The last line has the names and the last values.
 std::vector<std::string> live_chart(Statistics const& statistics, LiveChart const& chart, int width);
 
+/// Whether the locale's characters are UTF-8, and whether the environment has no NO_COLOR.
+bool can_show_chart();
+bool can_show_colours();
+
 /// Shows the chart above a progress line (data::Progress), at most ten times a second: trainer.every(steps(1),
 /// LiveView{}). If the stream is no terminal, there are only the progress line's plain lines, and no chart if the
 /// locale's characters are not UTF-8; no colours if the environment has NO_COLOR. The cursor rests below the chart and

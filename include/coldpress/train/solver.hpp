@@ -117,7 +117,7 @@ class TypedSolver final : public AnySolver {
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
   bool has_labels(Shape const& targets) const override {
-    return targets.size() == 1 && (has_objective ? Labelled<L> : Net::output_shape.size() > 1);
+    return targets.size() == 1 && (has_objective ? Labelled<L> : Net::input_count == 2 && Net::output_shape.size() > 1);
   }
 
   std::uint64_t iteration() const override { return solver_.progress().minibatches; }

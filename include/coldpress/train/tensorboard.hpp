@@ -30,7 +30,7 @@ class TensorBoard {
   std::string const& file() const { return file_; }
 
   std::string name = "tensorboard";
-  static constexpr bool saves = true;  // the others of the step add their statistics before
+  static constexpr bool reports = true;  // the others of the step add their statistics before
   static constexpr bool at_end = true;
 
  private:

@@ -22,8 +22,9 @@ struct TrainerOptions {
 };
 
 /// Trains with a solver of a network type or of a config. Between two steps it calls the callbacks that are due, in
-/// the order in which they were added; those that save come last. If a callback or the data throws, run() throws
-/// that, the solver is as it was between two steps, and run() can be called again.
+/// the order in which they were added; those that report come after them, and those that save last. If a callback, a
+/// step or the data throws, run() throws that, the solver is as it was between two steps, and run() can be called
+/// again. A step that threw is then tried again.
 ///
 /// The trainer adds these statistics: training/loss, its mean since the last value; for each epoch training/loss_epoch
 /// and, if the targets are labels, training/accuracy; and learning_rate, with training/loss.
@@ -45,7 +46,8 @@ class Trainer {
   ~Trainer();
 
   /// Adds something that is called with this trainer: a function, or an object with a name and a state. Returns the
-  /// trainer's own copy, which lives as long as the trainer. Throws ConfigError if another one has the same name.
+  /// trainer's own copy, which lives as long as the trainer. Throws ConfigError if another one has the same name, and
+  /// while the trainer runs.
   template <Callback C>
   C& every(When when, C callback) {
     auto added = std::make_unique<detail::CallbackOf<C>>(when, std::move(callback));
@@ -96,10 +98,11 @@ class Trainer {
   double seconds_waited() const { return batches_.seconds_waited(); }
 
   /// From this, resume continues as if nothing had happened: solver, position in the data, statistics, and the states
-  /// of the callbacks. `data` and `monitoring` are left to the caller.
+  /// of the callbacks. `data` and `monitoring` are left to the caller. At the end of a training, StopEarly loads the
+  /// best weights; to go on from where it was, use a Snapshot, which comes before.
   persist::Checkpoint checkpoint() const;
-  /// Callbacks get their states by their names, so add them before; states that belong to none are ignored. Either
-  /// everything is restored or nothing. Throws MismatchError if the checkpoint is of another run.
+  /// Callbacks get their states by their names, so add them before; states that belong to none are kept for the next
+  /// checkpoint. Either everything is restored or nothing. Throws MismatchError if the checkpoint is of another run.
   void resume(persist::Checkpoint const& checkpoint);
 
  private:
@@ -126,7 +129,8 @@ class Trainer {
   Mean loss_, accuracy_;  // of the current epoch
   Mean recent_;           // of the losses since the last value of training/loss
   std::uint64_t record_every_ = 1;
-  bool epoch_over_ = false, ended_ = false;
+  std::vector<persist::NamedState> unclaimed_;  // states of a checkpoint that belong to no callback
+  bool epoch_over_ = false, ended_ = false, running_ = false;
   std::optional<std::string> asked_;  // to stop
   std::string why_;
 };

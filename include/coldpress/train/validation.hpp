@@ -35,7 +35,7 @@ class Best {
   Index misses() const { return misses_; }
   void forget_misses() { misses_ = 0; }
 
-  static constexpr std::size_t numbers = 5;
+  static constexpr std::size_t numbers = 6;
   void save(State& state) const;
   void restore(std::string_view name, std::span<double const> saved);
 
@@ -52,6 +52,8 @@ class Best {
 class StopEarly {
  public:
   explicit StopEarly(EarlyStopping options = {});
+  /// A run that has stopped stops again.
+  void begin(Trainer& trainer);
   void operator()(Trainer& trainer);
   Best const& best() const { return best_; }
   static constexpr std::string_view name = "early_stopping";
@@ -60,6 +62,8 @@ class StopEarly {
   void restore(State const& state);
 
  private:
+  void stop_if_due(Trainer& trainer) const;
+
   EarlyStopping options_;
   Best best_;
   std::vector<persist::NamedTensor> best_weights_ = {};
