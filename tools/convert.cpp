@@ -7,6 +7,7 @@
 
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
+#include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
 #include <functional>
@@ -91,8 +92,9 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   if (from.weights_only && options.config.empty()) throw CLI::RequiredError("--config");
   if (!from.weights_only && !options.config.empty())
     throw CLI::ValidationError("--config", "is for formats that have only weights, and " + from.name + " has networks");
-  auto config = options.config.empty() ? dynamic::LayerConfig{"", dynamic::SequentialConfig{}}
-                                       : persist::read_training(options.config).network;
+  persist::Training const training =
+      options.config.empty() ? persist::Training{} : persist::read_training(options.config);
+  auto config = training.network;
   convert::Options how = options.options;
   if (!options.sample.empty()) {
     how.input.emplace();
@@ -102,7 +104,14 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
     with_context([&] { static_cast<void>(dynamic::weights_of(config, how.input)); },
                  [&](Error& error) { error.in_file(options.config); });
   }
-  Conversion const conversion = from.read_network(options.input, std::move(config), how);
+  if (!training.transforms.empty()) {
+    with_context([&] { data::check_fitted(training.transforms); },
+                 [&](Error& error) { error.in_file(options.config); });
+  }
+  Conversion conversion = from.read_network(options.input, std::move(config), how);
+  if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
+  if (to.weights_only && !conversion.model.transforms.empty())
+    show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
   report(conversion, options.output);
 }

@@ -8,6 +8,7 @@
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -42,10 +43,13 @@ void eval(Options const& options) {
                                               : loss_called(options.loss, network.output_shape());
   check_fits(network, loss, *source, options.data);
 
+  bool const one_hot = std::ranges::any_of(
+      model.transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
+
   auto const start = std::chrono::steady_clock::now();
   Score const score = [&] {
     try {
-      return evaluate(network, loss, *source, options.batch);
+      return evaluate(network, loss, *source, options.batch, one_hot);
     } catch (DataError& error) {
       error.in_file(options.data);
       throw;

@@ -44,8 +44,7 @@ class RangeTest {
     sum_ = memory * sum_ + (1 - memory) * loss;
     points_.push_back({next_rate(), loss, sum_ / (1 - std::pow(memory, static_cast<double>(points_.size() + 1)))});
     auto const size = [](Point const& point) { return std::abs(point.smooth); };
-    // The mean of the first few losses says more about them than about their rates.
-    if (points_.size() <= 10 || points_.back().smooth < points_[lowest_].smooth) lowest_ = points_.size() - 1;
+    if (points_.back().smooth < points_[lowest_].smooth) lowest_ = points_.size() - 1;
     Point const& best = points_[lowest_];
     if (points_.back().smooth - best.smooth > 3 * std::max(size(best), size(points_[0])))
       diverges_ = points_.back().rate;
@@ -60,9 +59,12 @@ class RangeTest {
   std::optional<double> steepest() const {
     std::size_t const size = points_.size(),
                       side = std::max<std::size_t>(1, static_cast<std::size_t>(options_.steps) / 10);
+    // The mean of the first few losses says more about them than about their rates.
+    std::size_t lowest = std::min<std::size_t>(10, size - 1);
+    for (std::size_t i = lowest; i < size; ++i) lowest = points_[i].smooth < points_[lowest].smooth ? i : lowest;
     std::optional<double> found;
     double least = 0;
-    for (std::size_t middle = side; middle + side < size && middle <= lowest_; ++middle) {
+    for (std::size_t middle = side; middle + side < size && middle <= lowest; ++middle) {
       double slope = 0;  // times a constant
       for (std::size_t away = 1; away <= side; ++away)
         slope += static_cast<double>(away) * (points_[middle + away].loss - points_[middle - away].loss);

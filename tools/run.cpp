@@ -89,6 +89,21 @@ bool is_labelled(Checkpoint const& run) {
                                  run.loss->layer_type));
 }
 
+/// A transform of a checkpoint without what a config left to the data.
+data::Transform without_fitted(data::Transform kept, data::Transform const& configured) {
+  if (kept.index() != configured.index()) return kept;
+  if (auto* const mean = std::get_if<data::SubtractMean>(&kept)) {
+    auto const& of = std::get<data::SubtractMean>(configured);
+    mean->file = of.file;
+    if (of.mean.empty()) mean->mean.clear();
+  } else if (auto* const standard = std::get_if<data::Standardize>(&kept)) {
+    if (std::get<data::Standardize>(configured).mean.empty()) standard->mean.clear(), standard->deviation.clear();
+  } else if (auto* const one_hot = std::get_if<data::OneHot>(&kept)) {
+    if (std::get<data::OneHot>(configured).classes == 0) one_hot->classes = 0;
+  }
+  return kept;
+}
+
 /// What a config says of a run that goes on must be what the run began with.
 void check_continues(Checkpoint const& run, persist::Training const& training, Monitoring const& monitoring,
                      data::Transforms const& transforms) {
@@ -100,7 +115,7 @@ void check_continues(Checkpoint const& run, persist::Training const& training, M
   if (training.monitoring != Monitoring{} && monitoring != run.monitoring) refuse("monitoring");
   bool same = transforms.size() == run.model.transforms.size();
   for (std::size_t i = 0; same && i < transforms.size(); ++i)
-    same = transforms[i].index() == run.model.transforms[i].index();
+    same = transforms[i] == without_fitted(run.model.transforms[i], transforms[i]);
   if (!transforms.empty() && !same) refuse("transforms");
 }
 

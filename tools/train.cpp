@@ -40,8 +40,12 @@ Data open_all(Options const& options, Checkpoint& run) {
   if (options.test.empty()) return data;
   data.test = data::open_source(options.test, options.reading);
   show_skipped(*data.test);
-  data.tested = with_context([&] { return data::transformed(*data.test, run.model.transforms); },
-                             [&](Error& error) { error.in_file(options.test); });
+  data.tested = with_context(
+      [&] {
+        data::check_classes(*data.test, data.all->description().classes);
+        return data::transformed(*data.test, run.model.transforms);
+      },
+      [&](Error& error) { error.in_file(options.test); });
   return data;
 }
 

@@ -169,12 +169,23 @@ Transforms from_folder(std::string const& folder, Transforms transforms) {
 
 void check_classes(Source const& source, std::vector<std::string> const& of_network) {
   auto const& names = source.description().classes;
-  if (names.empty() || of_network.empty()) return;
+  if (of_network.empty()) return;
+  if (names.empty()) {  // labels are numbers, which must be the places of classes whose names are numbers
+    for (std::size_t i = 0; i < of_network.size(); ++i) {
+      bool const number = !of_network[i].empty() && of_network[i].find_first_not_of("-0123456789") == std::string::npos;
+      if (number && of_network[i] != std::to_string(i))
+        throw MismatchError{"the data's labels are numbers without names, but the network's class " +
+                            std::to_string(i) + " is '" + of_network[i] +
+                            "'; name the classes of the data in the "
+                            "same order (classes=...)"};
+    }
+    return;
+  }
   for (std::size_t i = 0; i < std::max(names.size(), of_network.size()); ++i) {
     auto const name = [i](auto const& all) { return i < all.size() ? "'" + all[i] + "'" : std::string{"not there"}; };
     if (name(names) != name(of_network))
       throw MismatchError{"the data's class " + std::to_string(i) + " is " + name(names) + ", the network's is " +
-                          name(of_network)};
+                          name(of_network) + "; the option classes=... of the data sets their order"};
   }
 }
 

@@ -116,7 +116,7 @@ class ImageSource final : public Source {
       return {shape[0], shape[1], shape[2]};
     }
     Content const& content_;
-    Picture picture_;
+    DecodedPicture picture_;
     Sampler sampler_;
   };
 
@@ -133,7 +133,7 @@ void find_size(ImageSource::Content& content) {
     std::string const path = content.path(i);
     try {
       with_file(path, [&] {
-        Picture const picture = measure(read_file(path, largest_file));
+        DecodedPicture const picture = measure(read_file(path, largest_file));
         shape = {content.images.channels, picture.height, picture.width};
         content.first = path;
       });
@@ -146,7 +146,7 @@ void find_size(ImageSource::Content& content) {
 
 /// Leaves out what cannot be read. A picture of another size is not broken.
 void leave_out_broken(ImageSource::Content& content) {
-  Picture picture;
+  DecodedPicture picture;
   std::erase_if(content.entries, [&](Entry const& entry) {
     std::string const path = (fs::path{content.images.folder} / entry.name).string();
     try {

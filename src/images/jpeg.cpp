@@ -91,7 +91,7 @@ class Decoder {
 
 }  // namespace
 
-void decode_jpeg(std::span<std::byte const> bytes, Picture& picture, bool pixels) {
+void decode_jpeg(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels) {
   Decoder decoder;
   if (!decoder.read_header(bytes)) decoder.failed();
   picture.width = decoder.width(), picture.height = decoder.height();

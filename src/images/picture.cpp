@@ -6,7 +6,7 @@
 namespace coldpress::data {
 namespace {
 
-void decode(std::span<std::byte const> bytes, Picture& picture, bool pixels) {
+void decode(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels) {
   auto const begins = [&](std::initializer_list<int> with) {
     return bytes.size() >= with.size() && std::equal(with.begin(), with.end(), bytes.begin(),
                                                      [](int a, std::byte b) { return a == std::to_integer<int>(b); });
@@ -18,15 +18,15 @@ void decode(std::span<std::byte const> bytes, Picture& picture, bool pixels) {
 
 }  // namespace
 
-Picture measure(std::span<std::byte const> bytes) {
-  Picture picture;
+DecodedPicture measure(std::span<std::byte const> bytes) {
+  DecodedPicture picture;
   decode(bytes, picture, false);
   return picture;
 }
 
-void decode(std::span<std::byte const> bytes, Picture& picture) { decode(bytes, picture, true); }
+void decode(std::span<std::byte const> bytes, DecodedPicture& picture) { decode(bytes, picture, true); }
 
-void check_size(Picture const& picture) {
+void check_size(DecodedPicture const& picture) {
   if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels / picture.height)
     throw FormatError{"has " + std::to_string(picture.width) + " x " + std::to_string(picture.height) +
                       " pixels, expected 1 to 2^26"};
@@ -53,7 +53,7 @@ void Sampler::Weights::set(Index from, Index to) {
   }
 }
 
-void Sampler::sample(Picture const& picture, float* values) {
+void Sampler::sample(DecodedPicture const& picture, float* values) {
   Index const size = picture.width * picture.height;
   bool const as_it_is = picture.width == width_ && picture.height == height_;
   if (!as_it_is) {

@@ -12,7 +12,7 @@
 namespace coldpress::data {
 
 /// Red, green and blue of each pixel, row by row.
-struct Picture {
+struct DecodedPicture {
   Index width = 0, height = 0;
   std::vector<std::uint8_t> values;
 };
@@ -22,25 +22,25 @@ constexpr Index most_pixels = Index{1} << 26;
 
 /// The size of the picture in `bytes`, without its pixels. Throws FormatError for what is neither PNG nor JPEG, damaged
 /// or too large.
-Picture measure(std::span<std::byte const> bytes);
+DecodedPicture measure(std::span<std::byte const> bytes);
 /// The whole picture, in memory that is used again. Throws FormatError.
-void decode(std::span<std::byte const> bytes, Picture& picture);
+void decode(std::span<std::byte const> bytes, DecodedPicture& picture);
 
 // Both with pixels, or without them. `bytes` begins as the format does.
-void decode_png(std::span<std::byte const> bytes, Picture& picture, bool pixels);
-void decode_jpeg(std::span<std::byte const> bytes, Picture& picture, bool pixels);
+void decode_png(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
+void decode_jpeg(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
 
 /// What data::write_png does.
 void encode_png(std::string const& path, Shape const& shape, std::span<float const> values);
 
 /// Throws FormatError if there are too many pixels or none.
-void check_size(Picture const& picture);
+void check_size(DecodedPicture const& picture);
 
 /// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size.
 class Sampler {
  public:
   Sampler(Index channels, Index height, Index width) : channels_(channels), height_(height), width_(width) {}
-  void sample(Picture const& picture, float* values);
+  void sample(DecodedPicture const& picture, float* values);
 
  private:
   /// How the values on a line of another length depend on those of a picture.

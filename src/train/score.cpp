@@ -155,9 +155,10 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss) {
           .labels = false};
 }
 
-Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch) {
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch, bool one_hot) {
   Evaluated judged = evaluated(network, loss);
-  judged.labels = has_labels(loss, network.output_shape(), source.target_shape());
+  judged.labels = has_labels(loss, network.output_shape(), source.target_shape()) ||
+                  (one_hot && source.target_shape().size() == network.output_shape().size());
   return evaluate(judged, source, batch);
 }
 

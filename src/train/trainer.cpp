@@ -76,6 +76,13 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
           [&] {
             auto all = prepared(std::move(stream), options);
             labels_ = has_classes(all->target_shape());
+            bool const mixes = std::ranges::any_of(options.transforms, [](auto const& transform) {
+              return std::holds_alternative<data::Mixup>(transform);
+            });
+            if (mixes && solver_->has_labels(all->target_shape()))
+              throw ConfigError{
+                  "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use "
+                  "a loss of values"};
             return data::Batches{std::move(all), options.batch};
           }(),
           options.prefetch),
@@ -278,6 +285,8 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
     callback->prepare(callback->has_state() ? find(checkpoint, callback->name) : nullptr);
     std::erase_if(unclaimed, [&](auto const& of) { return callback->has_state() && of.name == callback->name; });
   }
+  if (!classes_.empty() && !checkpoint.model.classes.empty() && classes_ != checkpoint.model.classes)
+    throw MismatchError{"the classes of the data are not those of the checkpoint, or in another order"};
   if (checkpoint.model.transforms != options_.transforms)
     throw MismatchError{"the checkpoint was made with other transforms of the samples"};
   detail::Averaged average{options_.average};

@@ -58,11 +58,11 @@ void Best::save(State& state) const {
 
 void Best::restore(std::string_view name, std::span<double const> saved) {
   auto const count = [&](std::size_t i) { return count_in(name, saved[i]); };
+  Index const known = count(1), seen = count(2), iteration = count(3), misses = count(4);
   if (saved[5] != number_of(metric_)) {
     throw MismatchError{"the checkpoint's " + std::string{name} + " has watched another metric than '" + metric_.name +
                         "'"};
   }
-  Index const known = count(1), seen = count(2), iteration = count(3), misses = count(4);
   value_ = known != 0 ? std::optional{saved[0]} : std::nullopt;
   seen_ = static_cast<std::uint64_t>(seen), iteration_ = static_cast<std::uint64_t>(iteration), misses_ = misses;
 }

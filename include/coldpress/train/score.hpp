@@ -49,7 +49,9 @@ Evaluated evaluated(dynamic::Layer& network, Objective const& loss);
 /// The means over all samples. `each` is called for each minibatch with its outputs and targets.
 Score evaluate(Evaluated const& network, data::Source const& source, Index batch,
                std::function<void(data::Batches::Batch const&, Values outputs)> const& each = {});
-/// The same for a network and its loss, in inference mode. The data must have passed check_fits.
-Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch);
+/// The same for a network and its loss, in inference mode. The data must have passed check_fits. `one_hot` says that
+/// targets are classes as OneHot makes them.
+Score evaluate(dynamic::Layer& network, Objective const& loss, data::Source const& source, Index batch,
+               bool one_hot = false);
 
 }  // namespace coldpress::train
