@@ -32,9 +32,10 @@ std::unique_ptr<data::Source> open_input(std::string const& input, data::ReadOpt
   return data::is_spec(input) ? data::open_source(input, reading) : data::open_npy(input, {}, reading);
 }
 
-/// What the network's file says about samples; targets, if there are any, do not matter.
+/// What the network's file says about samples. Targets, if there are any, do not matter; the others keep their places.
 data::Transforms of_samples(data::Transforms transforms) {
-  std::erase_if(transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
+  for (data::Transform& transform : transforms)
+    if (std::holds_alternative<data::OneHot>(transform)) transform = data::Scale{};
   return transforms;
 }
 

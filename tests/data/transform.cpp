@@ -446,10 +446,14 @@ TEST_CASE("a target that is no label is refused with the sample's number") {
   check_classes(*named, dataset.classes);
   check_classes(*named, {});
   check_classes(*raw, {"ant"});
+  check_classes(*raw, {"0", "1", "two"});
+  CHECK_THROWS_AS(check_classes(*raw, {"-1", "0", "1"}), MismatchError);  // numbers of data without names
   CHECK(message<MismatchError>([&] {
           check_classes(*named, {"cat", "emu"});
-        }) == "the data's class 1 is 'dog', the network's is 'emu'");
+        }) ==
+        "the data's class 1 is 'dog', the network's is 'emu'; the option classes=... of the data sets their order");
   CHECK(message<MismatchError>([&] {
           check_classes(*named, {"cat", "dog"});
-        }) == "the data's class 2 is 'eel', the network's is not there");
+        }) ==
+        "the data's class 2 is 'eel', the network's is not there; the option classes=... of the data sets their order");
 }

@@ -258,6 +258,29 @@ TEST_CASE("transforms of a config are learnt from the data, saved, and used wher
   CHECK_FALSE(std::filesystem::is_empty(folder / "events"));
 }
 
+TEST_CASE("a run goes on with what it began with, and what contradicts it is refused") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const data = "csv:" + folder.put("data", sides(100)), config = folder.put("config", dropout_config);
+  std::string const set = "transforms=[(standardize = (per = value))]";
+  output({"train", "--config", config, "--data", data, "--set", set, "--validate", "0.2", "--ema", "0.9", "--steps",
+          "15", "--checkpoint", folder / "run", "--save", folder / "half"});
+  auto const resume = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"train", "--resume", folder / "run", "--data", data, "--save", folder / "net"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  CHECK(resume({"--config", config}).code == 0);  // the config says nothing of these
+  CHECK(persist::read_model(folder / "net").transforms.size() == 1);
+  auto const half = persist::read_checkpoint(folder / "run");
+  CHECK(half.monitoring.average.decay == 0.9f);
+  CHECK(contains(resume({"--ema", "0.5"}).err, "was made with another average of the weights"));
+  CHECK(contains(resume({"--validate", "0.3"}).err, "was made with validate 0.2"));
+  CHECK(resume({"--config", config, "--set", "batch=3"}).code == 2);
+  std::string const other = folder.put("other", content(config).insert(1, "transforms = [(scale = (factor = 2))], "));
+  CHECK(contains(resume({"--config", other}).err, "was made with other transforms than the config's"));
+}
+
 TEST_CASE("monitoring that cannot work is refused before the first step") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -96,8 +96,56 @@ TEST_CASE("a checkpoint of another run is refused, and nothing has changed") {
     checkpoint.states[0].state.numbers[2] = number;
     CHECK_THROWS_AS(trainer.resume(checkpoint), FormatError);
   }
+  checkpoint = other_run({.batch = batch, .average = {.kind = WeightAverage::Kind::ema, .decay = 0.5f}});
+  CHECK_THROWS_AS(trainer.resume(checkpoint), MismatchError);
+  {
+    Typed of_accuracy;
+    Trainer other{*of_accuracy.solver, *task.training, {.batch = batch}};
+    other.every(epochs(1), StopEarly{{.metric = {"validation/accuracy", Better::higher}}});
+    checkpoint = other.checkpoint();
+  }
+  CHECK_THROWS_AS(trainer.resume(checkpoint), MismatchError);
   CHECK(trainer.checkpoint() == before);
   CHECK(!stop.best().value());
+}
+
+TEST_CASE("a run that stopped early stops again, and states of absent callbacks are kept") {
+  Task const task = noisy_task(size);
+  TrainerOptions const options{.epochs = 60, .batch = batch};
+  Typed net;
+  Trainer trainer{*net.solver, *task.training, options};
+  trainer.every(epochs(1), Validation{*task.validation});
+  trainer.every(epochs(1), StopEarly{{.patience = 2, .restore_best = false}});
+  trainer.run();
+  REQUIRE(!trainer.stopped().empty());
+  auto const checkpoint = trainer.checkpoint();
+
+  Typed second;
+  Trainer again{*second.solver, *task.training, options};
+  again.every(epochs(1), StopEarly{{.patience = 2, .restore_best = false}});
+  again.resume(checkpoint);
+  again.run();
+  CHECK(again.iteration() == trainer.iteration());
+  CHECK(again.stopped() == trainer.stopped());
+
+  Typed third;
+  Trainer without{*third.solver, *task.training, options};
+  without.resume(checkpoint);
+  CHECK(without.checkpoint().states == checkpoint.states);
+}
+
+TEST_CASE("what is large in a loss does not keep a checkpoint from being resumed") {
+  data::Dataset large = spiral(40, 0);
+  for (float& target : large.targets) target *= 1e9f;
+  auto const source = data::own(std::move(large));
+  using Slow = coldpress::Solver<Net, MeanSquaredError{}, Sgd{.learning_rate = 1e-12f}>;
+  Net net{1}, other{1};
+  Slow solver{net}, second{other};
+  Trainer trainer{solver, *source, {.batch = 10}};
+  trainer.run();
+  Trainer again{second, *source, {.batch = 10}};
+  again.resume(trainer.checkpoint());
+  CHECK(again.checkpoint() == trainer.checkpoint());
 }
 
 }  // namespace

@@ -149,6 +149,41 @@ TEST_CASE("transforms are completed by the data, applied to what is judged, and 
   CHECK_THROWS_AS(without.resume(trainer.checkpoint()), MismatchError);
 }
 
+TEST_CASE("a step that throws is tried again, with its minibatch") {
+  Task const data = task(40);
+  data::Dataset broken = data::load(*data.training);
+  broken.samples[5] = std::nanf("");
+  auto const source = data::borrow(broken);
+  Typed net;
+  Trainer trainer{*net.solver, *source, {.epochs = 2, .batch = 10}};
+  CHECK_THROWS_AS(trainer.run(), DataError);
+  auto const stuck = trainer.samples_done();
+  CHECK_THROWS_AS(trainer.run(), DataError);
+  CHECK(trainer.samples_done() == stuck);
+  CHECK(trainer.iteration() == static_cast<std::uint64_t>(stuck / 10));
+  broken.samples[5] = 0;
+  trainer.run();
+  CHECK(trainer.iteration() == 8);
+}
+
+TEST_CASE("callbacks cannot be added in a run, and names are given once") {
+  Task const data = task(40);
+  Typed net;
+  Trainer trainer{*net.solver, *data.training, {.batch = 10}};
+  trainer.every(epochs(1), Validation{*data.validation});
+  CHECK_THROWS_AS(trainer.every(epochs(1), Validation{*data.validation}), ConfigError);
+  trainer.every(steps(1), [](Trainer& of) { of.every(steps(1), [](Trainer&) {}); });
+  CHECK_THROWS_AS(trainer.run(), ConfigError);
+}
+
+TEST_CASE("mixup refuses labels before the first step") {
+  data::Dataset const dataset{.sample_shape = {1}, .target_shape = {1}, .samples = {-1, 1}, .targets = {0, 1}};
+  auto const source = data::borrow(dataset);
+  Network<Sequential<Linear{2}, LogSoftmax{}>, Shape{1}> net{1};
+  coldpress::Solver<decltype(net), NegativeLogLikelihood{2}> solver{net};
+  CHECK_THROWS_AS((Trainer{solver, *source, {.transforms = {data::Mixup{}}}}), ConfigError);
+}
+
 TEST_CASE("options and callbacks that make no sense are refused") {
   Task const data = task(40);
   Typed net;
