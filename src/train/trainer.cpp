@@ -1,7 +1,6 @@
 #include <coldpress/train/trainer.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace coldpress::train {
 namespace {
@@ -22,46 +21,12 @@ TrainerOptions checked(TrainerOptions const& options) {
   return options;
 }
 
-std::unique_ptr<data::SampleStream> prepared(std::unique_ptr<data::SampleStream> stream,
-                                             TrainerOptions const& options) {
-  if (options.transforms.empty()) return stream;
-  return data::augmented(std::move(stream), options.transforms, options.seed);
-}
-
-std::uint64_t positive(char const* what, std::int64_t n) {
-  if (n < 1) throw ConfigError{std::string{what} + " must be at least 1, got " + std::to_string(n)};
-  return static_cast<std::uint64_t>(n);
-}
-
 persist::State const* find(persist::Checkpoint const& checkpoint, std::string_view name) {
   auto const found = std::ranges::find(checkpoint.states, name, &persist::NamedState::name);
   return found == checkpoint.states.end() ? nullptr : &found->state;
 }
 
 }  // namespace
-
-void check_state(std::string_view name, State const& state, std::size_t numbers) {
-  auto const refuse = [&](std::string const& sentence) {
-    FormatError error{sentence};
-    error.in_field("states: '" + std::string{name} + "'");
-    throw error;
-  };
-  if (state.numbers.size() != numbers)
-    refuse("has " + std::to_string(state.numbers.size()) + " numbers, expected " + std::to_string(numbers));
-}
-Index count_in(std::string_view name, double number) {
-  if (number >= 0 && number <= 0x1p53 && number == std::floor(number)) return static_cast<Index>(number);
-  FormatError error{"has the number " + std::to_string(number) + ", expected a count"};
-  error.in_field("states: '" + std::string{name} + "'");
-  throw error;
-}
-
-When steps(std::int64_t n) { return {.steps = positive("steps", n)}; }
-When epochs(std::int64_t n) { return {.epochs = positive("epochs", n)}; }
-When seconds(double n) {
-  if (!(n > 0)) throw ConfigError{"seconds must be above 0"};
-  return {.seconds = n};
-}
 
 TrainerOptions Trainer::fitted(TrainerOptions options, data::Source const& source) {
   options.transforms = data::fit(std::move(options.transforms), source);
@@ -72,20 +37,7 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
     : solver_(std::move(solver)),
       options_(checked(options)),
       epoch_size_(stream->size()),
-      batches_(
-          [&] {
-            auto all = prepared(std::move(stream), options);
-            labels_ = has_classes(all->target_shape());
-            bool const mixes = std::ranges::any_of(options.transforms, [](auto const& transform) {
-              return std::holds_alternative<data::Mixup>(transform);
-            });
-            if (mixes && solver_->has_labels(all->target_shape()))
-              throw ConfigError{
-                  "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use "
-                  "a loss of values"};
-            return data::Batches{std::move(all), options.batch};
-          }(),
-          options.prefetch),
+      batches_(prepare(std::move(stream)), options.prefetch),
       average_(options.average) {
   auto const per_epoch = static_cast<std::uint64_t>((epoch_size_ + options_.batch - 1) / options_.batch);
   auto all = static_cast<std::uint64_t>(product(static_cast<Index>(per_epoch), options_.epochs));
@@ -94,6 +46,19 @@ Trainer::Trainer(std::unique_ptr<AnySolver> solver, std::unique_ptr<data::Sample
 }
 
 Trainer::~Trainer() = default;
+
+data::Batches Trainer::prepare(std::unique_ptr<data::SampleStream> stream) {
+  data::Transforms const& transforms = options_.transforms;
+  if (!transforms.empty()) stream = data::augmented(std::move(stream), transforms, options_.seed);
+  bool const mixes = std::ranges::any_of(
+      transforms, [](auto const& transform) { return std::holds_alternative<data::Mixup>(transform); });
+  if (mixes && solver_->has_labels(stream->target_shape()))
+    throw ConfigError{
+        "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use a loss of "
+        "values"};
+  labels_ = has_classes(stream->target_shape());
+  return {std::move(stream), options_.batch};
+}
 
 bool Trainer::has_classes(Shape const& targets) const {
   bool const one_hot = std::ranges::any_of(

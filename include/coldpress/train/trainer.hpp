@@ -106,6 +106,7 @@ class Trainer {
   void resume(persist::Checkpoint const& checkpoint);
 
  private:
+  data::Batches prepare(std::unique_ptr<data::SampleStream> stream);
   static TrainerOptions fitted(TrainerOptions options, data::Source const& source);
   void add(std::unique_ptr<detail::AnyCallback> callback);
   bool done() const;
