@@ -84,7 +84,7 @@ class Translation {
     };
   }
 
-  /// Caffe keeps sums of mean and variance, and in a third blob what they are to be divided by.
+  /// Caffe stores sums of the means and of the variances; the third blob has the number to divide them by.
   void batch_norm(std::size_t number) {
     CaffeLayer const& layer = layers_[number];
     bool const whole =

@@ -164,7 +164,8 @@ void find_rate(Options const& options) {
 void add_find_rate(CLI::App& app) {
   auto const options = std::make_shared<Options>();
   auto* const command = app.add_subcommand(
-      "find-rate", "Suggests a learning rate: trains a copy of a run with a growing rate, and changes no file");
+      "find-rate",
+      "Suggests a learning rate: trains a copy of a run with a growing rate, and writes nothing but the report");
   add_run(*command, options->run);
   auto const positive = [] {
     return CLI::Range(std::numeric_limits<float>::min(), std::numeric_limits<float>::max()).description("");

@@ -30,7 +30,7 @@ struct Options {
   data::ReadOptions reading;
 };
 
-/// What a run learns from, and what it is judged by.
+/// The data that a run learns from, and the data that it is judged by.
 struct Data : RunData {
   std::unique_ptr<data::Source> test = {}, tested = {};  // the latter as the network sees it
 };

@@ -9,8 +9,8 @@
 namespace coldpress::train {
 namespace {
 
-/// Pictures of three classes: stripes at a place of their own, and noise that follows from the number. The names of the
-/// classes are hostile.
+/// Pictures of three classes. Each class has its stripe at another place, and the noise follows from the number of the
+/// picture. The names of the classes are hostile.
 data::Dataset stripes(Index size) {
   data::Dataset dataset{.sample_shape = {1, 6, 6}, .target_shape = {1}};
   dataset.classes = {"<script>alert(1)</script>", "\"'&</td>", "\x1b[31mred"};

@@ -17,8 +17,8 @@ namespace coldpress::data {
 enum class Per { value, channel, all };
 constexpr auto spellings(Per) { return std::array<std::string_view, 3>{"value", "channel", "all"}; }
 
-// Transforms that belong to the network: training, evaluation and prediction apply them. Statistics that are empty are
-// found by fit(). The number of their entries says what they are for, so 1, the channels, or the values of a sample.
+// Transforms that belong to the network: training, evaluation and prediction apply them. fit() finds the
+// statistics that are empty. A statistic has one number for all values, one per channel, or one per value of a sample.
 
 /// x - mean. The mean comes from `file`, if there is one: a .npy array or, as in Mocha, the dataset "mean" of a .h5 or
 /// .hdf5 file (if coldpress::hdf5 is linked). Otherwise it comes from the data.

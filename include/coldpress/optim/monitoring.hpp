@@ -79,10 +79,7 @@ inline void check_numbers(Monitoring const& monitoring) {
     error.in_field(field);
     throw error;
   };
-  auto const number = [](double value) {
-    std::string text = std::to_string(value);
-    return "got " + text;
-  };
+  auto const number = [](double value) { return "got " + std::to_string(value); };
   check(monitoring.validate >= 0 && monitoring.validate < 1, "validate",
         "must be at least 0 and below 1, " + number(monitoring.validate));
   if (auto const& stop = monitoring.early_stopping) {
