@@ -71,6 +71,9 @@ constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
           step_kernels<AffineStep<Bfloat16>>(),
           step_kernels<ConvolutionStep<>>(),
           step_kernels<RecurrentStep>(),
+          step_kernels<SignalConvolution<>>(),
+          step_kernels<SignalMap<>>(),
+          step_kernels<SignalRecurrence<>>(),
           loss_kernels<Losses>()...,
           op_kernels<Layers>()...,
           join_kernels<Layers>()...};

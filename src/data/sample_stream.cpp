@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index usual_bytes_together = Index{32} << 20;
 
-void shuffle_by(Stream const& stream, std::span<Index> order, std::uint64_t epoch) {
+void shuffle_by(RandomStream const& stream, std::span<Index> order, std::uint64_t epoch) {
   std::iota(order.begin(), order.end(), Index{0});
   for (std::size_t i = order.size(); i > 1; --i) {
     auto const block = stream.block(i - 1, epoch);
@@ -148,7 +148,7 @@ class WindowStream final : public StreamOfSource {
 
   void order_blocks(std::uint64_t epoch) {
     if (seed_ && windows_ > 1) {
-      shuffle_by(Stream{*seed_, 0, "blocks"}, block_order_, epoch);
+      shuffle_by(RandomStream{*seed_, 0, "blocks"}, block_order_, epoch);
     } else {
       std::iota(block_order_.begin(), block_order_.end(), Index{0});
     }
@@ -180,7 +180,7 @@ class WindowStream final : public StreamOfSource {
     if (windows_ == 1) {
       shuffle(window.order, *seed_, epoch);
     } else {
-      shuffle_by(Stream{*seed_, static_cast<std::uint64_t>(index), "window"}, window.order, epoch);
+      shuffle_by(RandomStream{*seed_, static_cast<std::uint64_t>(index), "window"}, window.order, epoch);
     }
   }
 
@@ -231,7 +231,7 @@ std::unique_ptr<SampleStream> make(Source const& source, std::optional<std::uint
 }  // namespace
 
 void shuffle(std::span<Index> order, std::uint64_t seed, std::uint64_t epoch) {
-  shuffle_by(Stream{seed, 0, "batches"}, order, epoch);
+  shuffle_by(RandomStream{seed, 0, "batches"}, order, epoch);
 }
 
 std::unique_ptr<SampleStream> in_order(Source const& source) { return make(source, {}); }

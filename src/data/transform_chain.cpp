@@ -67,7 +67,7 @@ double open_unit(std::uint32_t word) { return (static_cast<double>(word) + 0.5) 
 
 /// The logarithm of a number with the distribution Gamma(alpha), by Marsaglia and Tsang (2000), who take that of
 /// alpha + 1 if alpha is below 1. Logarithms do not underflow for a small alpha. `which` separates several numbers.
-double log_gamma_number(Stream draws, double alpha, std::uint64_t which) {
+double log_gamma_number(RandomStream draws, double alpha, std::uint64_t which) {
   double const d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (std::uint64_t attempt = which << 32;; ++attempt) {
     double const x = detail::normal(draws, attempt), v = (1 + c * x) * (1 + c * x) * (1 + c * x);
@@ -77,7 +77,7 @@ double log_gamma_number(Stream draws, double alpha, std::uint64_t which) {
   }
 }
 /// A number with the distribution Beta(alpha, alpha).
-float beta_number(Stream draws, double alpha) {
+float beta_number(RandomStream draws, double alpha) {
   return static_cast<float>(1 / (1 + std::exp(log_gamma_number(draws, alpha, 2) - log_gamma_number(draws, alpha, 1))));
 }
 
@@ -86,7 +86,7 @@ struct Application {
   Row& row;
   Shape const& sample;  // before
   Index number;         // of the sample, for errors
-  std::optional<Stream> draws;
+  std::optional<RandomStream> draws;
 
   /// Calls f(value, i) for each value of the sample, where i counts the entries of a statistic of `count` numbers.
   template <class F>
@@ -205,7 +205,7 @@ void TransformChain::reserve(Row& row) const {
   row.target.reserve(static_cast<std::size_t>(target));
 }
 
-void TransformChain::apply(std::size_t place, Row& row, Index number, std::optional<Stream> draws) const {
+void TransformChain::apply(std::size_t place, Row& row, Index number, std::optional<RandomStream> draws) const {
   Transform const& transform = transforms_[place];
   if (row.sample.empty() && !std::holds_alternative<OneHot>(transform)) return;
   in_transform(place, transform, [&] {
@@ -228,7 +228,7 @@ void TransformChain::train(std::span<Row> rows, std::uint64_t seed, SampleStream
       others[i].sample = rows[i].sample, others[i].target = rows[i].target;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       SampleStream::Position const position{first.epoch, first.offset + static_cast<Index>(i)};
-      Stream const stream = draws(seed, position, place, name);
+      RandomStream const stream = draws(seed, position, place, name);
       if (!mixup) {
         apply(place, rows[i], position.offset, stream);
       } else if (rows.size() > 1) {

@@ -49,7 +49,7 @@ class TransformChain {
   struct Stage {
     Shape sample, target;  // before the transform with the same number; the last stage is behind all of them
   };
-  void apply(std::size_t place, Row& row, Index number, std::optional<Stream> draws) const;
+  void apply(std::size_t place, Row& row, Index number, std::optional<RandomStream> draws) const;
 
   Transforms transforms_;
   std::vector<Stage> stages_;

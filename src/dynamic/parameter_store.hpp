@@ -41,7 +41,7 @@ class ParameterStore {
       Parameter const& weight = parameter(static_cast<int>(i));
       Slot const& at = slot(static_cast<int>(i));
       transfer_.change(parameters_.data() + at.offset, at.size, [&](float* storage) {
-        coldpress::fill(weight, Stream{seed, 0, weights_[i].name},
+        coldpress::fill(weight, RandomStream{seed, 0, weights_[i].name},
                         [&](Index e, float value) { backend_.put(weight, storage, e, value); });
       });
     }

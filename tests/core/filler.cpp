@@ -10,7 +10,7 @@ using namespace coldpress;
 
 namespace {
 
-std::vector<float> filled(Parameter const& parameter, Stream stream) {
+std::vector<float> filled(Parameter const& parameter, RandomStream stream) {
   std::vector<float> values(static_cast<std::size_t>(parameter.shape.size()));
   fill(parameter, stream, [&](Index e, float value) { values[static_cast<std::size_t>(e)] = value; });
   return values;
@@ -19,7 +19,7 @@ struct Moments {
   double low, high, mean, variance, fourth;
 };
 Moments moments(Filler filler, Index fan_in, Index fan_out, int count = 200000) {
-  auto const values = filled({"weight", "-0", {count}, filler, fan_in, fan_out}, Stream{3, 0, "linear1-0"});
+  auto const values = filled({"weight", "-0", {count}, filler, fan_in, fan_out}, RandomStream{3, 0, "linear1-0"});
   auto const [low, high] = std::minmax_element(values.begin(), values.end());
   Moments m{*low, *high, 0, 0, 0};
   for (double v : values) m.mean += v / count;
@@ -62,7 +62,7 @@ TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 
   Parameter const parameter{"bias", "-0-bias", {4}, JuiceBias{}, 3, 4};
   float least = 2, most = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Stream const stream{seed, 0, "linear1-0-bias"};
+    RandomStream const stream{seed, 0, "linear1-0-bias"};
     float const value = filled(parameter, stream)[3];
     CHECK(value == std::sqrt(2 * stream.uniform(0)));
     least = std::min(least, value), most = std::max(most, value);
@@ -73,7 +73,7 @@ TEST_CASE("Constant is its value everywhere; JuiceBias is one value in [0, sqrt 
 TEST_CASE("where a parameter is filled in part, the rest is zero") {
   Parameter parameter{"weight", "-0", {5}, Constant{2}, 3, 4};
   parameter.filled = 3;
-  CHECK(filled(parameter, Stream{5, 0, "rnn1-0"}) == std::vector<float>{2, 2, 2, 0, 0});
+  CHECK(filled(parameter, RandomStream{5, 0, "rnn1-0"}) == std::vector<float>{2, 2, 2, 0, 0});
 }
 
 TEST_CASE("a network starts with its layers' fillers, by seed and name, the same on every backend") {
@@ -90,7 +90,7 @@ TEST_CASE("a network starts with its layers' fillers, by seed and name, the same
   CHECK(weight(network, 0) != weight(other, 0));
   CHECK(weight(network, 1) == std::vector<float>(20, 0.5f));
   CHECK(weight(network, 3) == std::vector<float>(7, 0));
-  Stream const stream{5, 0, "linear2-0"};
+  RandomStream const stream{5, 0, "linear2-0"};
   Parameter const parameter{"weight", "-0", {7, 20}, Glorot{}, 20, 7};
   CHECK(weight(network, 2) == filled(parameter, stream));
 }
@@ -100,7 +100,7 @@ TEST_CASE("Orthogonal has orthonormal rows or columns, whichever are fewer, time
     INFO(to_string(shape));
     Index const rows = shape[0], columns = shape.size() / rows, few = std::min(rows, columns);
     bool const wide = rows <= columns;
-    auto const values = filled({"weight", "-0", shape, Orthogonal{gain}, columns, rows}, Stream{4, 0, "linear1-0"});
+    auto const values = filled({"weight", "-0", shape, Orthogonal{gain}, columns, rows}, RandomStream{4, 0, "linear1-0"});
     auto const at = [&](Index vector, Index i) {
       return static_cast<double>(values[static_cast<std::size_t>(wide ? vector * columns + i : i * columns + vector)]);
     };
@@ -126,7 +126,7 @@ TEST_CASE("Orthogonal is evenly distributed, of its own for each seed, and for m
   double sum = 0, trace = 0;
   int constexpr seeds = 400, n = 4;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    auto const q = filled({"weight", "-0", {n, n}, Orthogonal{}, n, n}, Stream{seed, 0, "linear1-0"});
+    auto const q = filled({"weight", "-0", {n, n}, Orthogonal{}, n, n}, RandomStream{seed, 0, "linear1-0"});
     sum += static_cast<double>(q[5]), trace += static_cast<double>(q[0] + q[5] + q[10] + q[15]);
   }
   CHECK(std::abs(sum / seeds) < 4 * std::sqrt(1.0 / n / seeds));  // a value has the variance 1/n,

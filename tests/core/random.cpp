@@ -35,15 +35,15 @@ TEST_CASE("a stream depends on network seed, layer seed and name") {
   for (std::uint64_t network : {0, 1, 2}) {
     for (std::uint64_t layer : {0, 1, 42}) {
       for (char const* name : {"", "linear1-0", "linear1-0-bias", "linear2-0"})
-        keys.insert(Stream{network, layer, name}.key);
+        keys.insert(RandomStream{network, layer, name}.key);
     }
   }
   CHECK(keys.size() == 36);
-  STATIC_REQUIRE(Stream{1, 2, "a"}.key == Stream{1, 2, "a"}.key);
+  STATIC_REQUIRE(RandomStream{1, 2, "a"}.key == RandomStream{1, 2, "a"}.key);
 }
 
 TEST_CASE("uniform numbers are in [0, 1), and differ by element and step") {
-  Stream const stream{7, 0, "uniform"};
+  RandomStream const stream{7, 0, "uniform"};
   double sum = 0, squares = 0;
   int const count = 100000;
   for (int i = 0; i < count; ++i) {

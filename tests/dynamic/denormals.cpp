@@ -23,7 +23,7 @@ using Signal = std::vector<float>;
 
 Signal signal(auto value) {
   Signal x(steps * features);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = value(i / features) * (2 * Stream{3}.uniform(i) - 1);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = value(i / features) * (2 * RandomStream{3}.uniform(i) - 1);
   return x;
 }
 /// Sound that fades by a sixth in each step, sound and then silence, and values that are denormal from the beginning.

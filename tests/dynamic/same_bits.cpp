@@ -13,7 +13,7 @@ using namespace coldpress;
 
 std::vector<float> noise(std::size_t count, std::uint64_t key) {
   std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = 2 * Stream{key}.uniform(i) - 1;
+  for (std::size_t i = 0; i < count; ++i) values[i] = 2 * RandomStream{key}.uniform(i) - 1;
   return values;
 }
 

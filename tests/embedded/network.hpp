@@ -16,7 +16,7 @@ using Net = Network<Type, Shape{3}, Batch<1>, ConstantWeights<>>;
 template <std::size_t n>
 constexpr std::array<float, n> values(std::uint64_t stream) {
   std::array<float, n> all{};
-  for (std::size_t i = 0; i < n; ++i) all[i] = 2 * Stream{stream}.uniform(i) - 1;
+  for (std::size_t i = 0; i < n; ++i) all[i] = 2 * RandomStream{stream}.uniform(i) - 1;
   return all;
 }
 template <int i>

@@ -18,7 +18,7 @@ inline std::vector<float> part(int t, int size) {
   std::vector<float> values(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i)
     values[static_cast<std::size_t>(i)] =
-        2 * coldpress::Stream{9}.uniform(static_cast<std::uint64_t>(t * size + i)) - 1;
+        2 * coldpress::RandomStream{9}.uniform(static_cast<std::uint64_t>(t * size + i)) - 1;
   return values;
 }
 inline void print(std::span<float const> values) {

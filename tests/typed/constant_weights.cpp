@@ -49,7 +49,7 @@ void check_same_bits(Call call) {
 }
 std::vector<float> input(std::size_t size) {
   std::vector<float> x(size);
-  for (std::size_t i = 0; i < size; ++i) x[i] = Stream{3}.uniform(i) - 0.5f;
+  for (std::size_t i = 0; i < size; ++i) x[i] = RandomStream{3}.uniform(i) - 0.5f;
   return x;
 }
 auto const outputs_of = [](Index size) {

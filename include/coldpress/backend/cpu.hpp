@@ -10,6 +10,7 @@
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
+#include <coldpress/backend/signal_convolution.hpp>
 #include <coldpress/backend/work_partition.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -19,7 +20,7 @@ inline namespace COLDPRESS_ISA {
 // Everything is a template, here and in the kernels, even where it need not be: a program then pays only for the tiles
 // it uses, and not for all that it includes.
 struct Cpu : cpu::Layout, cpu::WorkPartition {
-  static constexpr bool compiles_variants = true;
+  static constexpr bool compiles_variants = true, has_signals = true;
 
   /// y = post_ops(x Wᵀ + b). W is stored as floats, or as bfloat16.
   template <class X, class Number, class Y, class Chain, class Join>
@@ -103,14 +104,21 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   COLDPRESS_INLINE void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
                                  PostOps<Chain, float, Join> const& post_ops, State state,
                                  Windows const& windows = {}) const {
-    if constexpr (!std::is_null_pointer_v<State>) {
+    if constexpr (is_signal<X>) {
+      float* carried = nullptr;
+      if constexpr (!std::is_null_pointer_v<State>) carried = state;
+      return cpu::convolve_signal(cpu::signal_convolution(g, x, weight, bias, y, post_ops, carried),
+                                  cpu::outputs_of(g));
+    } else if constexpr (!std::is_null_pointer_v<State>) {
       if (cpu::is_sequence(g) && state && g.past() > 0)
         return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }
-    cpu::either(
-        cpu::is_sequence(g),
-        [&]() COLDPRESS_INLINE_LAMBDA { convolve_sequences(g, x, weight, bias, y, post_ops); },
-        [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+    if constexpr (!is_signal<X>) {
+      cpu::either(
+          cpu::is_sequence(g),
+          [&]() COLDPRESS_INLINE_LAMBDA { convolve_sequences(g, x, weight, bias, y, post_ops); },
+          [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+    }
   }
   /// dx = derivative(the gradient with respect to x)
   template <class G, class DY, class DX, class Chain, class Windows = NoWindows>
@@ -202,11 +210,15 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// y = post_ops(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
-    cpu::for_blocked_rows(y, [&](auto part) {
-      auto const from = part(x);
-      auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
-      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
-    });
+    if constexpr (is_signal<X>) {
+      return cpu::map_signal(cpu::signal_map(x, y, post_ops));
+    } else {
+      cpu::for_blocked_rows(y, [&](auto part) {
+        auto const from = part(x);
+        auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
+        each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+      });
+    }
   }
   /// dx = derivative(dy); dx may be dy.
   template <class DY, class DX, class Chain>
@@ -303,6 +315,12 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
         cpu::recurrent<gates, fast>(some, weights);
       });
     });
+  }
+  /// A block of a stream's steps of one layer.
+  template <bool fast = false, class R>
+  COLDPRESS_INLINE void recurrent(SignalRecurrence<R> const& s) const {
+    cpu::with_gates(cpu::type_of(s.r),
+                    [&](auto gates) COLDPRESS_INLINE_LAMBDA { cpu::recurrent_signal<gates, fast>(s); });
   }
   /// The backward pass of the same: r.gradients receives the gradients of the gates' sums. `upper` is the gradient of h
   /// from the layer above, either for all steps or for the last one only. What flows from a step to the one before is

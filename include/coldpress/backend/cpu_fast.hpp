@@ -36,6 +36,10 @@ struct CpuFast : Cpu {
   COLDPRESS_INLINE void recurrent(R const& r, float const* weights) const {
     Cpu::recurrent<true>(r, weights);
   }
+  template <class R>
+  COLDPRESS_INLINE void recurrent(SignalRecurrence<R> const& s) const {
+    Cpu::recurrent<true>(s);
+  }
 };
 static_assert(concepts::Backend<CpuFast>);
 

@@ -356,4 +356,24 @@ Kernel kernel_of(RecurrentStep const& s) {
   return kernel;
 }
 
+/// A block of a stream's steps.
+template <int gates, bool fast, class R>
+COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
+  Recurrence<float> r = s.r;
+  r.x.steps = *s.steps;
+  if (s.x.data) transpose(s.x.features, r.x.steps, s.x.data, s.x.pitch, s.rows, r.x.step_pitch);
+  recurrent<gates, fast>(r, s.weights);
+  if (s.y.data) transpose(r.x.steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.data, s.y_distance);
+}
+template <int gates, class R>
+void whole_recurrent_signal(void const* step) {
+  recurrent_signal<gates, false>(*static_cast<SignalRecurrence<R> const*>(step));
+}
+template <class R>
+Kernel kernel_of(SignalRecurrence<R> const& s) {
+  Kernel kernel = nullptr;
+  with_gates(s.r.type, [&](auto gates) { kernel = whole_recurrent_signal<gates, R>; });
+  return kernel;
+}
+
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

@@ -68,6 +68,54 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .post_ops = post_ops};
 }
 
+/// A block of a causal convolution (core/geometry.hpp: SignalHistory). A layer with one tap has no state.
+template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct SignalConvolution {
+  float const *x, *weight;
+  float const* bias;  // or null
+  float *state, *y;
+  Index const* steps;
+  Index x_pitch, y_pitch, most;     // most: the steps of the longest block
+  Index groups, channels, outputs;  // per group
+  Index weight_pitch, taps, dilation;
+  PostOps<Chain, float, Join> post_ops;
+};
+template <class X, class Y, class Chain, class Join>
+__attribute__((always_inline)) inline SignalConvolution<Chain, Join> signal_convolution(
+    ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
+    PostOps<Chain, float, Join> const& post_ops, float* state) {
+  return {.x = x.data,
+          .weight = weight,
+          .bias = bias,
+          .state = g.past() > 0 ? state : nullptr,
+          .y = y.data,
+          .steps = x.steps,
+          .x_pitch = x.pitch,
+          .y_pitch = y.pitch,
+          .most = y.pitch,
+          .groups = g.groups,
+          .channels = g.group_channels(),
+          .outputs = g.group_outputs(),
+          .weight_pitch = Layout::pitch(g.outputs),
+          .taps = g.height.filter,
+          .dilation = g.height.dilation,
+          .post_ops = post_ops};
+}
+/// A block of pointwise operations.
+template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct SignalMap {
+  float const* x;
+  float* y;
+  Index const* steps;
+  Index x_pitch, y_pitch, features;
+  PostOps<Chain, float, Join> post_ops;
+};
+template <class X, class Y, class Chain, class Join>
+__attribute__((always_inline)) inline SignalMap<Chain, Join> signal_map(X x, Y y,
+                                                                        PostOps<Chain, float, Join> const& post_ops) {
+  return {x.data, y.data, x.steps, x.pitch, y.pitch, y.features, post_ops};
+}
+
 /// A step of one part of a recurrent layer, for all samples. Rows of different samples are a pitch apart; the matrix
 /// has rows for each value of x, then for each value of h, then the two biases.
 struct RecurrentStep {

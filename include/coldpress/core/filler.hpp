@@ -10,7 +10,7 @@ namespace coldpress {
 namespace detail {
 
 /// A normally distributed number for each element (Box and Muller 1958); 1 - u is never 0.
-inline double normal(Stream stream, std::uint64_t element) {
+inline double normal(RandomStream stream, std::uint64_t element) {
   auto const random = stream.block(element);
   double const u = 1 - static_cast<double>(random.words[0]) * 0x1p-32,
                angle = 2 * 3.14159265358979323846 * random.words[1] * 0x1p-32;
@@ -31,7 +31,7 @@ inline double dot(double const* a, double const* b, Index size) {
 
 /// `count` orthonormal vectors of `size` values, count <= size, uniformly distributed. They are normal numbers after
 /// two passes of Gram-Schmidt, which are enough (Giraud et al. 2005).
-inline HeapMemory<double> orthonormal(Stream stream, Index count, Index size) {
+inline HeapMemory<double> orthonormal(RandomStream stream, Index count, Index size) {
   HeapMemory<double> vectors(count * size);
   for (Index i = 0; i < count * size; ++i) vectors.data()[i] = normal(stream, static_cast<std::uint64_t>(i));
   for (Index n = 0; n < count; ++n) {
@@ -58,7 +58,7 @@ inline constexpr Fillers all_fillers = ~0u;
 /// store(element, value) for each element of a parameter in canonical order. The numbers come from step 0 of the
 /// parameter's `stream`. The filler must be one of `kinds`; the code of others is not compiled.
 template <Fillers kinds = all_fillers, class Store>
-__attribute__((cold)) void fill(Parameter const& parameter, Stream stream, Store store) {
+__attribute__((cold)) void fill(Parameter const& parameter, RandomStream stream, Store store) {
   using enum Filler::Kind;
   Index const size = parameter.shape.size(), filled = parameter.filled > 0 ? parameter.filled : size;
   auto const each = [&](auto value) {

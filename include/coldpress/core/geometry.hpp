@@ -132,6 +132,23 @@ struct PoolingGeometry {
   constexpr Index taps() const { return depth.filter * height.filter * width.filter; }
 };
 
+/// Where a convolution keeps the past of its input, in a stream that is given blocks of up to `most` steps: a ring for
+/// each channel. Behind its end a ring repeats its beginning, so that every window of `most` steps is contiguous. The
+/// place of the next step comes first, as the bits of an integer.
+struct SignalHistory {
+  Index past, most;
+
+  static constexpr Index header = 16;  // values
+  /// The steps of a ring: the past, a block, and what whole vectors may write beyond a block.
+  constexpr Index ring() const { return (past + most + 31) / 16 * 16; }
+  /// The distance between the rings of two channels; not a multiple of 256, after which rings would share cache sets.
+  constexpr Index pitch() const {
+    Index const size = (ring() + most + 31) / 16 * 16;
+    return size % 256 == 0 ? size + 16 : size;
+  }
+  constexpr Index size(Index channels) const { return past == 0 ? 0 : header + channels * pitch(); }
+};
+
 /// A ring buffer of the last steps of a sequence, kept from one call to the next: `steps` steps of `channels` values
 /// each, and then the number of the oldest step. All values are zero before the first call.
 template <class T>

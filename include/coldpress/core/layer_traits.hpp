@@ -85,13 +85,36 @@ constexpr Index state_of(L const& layer, Shapes in) {
   }
 }
 
+/// Values that a layer carries from one block of a stream's steps to the next, for blocks of up to `most` steps:
+/// layer.block_state(in, most), or else what it carries from step to step.
+template <Layer L>
+constexpr Index block_state_of(L const& layer, Shapes in, Index most) {
+  if constexpr (requires { layer.block_state(detail::asked<L>(in), most); }) {
+    return layer.block_state(detail::asked<L>(in), most);
+  } else {
+    return state_of(layer, in);
+  }
+}
+
+/// The number of earlier steps on which a layer's output depends: layer.past(in), or else none without a state and
+/// endless_past with one.
+inline constexpr Index endless_past = Index{1} << 40;
+template <Layer L>
+constexpr Index past_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.past(detail::asked<L>(in)); }) {
+    return layer.past(detail::asked<L>(in));
+  } else {
+    return state_of(layer, in) > 0 ? endless_past : 0;
+  }
+}
+
 /// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.
 template <Layer L>
 constexpr std::uint64_t layer_key(L const& layer, std::uint64_t seed, std::string_view layer_name) {
   if constexpr (requires { layer.seed; }) {
-    return Stream{seed, layer.seed, layer_name}.key;
+    return RandomStream{seed, layer.seed, layer_name}.key;
   } else if constexpr (requires { layer.dropout_seed; }) {
-    return Stream{seed, layer.dropout_seed, layer_name}.key;
+    return RandomStream{seed, layer.dropout_seed, layer_name}.key;
   } else {
     return 0;
   }
@@ -125,6 +148,7 @@ struct LayerTraits {
   static constexpr bool fuses = declared.fuses;
   static constexpr bool fuses_maxima = declared.fuses_maxima;
   static constexpr bool any_steps = declared.any_steps;
+  static constexpr bool signals = declared.signals;
   static constexpr Normalization normalization = declared.normalization;
   static constexpr bool normalizes = normalization != Normalization::none;
 

@@ -35,6 +35,12 @@ template <class Backend>
 constexpr bool compiles_variants = requires {
   requires std::remove_cvref_t<Backend>::compiles_variants;
 };
+/// Whether a backend computes blocks of a stream's steps as signals (core/rows.hpp). Otherwise layers are given one step
+/// after another.
+template <class Backend>
+constexpr bool has_signals = requires {
+  requires std::remove_cvref_t<Backend>::has_signals;
+};
 /// What a layer's member variant<PassKind>(in) returns decides which kernels it needs, for instance the gates of a
 /// recurrent layer. For a backend with compiles_variants, a network type gives it to the pass as a constant,
 /// Pass::Variant::value. Otherwise, and for layers without this member, Pass::Variant is NoVariant.

@@ -59,12 +59,12 @@ constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 /// A stream of random numbers. The key is made from the network's seed, the layer's seed and a name; the position is
 /// the element and the step. Step 0 is initialisation; training starts at step 1.
-struct Stream {
+struct RandomStream {
   std::uint64_t key;
 
-  constexpr Stream(std::uint64_t network_seed, std::uint64_t layer_seed, std::string_view name)
+  constexpr RandomStream(std::uint64_t network_seed, std::uint64_t layer_seed, std::string_view name)
       : key(mix(mix(network_seed, layer_seed), hash(name))) {}
-  explicit constexpr Stream(std::uint64_t whole_key) : key(whole_key) {}
+  explicit constexpr RandomStream(std::uint64_t whole_key) : key(whole_key) {}
 
   constexpr PhiloxBlock<std::uint32_t> block(std::uint64_t position, std::uint64_t step = 0) const {
     return philox(

@@ -164,4 +164,16 @@ struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
 };
 
+/// A block of one layer of a recurrent layer, whose sequences have room for the longest block.
+template <class R = Recurrence<float>>
+struct SignalRecurrence {
+  R r;
+  float const* weights;
+  Signal<float const> x;  // is written to `rows`, where r.x reads it; without data, r.x is there already
+  float* rows;
+  Signal<float> y;   // receives h, unless it has no data
+  Index y_distance;  // from one feature of y to the next
+  Index const* steps;
+};
+
 }  // namespace coldpress

@@ -42,4 +42,30 @@ struct Rows {
 template <class T, class Count, class Columns, class Pitch>
 Rows(T*, Count, Columns, Pitch) -> Rows<T, Count, Columns, Pitch>;
 
+/// A block of consecutive steps of one sequence, with a row for each feature: feature c of step t is data[c * pitch +
+/// t]. Any number of features then fills the lanes of a vector, which are steps. The number of steps is read where it
+/// is used, so that recorded calls serve blocks of every length. Up to `pitch` steps may be read and written.
+template <class T, class Features = Index>
+struct Signal {
+  using Scalar = std::remove_const_t<T>;
+  T* data;
+  [[no_unique_address]] Features features;
+  Index const* steps;
+  Index pitch;  // a multiple of block_size
+
+  constexpr T* row(Index feature) const { return data + feature * pitch; }
+  /// The same as a matrix for functions that treat every value alike.
+  constexpr Rows<T, Features> matrix() const { return {data, features, *steps, pitch}; }
+  constexpr operator Signal<T const, Features>() const requires(!std::is_const_v<T>) {
+    return {data, features, steps, pitch};
+  }
+  template <class U>
+  requires std::is_convertible_v<T*, U*>
+  constexpr operator Signal<U>() const { return {data, features, steps, pitch}; }
+};
+template <class X>
+constexpr bool is_signal = false;
+template <class T, class Features>
+constexpr bool is_signal<Signal<T, Features>> = true;
+
 }  // namespace coldpress

@@ -47,6 +47,7 @@ struct Group {
   Edge edges[max_edges] = {};
   int edge_count = 0;
   bool chain_needs_input = false;
+  bool positioned = false;      // an operation of its chain depends on the place of a value
   bool is_output = false;       // its value is an output of the network
   bool needed = false;          // an output or a loss depends on it
   bool needs_gradient = false;  // parameters here or before it need a gradient, and one arrives
@@ -190,6 +191,7 @@ class Grouping {
       Group& group = at(groups_, g);
       group.chain_needs_input = group.chain_length > 0 || node.reads_input;
       group.chain[group.chain_length++] = self;
+      group.positioned = group.positioned || node.positioned;
     } else if (node.kind == Node::Kind::join) {
       g = add_join(node);
       at(groups_, g).join = self;

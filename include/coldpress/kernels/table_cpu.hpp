@@ -24,6 +24,7 @@ struct TableCpu : Layout, Context, Networks {
   /// Whether the optimizer's step can be the epilogue of a gradient's tile.
   template <class Optimizer>
   static constexpr bool fuses_update = !Optimizer::heavy;
+  static constexpr bool has_signals = true;
 
   Table const* table = nullptr;
   TrainingTable const* training = nullptr;  // null unless the network trains, because it links more kernels
@@ -60,6 +61,10 @@ struct TableCpu : Layout, Context, Networks {
       return take(convolution_step(g, x, weight, bias, y, post_ops, state));
     call(table->convolve, g, x, weight, bias, y, post_ops, state, windows);
   }
+  void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
+                Signal<float> y, PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const&) const {
+    take(signal_convolution(g, x, weight, bias, y, post_ops, state));
+  }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
                                Windows<float> const& windows = {}) const {
@@ -79,6 +84,9 @@ struct TableCpu : Layout, Context, Networks {
     training->pool_gradient(g, dy, places, dx, derivative, *this);
   }
   void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { call(table->map, x, y, post_ops); }
+  void map(Signal<float const> x, Signal<float> y, PostOps<ErasedChain, float> const& post_ops) const {
+    take(signal_map(x, y, post_ops));
+  }
   void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
   void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const { map_as<Power>(x, y, post_ops); }
   void map_gradient(In dy, Out dx, Derivative<ErasedChain, float> const& derivative) const {
@@ -107,6 +115,10 @@ struct TableCpu : Layout, Context, Networks {
   void recurrent(Recurrence<float> const& r, float const* weights) const {
     if (r.x.samples > 1 || r.x.steps > 1) return call(table->recurrent, r, weights);
     take(first_step(r, weights));
+  }
+  template <class R>
+  void recurrent(SignalRecurrence<R> const& s) const {
+    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance, s.steps});
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {

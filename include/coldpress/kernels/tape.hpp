@@ -112,6 +112,10 @@ class BasicTape {
     f(r.x.data);
   }
   template <class F>
+  static void for_reads(SignalRecurrence<>& block, F f) {
+    for_reads(block.r, f);
+  }
+  template <class F>
   static void for_reads(PostOps<ErasedChain, float>& post_ops, F f) {
     f(post_ops.join.other);
   }

@@ -78,6 +78,12 @@ struct Convolution {
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
   constexpr Index state(Shape const& in) const { return comes_in_parts(in) ? geometry(in).state() : 0; }
 
+  constexpr Index block_state(Shape const& in, Index most) const {
+    ConvolutionGeometry const g = geometry(in);
+    return SignalHistory{g.past(), most}.size(g.channels);
+  }
+  constexpr Index past(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
+
   /// A stream's step is inlined, and needs all that the compiler knows.
   template <PassKind kind>
   constexpr auto variant(Shape const& in) const {
@@ -107,7 +113,8 @@ struct Convolution {
                                              .backward_reads_output = false,
                                              .fuses = true,
                                              .fuses_maxima = true,
-                                             .any_steps = true};
+                                             .any_steps = true,
+                                             .signals = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = comes_in_parts(in) ? StreamSupport::always : StreamSupport::never,
             .image_blocks = geometry(in).in_blocks()};

@@ -54,7 +54,7 @@ struct Crop {
     int const rank = pass.in.rank();
     Index const height = pass.in[rank - 2], width = pass.in[rank - 1], planes = pass.in.size() / (height * width);
     each_part(backend, samples, planes * size[0] * size[1], [&](Index n, auto first, Index last) {
-      auto const random = Stream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
+      auto const random = RandomStream{pass.key}.block(static_cast<std::uint64_t>(n), pass.step);
       bool const training = pass.step > 0;
       auto const offset = [&](Index room, std::uint32_t word) {
         bool const chance = training && random_crop;

@@ -67,31 +67,10 @@ struct Rnn {
   /// Always inlined: where the compiler does not know the numbers here, computing them takes longer than a stream's
   /// step.
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    auto const work = work_of(backend, pass);
-    // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
-    bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
-                        pass.y.pitch >= Recurrence<float>::padded(hidden_size);
-    for (Index layer = 0; layer < num_layers; ++layer) {
-      bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
-      if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
-      auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
-      for (Index d = 0; d < directions(); ++d) {
-        auto part = work.part(layer, d, x, pass.step > 0);
-        if (direct && layer == num_layers - 1) part.h = work.outputs(pass.y, 0);
-        if (decltype(part.state) const state = pass.state) part.state = state + layer * work.batch * part.state_pitch;
-        backend.recurrent(part, pass.p[0]);
-      }
-    }
-    if (direct) return;
-    if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
-    for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
-      for (Index d = 0; d < directions(); ++d) {
-        auto const from = work.last(work.h(layer), d);
-        auto const to = work.units(work.outputs(pass.y, layer), d);
-        Index const padded = Recurrence<float>::padded(hidden_size);  // for rows that end with this direction
-        bool const whole = directions() == 1 && to.column_pitch == 1 && to.sample_pitch >= padded;
-        backend.copy(from.part(0, whole ? padded : hidden_size), to);
-      }
+    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x)>>) {
+      forward_block(backend, pass);
+    } else {
+      forward_rows(backend, pass);
     }
   }
   /// The sweep back through time. It leaves the gradients of all sums in memory.
@@ -132,7 +111,7 @@ struct Rnn {
     }
   }
   static constexpr Capabilities capabilities{
-      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true};
+      .backward_reads_input = true, .backward_reads_output = false, .any_steps = true, .signals = true};
   constexpr InputCapabilities capabilities_for(Shape const&) const {
     bool const forward_only = direction_mode == DirectionMode::uni_directional;
     return {.streaming = forward_only ? StreamSupport::always : StreamSupport::never,
@@ -254,6 +233,59 @@ struct Rnn {
                .keeps = keeps}};
     }
   };
+  /// Whole sequences, or parts of sequences that continue from a state.
+  __attribute__((always_inline)) constexpr void forward_rows(auto const& backend, auto const& pass) const {
+    auto const work = work_of(backend, pass);
+    // For a single step, the last layer writes h directly to the output if there is room for whole vectors.
+    bool const direct = pass.step == 0 && steps(pass.in) == 1 && output != RnnOutput::layers && directions() == 1 &&
+                        pass.y.pitch >= Recurrence<float>::padded(hidden_size);
+    for (Index layer = 0; layer < num_layers; ++layer) {
+      bool const drops = layer > 0 && pass.step > 0 && dropout_probability > 0;
+      if (drops) drop(backend, pass, layer, work.h(layer - 1), work.dropped(layer));
+      auto const x = layer == 0 ? work.samples(pass.x) : work.input(layer, drops);
+      for (Index d = 0; d < directions(); ++d) {
+        auto part = work.part(layer, d, x, pass.step > 0);
+        if (direct && layer == num_layers - 1) part.h = work.outputs(pass.y, 0);
+        if (decltype(part.state) const state = pass.state) part.state = state + layer * work.batch * part.state_pitch;
+        backend.recurrent(part, pass.p[0]);
+      }
+    }
+    if (direct) return;
+    if (output == RnnOutput::sequence) return backend.copy(work.h(num_layers - 1), work.outputs(pass.y, 0));
+    for (Index layer = output == RnnOutput::layers ? 0 : num_layers - 1; layer < num_layers; ++layer) {
+      for (Index d = 0; d < directions(); ++d) {
+        auto const from = work.last(work.h(layer), d);
+        auto const to = work.units(work.outputs(pass.y, layer), d);
+        Index const padded = Recurrence<float>::padded(hidden_size);  // for rows that end with this direction
+        bool const whole = directions() == 1 && to.column_pitch == 1 && to.sample_pitch >= padded;
+        backend.copy(from.part(0, whole ? padded : hidden_size), to);
+      }
+    }
+  }
+  /// A block of a stream's steps, one layer after another.
+  template <class Backend, class Pass>
+  constexpr void forward_block(Backend const& backend, Pass const& pass) const {
+    using T = typename Backend::Scalar;
+    Index const most = pass.y.pitch, last = num_layers - 1;
+    Work<Backend, T, typename Pass::Variant> const work{*this, weights(pass.in),   1, most,
+                                                        features(pass.in), pass.memory};
+    auto const spare = work.spare(work.features);
+    Sequence<T const> const one_feature{pass.x.data, 1, most, 1, 1, 1};
+    for (Index layer = 0; layer < num_layers; ++layer) {
+      bool const first = layer == 0, turns = first && work.features > 1;
+      auto part = work.part(layer, 0, turns ? spare : first ? one_feature : work.input(layer, false), false);
+      part.state = pass.state + layer * part.state_pitch;
+      SignalRecurrence<decltype(part)> block{
+          .r = part, .weights = pass.p[0], .x = {}, .rows = nullptr, .y = {}, .y_distance = most, .steps = pass.x.steps};
+      if (turns) block.x = pass.x, block.rows = spare.data;
+      if (output == RnnOutput::layers) {
+        block.y = {pass.y.row(layer), hidden_size, pass.y.steps, most}, block.y_distance = num_layers * most;
+      } else if (layer == last) {
+        block.y = pass.y;
+      }
+      backend.recurrent(block);
+    }
+  }
   template <class Backend, class Pass>
   constexpr auto work_of(Backend const&, Pass const& pass) const {
     return Work<Backend, typename Backend::Scalar, typename Pass::Variant>{

@@ -70,30 +70,79 @@ constexpr void observe(Run const& run) {
   });
 }
 
-/// Computes the value of every group, except those that end in a loss, which loss_and_gradient computes. It is inlined
-/// down to the kernels, since passing arguments through memory would take longer than a small layer.
+namespace detail {
+/// Computes a group of a block of steps one step after another, where its layer takes no signals or an operation
+/// depends on the place of a value.
+template <class Run, class G>
+constexpr void forward_by_steps(Run const& run, G g);
 template <class Run>
-__attribute__((always_inline)) constexpr void forward(Run const& run) {
-  run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
-    Group const& group = run.program.group(g);
-    if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
-    auto const y = run.value(g);
-    auto const post_ops = run.post_ops(g);
-    run.program.head(
-        g,
-        [&](auto const& layer) __attribute__((always_inline)) {
-          using L = std::remove_cvref_t<decltype(layer)>;
+constexpr bool is_block_of = is_step_block<std::remove_cvref_t<decltype(Run::batch)>>;
+/// Whether the head's forward pass is given to the layer as it is.
+template <class Run, class L>
+constexpr bool takes_values = !is_block_of<Run> || (has_signals<decltype(Run::backend)> && LayerTraits<L>::signals);
+
+/// Computes the value of one group. It is inlined down to the kernels, since passing arguments through memory would take
+/// longer than a small layer.
+template <class Run, class G>
+__attribute__((always_inline)) constexpr void forward_group(Run const& run, G g) {
+  auto const y = run.value(g);
+  auto const post_ops = run.post_ops(g);
+  if constexpr (is_block_of<Run>) {
+    if (run.program.group(g).positioned) return forward_by_steps(run, g);
+  }
+  run.program.head(
+      g,
+      [&](auto const& layer) __attribute__((always_inline)) {
+        using L = std::remove_cvref_t<decltype(layer)>;
+        if constexpr (!takes_values<Run, L>) {
+          forward_by_steps(run, g);
+        } else {
           auto const pass = run.template forward_pass<L>(g, y, post_ops);
           if constexpr (takes_layers<decltype(run.backend)> || is_linked<decltype(run.backend)>) {
-            detail::ComputedIn<Run>::forward(run.backend, layer, pass);
+            ComputedIn<Run>::forward(run.backend, layer, pass);
           } else {
             layer.forward(run.backend, pass);  // with a function in between g++ inlines less, which costs T1 5 %
           }
           if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(post_ops)>::nothing) {
             if (!post_ops.empty()) run.backend.map(y, y, post_ops);
           }
-        },
-        [&] { run.backend.map(run.value(run.program.input(g, run.first_edge)), y, post_ops); });
+        }
+      },
+      [&] {
+        auto const x = run.value(run.program.input(g, run.first_edge));
+        if constexpr (is_block_of<Run> && !has_signals<decltype(run.backend)>) {
+          run.backend.map(x.matrix(), y.matrix(), post_ops);
+        } else {
+          run.backend.map(x, y, post_ops);
+        }
+      });
+}
+
+template <class Run, class G>
+constexpr void forward_by_steps(Run const& run, G g) {
+  auto const one = run.single_step(g);
+  auto const to = run.value(g);
+  for (Index t = 0; t < run.batch; ++t) {
+    run.program.for_each_edge(g, [&](auto k) {
+      auto const input = run.program.input(g, k);
+      auto const from = run.value(input);
+      auto const x = one.value(input);
+      for (Index c = 0; c < from.features; ++c) x.data[c] = from.row(c)[t];
+    });
+    forward_group(one, g);
+    auto const y = one.value(g);
+    for (Index c = 0; c < to.features; ++c) to.row(c)[t] = y.data[c];
+  }
+}
+}  // namespace detail
+
+/// Computes the value of every group, except those that end in a loss, which loss_and_gradient computes.
+template <class Run>
+__attribute__((always_inline)) constexpr void forward(Run const& run) {
+  run.program.for_each_group([&](auto g) __attribute__((always_inline)) {
+    Group const& group = run.program.group(g);
+    if (!group.needed || group.loss >= 0 || group.statistic >= 0) return;
+    detail::forward_group(run, g);
   });
 }
 

@@ -90,6 +90,23 @@ constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chai
 
 }  // namespace detail
 
+/// Stands for the number of samples in a pass whose samples are the next steps of one sequence. The values of such a
+/// pass are signals (core/rows.hpp).
+template <class T>
+struct StepBlock {
+  Index const* steps;
+  Index most;           // the length of the longest block, rounded up: the pitch of all signals
+  Index const* states;  // for each group, where its state is
+  T* row;               // the workspace of a single step, ...
+  T* const* inputs;     // ... and its inputs, for layers that take no signals
+
+  constexpr operator Index() const { return *steps; }
+};
+template <class Count>
+constexpr bool is_step_block = false;
+template <class T>
+constexpr bool is_step_block<StepBlock<T>> = true;
+
 /// One pass of a minibatch through a network. It holds only pointers: the caller owns all memory, whose size the plan
 /// gives. In a static program, groups, edges and flags are constants. Every program that is run is checked here against
 /// the concept (run/program.hpp).
@@ -115,14 +132,36 @@ struct Run {
     int const first = program.sums(node);
     return sums && first >= 0 ? sums + first : nullptr;
   }
-  constexpr T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * batch : nullptr; }
+  constexpr T* at(Buffer const& buffer) const { return buffer.used() ? workspace + buffer.offset * room() : nullptr; }
+  /// The number of samples for which there is room in the workspace.
+  constexpr auto room() const {
+    if constexpr (is_step_block<Count>) {
+      return batch.most;
+    } else {
+      return batch;
+    }
+  }
+  /// The pass over one step, in a workspace of its own, of a block's layer that takes no signals.
+  template <class G>
+  constexpr auto single_step(G g) const requires is_step_block<Count> {
+    using One = std::conditional_t<is_linked<Backend>, Index, Fixed<1>>;
+    Run<Program, Backend, One, T*> one{program, backend, parameters, batch.row, {}, {}, seed, step};
+    if constexpr (is_linked<Backend>) one.batch = 1;
+    for (std::size_t k = 0; k < inputs.size(); ++k) one.inputs[k] = batch.inputs[k];
+    one.state = state + (batch.states[Index{g}] - program.group(g).state);
+    return one;
+  }
 
   /// Rows with the shape and the layout of group g's value, or of input k of the network if g is -1 - k.
   template <class G>
   constexpr auto rows(G g, T* data, Index pitch) const {
     auto columns = program.columns(g);
-    auto blocked = program.blocked(g);
-    return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+    if constexpr (is_step_block<Count>) {
+      return Signal<T, decltype(columns)>{data, columns, batch.steps, batch.most};
+    } else {
+      auto blocked = program.blocked(g);
+      return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
+    }
   }
   /// The value of group g, or input k of the network.
   template <class G>
@@ -145,7 +184,11 @@ struct Run {
     auto const chain = program.chain(g, seed);
     auto const join = program.join_with(g, backend, [&](auto edge) {
       auto const other = value(program.input(g, edge));
-      return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.columns};
+      if constexpr (is_step_block<Count>) {
+        return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.pitch};
+      } else {
+        return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.columns};
+      }
     });
     return PostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
         chain, step, at(group.kept), group.kept.pitch, join};
@@ -195,7 +238,7 @@ struct Run {
   /// For a layer with several inputs: its inputs, and where their gradients are written.
   template <class G>
   constexpr auto values(G g) const {
-    std::array<Rows<T>, max_inputs> all{};
+    std::array<std::conditional_t<is_step_block<Count>, Signal<T>, Rows<T>>, max_inputs> all{};
     program.for_each_edge(g, [&](auto k) {
       if (k < max_inputs) all[static_cast<std::size_t>(k)] = value(program.input(g, k));
     });
@@ -226,13 +269,15 @@ struct Run {
     auto const carried = [&] {
       if constexpr (std::is_null_pointer_v<State> || std::is_same_v<decltype(program.carries(g)), std::false_type>) {
         return nullptr;
+      } else if constexpr (is_step_block<Count>) {
+        return state + batch.states[Index{g}];
       } else {
         return state ? state + group.state * batch : nullptr;
       }
     }();
     auto const made = [&](auto in, auto x) {
       auto const pooled = windows<L>(g);
-      constexpr bool streams = !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
+      constexpr bool streams = is_step_block<Count> || !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
       constexpr PassKind kind = streams ? PassKind::stream : PassKind::forward;
       return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T,
                          std::remove_const_t<decltype(carried)>, std::remove_const_t<decltype(pooled)>,

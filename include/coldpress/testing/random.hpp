@@ -29,7 +29,7 @@ class Random {
 
  private:
   constexpr std::uint32_t next() { return stream_.block(position_++).words[0]; }
-  Stream stream_;
+  RandomStream stream_;
   std::uint64_t position_ = 0;
 };
 

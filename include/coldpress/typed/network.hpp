@@ -61,6 +61,13 @@ class Network {
     return Graph::nodes[static_cast<std::size_t>(Graph::outputs[static_cast<std::size_t>(k)])].shape;
   }
   static constexpr Shape output_shape = shape_of_output(0);
+  /// Whether a sample is a single step of a sequence, Shape{features} or with a first extent of one.
+  static constexpr bool takes_steps() {
+    for (int k = 0; k < input_count; ++k) {
+      if (in[k].rank() > 1 && in[k][0] != 1) return false;
+    }
+    return true;
+  }
   /// The number of the output with this name, or -1.
   static constexpr int output_index(std::string_view name) {
     for (int k = 0; k < output_count; ++k) {
@@ -96,7 +103,7 @@ class Network {
   requires(!has_constant_weights<BackendType>) : transfer_(transfer), seed_(seed) {
     parameters_.reserve(parameter_size);
     for (int i = 0; i < weight_count && start == WeightsStart::filled; ++i) {
-      Stream const stream{seed, 0, std::string_view{weight_name(i)}};
+      RandomStream const stream{seed, 0, std::string_view{weight_name(i)}};
       transfer_.change(parameters_.data() + offset(i), stored_size(i), [&](T* at) {
         fill<fillers>(
             weight(i), stream, [&](Index e, float value) __attribute__((noinline, cold)) {
