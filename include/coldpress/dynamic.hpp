@@ -6,3 +6,4 @@
 #include <coldpress/dynamic/layer.hpp>
 #include <coldpress/dynamic/network.hpp>
 #include <coldpress/dynamic/solver.hpp>
+#include <coldpress/dynamic/stream.hpp>

@@ -35,10 +35,6 @@ constexpr LossKernels<L> loss_kernels() {
   }
   return kernels;
 }
-template <class Step>
-constexpr StepKernels<Step> step_kernels() {
-  return {[](Step const& step) { return kernel_of(step); }};
-}
 constexpr CommonKernels common_kernels() {
   return {[](In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops,
              Context const& context) { with(context).affine(x, weight, bias, y, post_ops); },
@@ -71,9 +67,6 @@ constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
           step_kernels<AffineStep<Bfloat16>>(),
           step_kernels<ConvolutionStep<>>(),
           step_kernels<RecurrentStep>(),
-          step_kernels<SignalConvolution<>>(),
-          step_kernels<SignalMap<>>(),
-          step_kernels<SignalRecurrence<>>(),
           loss_kernels<Losses>()...,
           op_kernels<Layers>()...,
           join_kernels<Layers>()...};

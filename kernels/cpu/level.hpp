@@ -13,4 +13,9 @@ namespace coldpress::cpu::inline COLDPRESS_ISA {
 /// The backend of static networks, with the threads and the scratch of this call.
 inline Cpu with(Context const& context) { return {{}, {context}}; }
 
+template <class Step>
+constexpr StepKernels<Step> step_kernels() {
+  return {[](Step const& step) { return kernel_of(step); }};
+}
+
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

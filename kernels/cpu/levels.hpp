@@ -9,19 +9,23 @@ namespace coldpress::cpu {
 namespace v2 {
 Table const& table();
 TrainingTable const& training_table();
+StreamTable const& stream_table();
 }  // namespace v2
 namespace v3 {
 Table const& table();
 TrainingTable const& training_table();
+StreamTable const& stream_table();
 }  // namespace v3
 namespace v4 {
 Table const& table();
 TrainingTable const& training_table();
+StreamTable const& stream_table();
 }  // namespace v4
 #else
 namespace native {
 Table const& table();
 TrainingTable const& training_table();
+StreamTable const& stream_table();
 }  // namespace native
 #endif
 

@@ -22,11 +22,17 @@ template <class Backend>
 class Engine;
 template <class Backend>
 class Trainer;
+template <class Backend>
+class EngineStream;
 
 /// Makes the object that trains an engine's network. It is null in programs without that code, and set by
 /// link_training() or by a backend that is linked together with its trainer.
 template <class Backend>
 inline std::atomic<std::unique_ptr<Training> (*)(Engine<Backend>&)> trainer_maker = nullptr;
+
+/// Makes a stream of an engine's network; null in programs without that code, and for devices.
+template <class Backend>
+inline std::atomic<std::unique_ptr<StreamPasses<float>> (*)(Engine<Backend>&, Index)> stream_maker = nullptr;
 
 template <class Backend>
 class Engine final : public Executable {
@@ -116,6 +122,13 @@ class Engine final : public Executable {
     transfer_.clear(carried_);
     streams_ = 0;
   }
+  std::unique_ptr<StreamPasses<float>> stream_passes(Index most) override {
+    auto* const make = stream_maker<Backend>.load(std::memory_order_relaxed);
+    if (!make)
+      throw UnsupportedError{"stream: a network on " + (device().empty() ? "this backend" : "'" + device() + "'") +
+                             " computes no blocks of steps; it has step()"};
+    return make(*this, most);
+  }
   std::span<Values const> evaluate(std::span<Values const> inputs, Homes homes) override {
     if (!evaluation_)
       evaluation_ = std::make_unique<Space>(transfer_, *graph_, backend_, PlanOptions{.losses = true}, seed_);
@@ -147,6 +160,7 @@ class Engine final : public Executable {
 
  private:
   friend class Trainer<Backend>;
+  friend class EngineStream<Backend>;
   using Space = dynamic::Space<Backend>;
   using Memory = typename ParameterStore<Backend>::Memory;
   Memory memory() const { return transfer_.template memory<Memory>(); }

@@ -1,4 +1,5 @@
 // The backend "cpu:reference" of dynamic networks.
+#include "engine_stream.hpp"
 #include "host_backend.hpp"
 #include "runtime_reference.hpp"
 #include "trainer.hpp"
@@ -16,6 +17,7 @@ std::unique_ptr<AnyBackend> make(std::string const&, BackendOptions const&) {
 /// name.
 extern "C" __attribute__((constructor(101))) void coldpress_reference_backend() {
   trainer_maker<RuntimeReference> = Trainer<RuntimeReference>::make;
+  stream_maker<RuntimeReference> = EngineStream<RuntimeReference>::make;
   reference_backends() = make;
 }
 

@@ -96,6 +96,12 @@ constexpr Index block_state_of(L const& layer, Shapes in, Index most) {
   }
 }
 
+/// Whether that begins with a place in a ring (core/geometry.hpp: SignalHistory).
+template <Layer L>
+constexpr bool has_ring = requires(L const& layer, Shape const& in) {
+  layer.block_state(in, Index{});
+};
+
 /// The number of earlier steps on which a layer's output depends: layer.past(in), or else none without a state and
 /// endless_past with one.
 inline constexpr Index endless_past = Index{1} << 40;

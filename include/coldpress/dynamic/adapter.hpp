@@ -45,6 +45,9 @@ class Adapted final : public Executable, private Training {
   }
   void clear(int buffer) override { std::fill_n(base(buffer), Net::parameter_size, 0.0f); }
   bool is_finite() const override { return first_not_finite<float>(net_.parameters()) < 0; }
+  std::unique_ptr<StreamPasses<float>> stream_passes(Index) override {
+    throw UnsupportedError{"stream: this network is a type, for which coldpress::Stream is made"};
+  }
   void set_frozen(int weight, bool frozen) override {
     if (weight < 0 || weight >= Net::weight_count)
       refuse("network: no weight has number ", weight, "; there are ", Net::weight_count);

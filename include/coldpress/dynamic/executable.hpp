@@ -3,6 +3,7 @@
 
 #include <coldpress/dynamic/layer_config.hpp>
 #include <coldpress/dynamic/shared_tensor.hpp>
+#include <coldpress/run/stream.hpp>
 #include <coldpress/run/update.hpp>
 
 #include <span>
@@ -46,8 +47,10 @@ class Training {
                                std::optional<Objective> const& objective, TrainingOptions const& options,
                                Progress& progress, Homes homes) = 0;
 };
-/// Links the code that trains networks from configs. Programs that never call it are smaller.
+/// Link the code that trains networks from configs, and that for streams in blocks. Programs that never call them are
+/// smaller.
 void link_training();
+void link_streams();
 
 /// A network that can be run. Inputs and outputs are in order. A returned span is valid until the next call. Shapes are
 /// those of one sample.
@@ -91,6 +94,8 @@ class Executable {
   /// until reset().
   virtual std::span<Values const> stream(std::span<Values const> inputs) = 0;
   virtual void reset() = 0;
+  /// A stream in blocks of steps, which has a state of its own; see dynamic::Stream. It is called after link_streams().
+  virtual std::unique_ptr<StreamPasses<float>> stream_passes(Index most) = 0;
   /// Computes the gradients of all inputs from those of all outputs.
   std::span<Values const> backward_input(std::span<Values const> output_gradients, Homes homes) {
     return training().backward_input(output_gradients, homes);

@@ -12,7 +12,8 @@ namespace coldpress::cpu {
 Table const& table_for(std::string const& level);
 /// The table of the best level, or of the level in COLDPRESS_CPU_LEVEL. Every call returns the same table.
 Table const& best_table();
-/// The training table of the same level as `table`.
+/// The other tables of the same level as `table`.
 TrainingTable const& training_table_of(Table const& table);
+StreamTable const& stream_table_of(Table const& table);
 
 }  // namespace coldpress::cpu

@@ -1,7 +1,7 @@
 // The primitives of the CPU backend as tables of functions that take shapes as run-time arguments.
 #pragma once
 
-// Each instruction set level has two tables, because a program that never trains links only the first. The last
+// Each instruction set level has three tables, because programs that neither train nor stream link only the first. The last
 // argument of a function is the context: the threads and the scratch memory that it may use.
 
 #include <coldpress/backend/layout.hpp>
@@ -106,9 +106,6 @@ struct BasicTable<TypeList<Layers...>, TypeList<Losses...>> : CommonKernels,
                                                               StepKernels<AffineStep<Bfloat16>>,
                                                               StepKernels<ConvolutionStep<>>,
                                                               StepKernels<RecurrentStep>,
-                                                              StepKernels<SignalConvolution<>>,
-                                                              StepKernels<SignalMap<>>,
-                                                              StepKernels<SignalRecurrence<>>,
                                                               LossKernels<Losses>...,
                                                               OpKernels<Layers>...,
                                                               JoinKernels<Layers>... {};
@@ -120,6 +117,8 @@ struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : Common
                                                                           OptimizerKernels<Optimizers>...,
                                                                           JoinGradientKernels<Layers>... {};
 
+/// Blocks of a stream's steps.
+struct StreamTable : StepKernels<SignalConvolution<>>, StepKernels<SignalMap<>>, StepKernels<SignalRecurrence<>> {};
 /// Forward passes and losses.
 using Table = BasicTable<BuiltinLayers::Plain, BuiltinLosses::Plain>;
 /// Backward passes and updates.

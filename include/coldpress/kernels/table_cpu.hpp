@@ -28,9 +28,11 @@ struct TableCpu : Layout, Context, Networks {
 
   Table const* table = nullptr;
   TrainingTable const* training = nullptr;  // null unless the network trains, because it links more kernels
+  StreamTable const* streaming = nullptr;   // null unless it computes blocks of a stream, for the same reason
   typename Networks::Tape* tape = nullptr;  // if not null, calls of a forward pass are recorded here, not made
 
   void prepare_training() { training = &training_table_of(*table); }
+  void link_streams() { streaming = &stream_table_of(*table); }
 
   void affine(In x, float const* weight, float const* bias, Out y, PostOps<ErasedChain, float> const& post_ops) const {
     if (x.rows > 1) return call(this->halves ? table->affine_halves : table->affine, x, weight, bias, y, post_ops);
@@ -63,7 +65,7 @@ struct TableCpu : Layout, Context, Networks {
   }
   void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
                 Signal<float> y, PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const&) const {
-    take(signal_convolution(g, x, weight, bias, y, post_ops, state));
+    take(signal_convolution(g, x, weight, bias, y, post_ops, state), *streaming);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
@@ -85,7 +87,7 @@ struct TableCpu : Layout, Context, Networks {
   }
   void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { call(table->map, x, y, post_ops); }
   void map(Signal<float const> x, Signal<float> y, PostOps<ErasedChain, float> const& post_ops) const {
-    take(signal_map(x, y, post_ops));
+    take(signal_map(x, y, post_ops), *streaming);
   }
   void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
   void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const { map_as<Power>(x, y, post_ops); }
@@ -118,7 +120,7 @@ struct TableCpu : Layout, Context, Networks {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance, s.steps});
+    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance, s.steps}, *streaming);
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {
@@ -164,7 +166,11 @@ struct TableCpu : Layout, Context, Networks {
   /// Runs a step whose arguments have been computed, or records it.
   template <class Step>
   void take(Step const& step) const {
-    Kernel const kernel = static_cast<StepKernels<Step> const&>(*table).kernel_of(step);
+    take(step, *table);
+  }
+  template <class Step>
+  void take(Step const& step, std::type_identity_t<StepKernels<Step>> const& kernels) const {
+    Kernel const kernel = kernels.kernel_of(step);
     tape ? tape->record(kernel, step) : kernel(&step);
   }
   /// Computes layer L's pointwise operation, whose type the compiler knows, with the type-erased kernel.

@@ -3,22 +3,20 @@
 
 #include <coldpress/core/memory.hpp>
 #include <coldpress/run/execute.hpp>
+#include <coldpress/run/stream.hpp>
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <span>
-#include <vector>
 
 namespace coldpress {
 
-namespace detail {
 /// The number of steps that are computed at once. More would need more cache; fewer would cost more calls.
 inline constexpr Index steps_at_once = 64;
 
+namespace detail {
 /// What the heads of a program carry from block to block.
 struct BlockStates {
   std::vector<Index> offsets;  // by group
+  std::vector<Index> places;   // the values that are places in rings
   Index size = 0;              // in values
   Index past = 0;              // the number of earlier steps on which an output depends; endless_past: on all
   bool by_steps = false;       // whether any group is computed step by step
@@ -26,7 +24,8 @@ struct BlockStates {
 template <class Backend, class Program>
 BlockStates block_states(Program const& program, Index most) {
   auto const groups = static_cast<std::size_t>(program.plan().groups);
-  BlockStates states{std::vector<Index>(groups)};
+  BlockStates states;
+  states.offsets.resize(groups);
   std::vector<Index> past(groups);
   program.for_each_group([&](auto group) {
     auto const g = static_cast<std::size_t>(Index{group});
@@ -44,6 +43,7 @@ BlockStates block_states(Program const& program, Index most) {
           states.by_steps = states.by_steps || !signals;
           states.offsets[g] = states.size;
           Index const size = signals ? block_state_of(layer, in, most) : state_of(layer, in);
+          if (signals && has_ring<L> && size > 0) states.places.push_back(states.size);
           states.size += (size + 15) / 16 * 16;
           past[g] = std::min(past[g] + past_of(layer, in), endless_past);
         },
@@ -54,34 +54,34 @@ BlockStates block_states(Program const& program, Index most) {
 }
 }  // namespace detail
 
-/// The passes of one stream, and all of its memory. Each input and output has `features` values per step. `Program`
-/// must be prepared, and both it and the parameters must stay where they are.
+/// The passes of a program, and all memory of one stream. The program and the parameters must stay where they are.
 template <class Program, class Backend>
-class BlockStream {
+class BlockStream : public StreamPasses<typename Backend::Scalar> {
  public:
   using T = typename Backend::Scalar;
-  struct Sizes {
-    std::vector<Index> inputs, outputs;  // values per step
-    Index scratch = 0;
-  };
 
-  BlockStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed, Sizes sizes, Index most)
+  /// `scratch` is what the program's layers need in addition, in values.
+  BlockStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed,
+              std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch, Index most)
       : program_(program),
         backend_(backend),
         parameters_(parameters),
         seed_(seed),
-        sizes_(std::move(sizes)),
-        most_((std::min(most, detail::steps_at_once) + 15) / 16 * 16),
+        inputs_(inputs.begin(), inputs.end()),
+        outputs_(outputs.begin(), outputs.end()),
+        most_((std::clamp<Index>(most, 1, steps_at_once) + 15) / 16 * 16),
+        silence_(program.plan().workspace * most_),
         states_(detail::block_states<Backend>(program, most_)),
         state_(states_.size),
         row_(program.plan().workspace) {
-    Index values = program.plan().workspace * most_, rows = 0;
-    for (Index const features : sizes_.inputs) inputs_at_.push_back(values), values += features * most_, rows += features;
-    workspace_.reserve(values + sizes_.scratch);
-    row_inputs_memory_.reserve(rows);
-    for (Index at = 0; Index const features : sizes_.inputs)
-      row_inputs_.push_back(row_inputs_memory_.data() + at), at += features;
-    if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values;
+    Index rows = 0;
+    values_ = silence_;
+    for (Shape const& in : inputs_) inputs_at_.push_back(values_), values_ += in.size() * most_, rows += in.size();
+    workspace_.reserve(values_ + scratch);
+    row_values_.reserve(rows);
+    for (Index at = 0; Shape const& in : inputs_) row_inputs_.push_back(row_values_.data() + at), at += in.size();
+    if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values_;
+    for (std::size_t k = 0; k < outputs_.size(); ++k) outputs_at_.push_back(output_at(run(), static_cast<int>(k)));
     if constexpr (has_tape) {
       if (!states_.by_steps) record();
     }
@@ -89,45 +89,37 @@ class BlockStream {
   BlockStream(BlockStream const&) = delete;
   BlockStream& operator=(BlockStream const&) = delete;
 
-  /// Computes the next steps: as many as the spans have, step after step.
-  void process(Index steps, std::span<std::span<T const> const> inputs, std::span<std::span<T> const> outputs) {
+  std::span<Shape const> inputs() const override { return inputs_; }
+  std::span<Shape const> outputs() const override { return outputs_; }
+  std::span<T> state() override { return {state_.data(), static_cast<std::size_t>(states_.size)}; }
+  Index past() const override { return states_.past; }
+
+  void process(Index steps, std::span<std::span<T const> const> inputs,
+               std::span<std::span<T> const> outputs) override {
     for (Index first = 0; first < steps; first += steps_) {
       steps_ = std::min(most_, steps - first);
-      for (std::size_t k = 0; k < inputs.size(); ++k)
-        bring(inputs[k].data() + first * sizes_.inputs[k], workspace_.data() + inputs_at_[k], sizes_.inputs[k]);
+      for (std::size_t k = 0; k < inputs.size(); ++k) {
+        Index const features = inputs_[k].size();
+        bring(inputs[k].data() + first * features, workspace_.data() + inputs_at_[k], features);
+      }
       play();
-      for (std::size_t k = 0; k < outputs.size(); ++k)
-        fetch(static_cast<int>(k), outputs[k].data() + first * sizes_.outputs[k], sizes_.outputs[k]);
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        Index const features = outputs_[k].size();
+        fetch(outputs_at_[k], outputs[k].data() + first * features, features);
+      }
     }
   }
-  /// Computes `count` steps of zeros.
-  void process_silence(Index count) {
-    freestanding::fill_n(workspace_.data() + inputs_at_[0], workspace_.size() - sizes_.scratch - inputs_at_[0], T{});
-    for (; count > 0; count -= steps_) steps_ = std::min(most_, count), play();
-  }
-  /// Starts a new sequence and gives it silence, until this has no more effect or for `limit` steps. Returns the number
-  /// of steps.
-  Index warm_up(Index limit) {
-    reset();
-    if (states_.past < endless_past) {
-      process_silence(std::min(states_.past, limit));
-      return std::min(states_.past, limit);
-    }
+  Index warm_up(Index limit) override {
+    freestanding::fill_n(workspace_.data() + silence_, values_ - silence_, T{});
+    if (states_.past < endless_past) return silence(std::min(states_.past, limit));
     std::vector<T> before(static_cast<std::size_t>(states_.size));
     Index steps = 0;
-    // A ring's contents stand still when all that went into it does, but its place does not: whole rings are compared.
-    Index const period = most_;
-    while (steps < limit) {
-      std::copy_n(state_.data(), states_.size, before.data());
-      process_silence(period), steps += period;
-      if (is_still(before.data())) break;
-    }
+    do {
+      std::copy(state_.data(), state_.data() + states_.size, before.data());
+      steps += silence(std::min(most_, limit - steps));
+    } while (steps < limit && !is_still(before.data()));
     return steps;
   }
-  void reset() { freestanding::fill_n(state_.data(), states_.size, T{}); }
-  std::span<T const> state() const { return {state_.data(), static_cast<std::size_t>(states_.size)}; }
-  std::span<T> state() { return {state_.data(), static_cast<std::size_t>(states_.size)}; }
-  Index past() const { return states_.past; }
 
  private:
   static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
@@ -138,6 +130,11 @@ class BlockStream {
     BlockRun made{program_, backend_, parameters_, workspace_.data(), {}, block, seed_, 0, state_.data()};
     for (std::size_t k = 0; k < inputs_at_.size(); ++k) made.inputs[k] = workspace_.data() + inputs_at_[k];
     return made;
+  }
+  /// Computes steps of the inputs that are in the workspace; returns their number.
+  Index silence(Index count) {
+    for (Index left = count; left > 0; left -= steps_) steps_ = std::min(most_, left), play();
+    return count;
   }
   void play() {
     if constexpr (has_tape) {
@@ -155,8 +152,7 @@ class BlockStream {
       for (Index c = 0; c < features; ++c) to[c * most_ + t] = from[t * features + c];
     }
   }
-  void fetch(int output, T* to, Index features) {
-    T const* const from = output_of(output);
+  void fetch(T const* from, T* to, Index features) const {
     if (features == 1) {
       std::memcpy(to, from, static_cast<std::size_t>(steps_) * sizeof(T));
       return;
@@ -165,34 +161,30 @@ class BlockStream {
       for (Index c = 0; c < features; ++c) to[t * features + c] = from[c * most_ + t];
     }
   }
-  T const* output_of(int k) {
-    if (outputs_.empty()) {
-      auto const all = run();
-      for (std::size_t i = 0; i < sizes_.outputs.size(); ++i)
-        outputs_.push_back(output_address(all, static_cast<int>(i)));
-    }
-    return outputs_[static_cast<std::size_t>(k)];
-  }
-  static T const* output_address(BlockRun const& all, int k) {
+  static T const* output_at(BlockRun const& run, int k) {
     T const* address = nullptr;
-    if constexpr (requires { all.value(all.program.output(k)); }) {
-      address = all.value(all.program.output(k)).data;
+    if constexpr (requires { run.value(run.program.output(k)); }) {
+      address = run.value(run.program.output(k)).data;
     } else {
       [&]<int... i>(std::integer_sequence<int, i...>) {
-        ((i == k ? void(address = all.value(all.program.output(std::integral_constant<int, i>{})).data) : void()), ...);
+        auto const one = [&](auto n) {
+          if (n == k) address = run.value(run.program.output(n)).data;
+        };
+        (one(std::integral_constant<int, i>{}), ...);
       }
       (std::make_integer_sequence<int, static_cast<int>(Program::Net::outputs.size())>{});
     }
     return address;
   }
-  /// Whether nothing has changed but the places of rings, whose values are compared in their order in memory: silence
-  /// that has gone all the way round has made them equal.
+  /// Whether nothing has changed but the places of rings. The values of a ring stand still when silence has gone all the
+  /// way round.
   bool is_still(T const* before) const {
-    for (Index i = 0; i < states_.size; ++i) {
-      if (i % 16 == 0) continue;
-      if (std::memcmp(before + i, state_.data() + i, sizeof(T)) != 0) return false;
+    Index at = 0;
+    for (Index const place : states_.places) {
+      if (!std::equal(before + at, before + place, state_.data() + at)) return false;
+      at = place + 1;
     }
-    return true;
+    return std::equal(before + at, before + states_.size, state_.data() + at);
   }
   void record() {
     if constexpr (has_tape) {
@@ -226,13 +218,13 @@ class BlockStream {
   Backend backend_;
   T const* parameters_;
   std::uint64_t seed_;
-  Sizes sizes_;
-  Index most_, steps_ = 0;
+  std::vector<Shape> inputs_, outputs_;
+  Index most_, silence_, values_ = 0, steps_ = 0;  // silence_: where the inputs begin; values_: where they end
   detail::BlockStates states_;
-  HeapMemory<T> state_, row_, workspace_, row_inputs_memory_;
+  HeapMemory<T> state_, row_, workspace_, row_values_;
   std::vector<Index> inputs_at_;
   std::vector<T*> row_inputs_;
-  std::vector<T const*> outputs_;
+  std::vector<T const*> outputs_at_;
   [[no_unique_address]] decltype(tape_of<Backend>()) tape_;
 };
 

@@ -1,0 +1,20 @@
+// A sequence, such as sound, that goes through a network from a config in blocks of any length.
+#pragma once
+
+#include <coldpress/dynamic/layer.hpp>
+#include <coldpress/run/stream.hpp>
+
+namespace coldpress::dynamic {
+
+/// A stream of steps through a network, a sample of which is one step. The config of a network for whole sequences makes
+/// one if Layer::from_config is given Shape{features}. The functions are those of BasicStream. Weights that are written
+/// through tensors reach the network with Layer::send_weights().
+class Stream : public BasicStream<float> {
+ public:
+  /// Allocates all memory of the stream. Calls with more than `most` steps are as right as others. Throws ShapeError if
+  /// a sample has several steps, or a layer needs the whole sequence at once, and UnsupportedError for a network type
+  /// (which coldpress::Stream is for) and for a network on a GPU.
+  explicit Stream(Layer const& network, Index most = 64);
+};
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,92 @@
+// A sequence, such as sound, that goes through a network in blocks of any length: what all streams have.
+#pragma once
+
+#include <coldpress/core/layer_traits.hpp>
+#include <coldpress/run/samples.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace coldpress {
+
+/// The passes of one stream through a network, and its state.
+template <class T>
+class StreamPasses {
+ public:
+  virtual ~StreamPasses() = default;
+  /// A stream of the same network that begins anew.
+  virtual std::unique_ptr<StreamPasses> another() const = 0;
+  /// The shapes of a step.
+  virtual std::span<Shape const> inputs() const = 0;
+  virtual std::span<Shape const> outputs() const = 0;
+  virtual void process(Index steps, std::span<std::span<T const> const> inputs,
+                       std::span<std::span<T> const> outputs) = 0;
+  virtual Index warm_up(Index limit) = 0;
+  virtual std::span<T> state() = 0;
+  virtual Index past() const = 0;
+};
+
+/// The public interface of Stream and dynamic::Stream. Any number of streams may share a network, which they borrow: it
+/// must neither move nor be destroyed before them. Its weights may change between calls. A copy of a stream continues
+/// from the same state.
+///
+/// The bits do not depend on how a sequence is cut into blocks. They are those of `step` and, from a new state, those of
+/// `forward` over the whole sequence.
+template <class T>
+class BasicStream {
+ public:
+  BasicStream(BasicStream const& other) : passes_(other.passes_->another()) { restore(other.state()); }
+  BasicStream(BasicStream&&) noexcept = default;
+  BasicStream& operator=(BasicStream other) noexcept {
+    std::swap(passes_, other.passes_);
+    return *this;
+  }
+
+  /// Computes the next steps, none or any number. x has the values of one step after another, and y receives the output
+  /// of as many steps. It allocates nothing, takes no lock and makes no system call. Throws ShapeError if the sizes do
+  /// not fit each other and the network.
+  void process(std::span<T const> x, std::span<T> y) { process(std::span{&x, 1}, std::span{&y, 1}); }
+  /// The same for a network with several inputs or outputs.
+  void process(std::span<std::span<T const> const> inputs, std::span<std::span<T> const> outputs) {
+    auto const in = passes_->inputs(), out = passes_->outputs();
+    if (inputs.size() != in.size() || outputs.size() != out.size())
+      refuse("process: got ", inputs.size(), " inputs and ", outputs.size(), " outputs, the network has ", in.size(),
+             " and ", out.size());
+    Index const steps = static_cast<Index>(inputs[0].size()) / in[0].size();
+    for (std::size_t k = 0; k < in.size(); ++k) check_values("process: an input", inputs[k].size(), steps, in[k]);
+    for (std::size_t k = 0; k < out.size(); ++k) check_values("process: an output", outputs[k].size(), steps, out[k]);
+    passes_->process(steps, inputs, outputs);
+  }
+
+  /// Makes the next step start a new sequence.
+  void reset() {
+    auto const values = passes_->state();
+    std::fill(values.begin(), values.end(), T{});
+  }
+  /// Starts a new sequence and gives it silence until that has no more effect: for past() steps, or, through a network
+  /// that never forgets, until nothing changes or for `limit` steps. Returns the number of steps.
+  Index warm_up(Index limit = Index{1} << 20) {
+    reset();
+    return passes_->warm_up(limit);
+  }
+  /// The number of earlier steps on which an output depends; endless_past if it depends on all.
+  Index past() const { return passes_->past(); }
+  /// What the layers remember of the sequence. It fits every stream of the network that was made for as many steps.
+  std::span<T const> state() const { return passes_->state(); }
+  void restore(std::span<T const> state) {
+    auto const to = passes_->state();
+    if (state.size() != to.size())
+      refuse("restore: got a state of ", state.size(), " values, expected ", to.size(),
+             ", as streams of this network that were made for as many steps have");
+    std::copy(state.begin(), state.end(), to.begin());
+  }
+
+ protected:
+  explicit BasicStream(std::unique_ptr<StreamPasses<T>> passes) : passes_(std::move(passes)) {}
+
+ private:
+  std::unique_ptr<StreamPasses<T>> passes_;
+};
+
+}  // namespace coldpress

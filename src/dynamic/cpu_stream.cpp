@@ -1,0 +1,10 @@
+#include <coldpress/kernels/runtime_cpu.hpp>
+#include "engine_stream.hpp"
+
+namespace coldpress::dynamic {
+
+void link_streams() {
+  stream_maker<cpu::RuntimeCpu>.store(EngineStream<cpu::RuntimeCpu>::make, std::memory_order_relaxed);
+}
+
+}  // namespace coldpress::dynamic

@@ -1,0 +1,147 @@
+// Streams of network types in blocks of steps.
+#include "run/streams.hpp"
+
+#include "support/heap.hpp"
+
+#include <coldpress/coldpress.hpp>
+#include <coldpress/stream.hpp>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+/// Compares blocks with single steps, and both with the whole sequence as one sample.
+template <class Net, Index in>
+void check() {
+  constexpr Index steps = 700;
+  Network<Net, Shape{in}, Batch<1>> network{5};
+  Network<Net, Shape{steps, in}> whole{5};
+  auto const x = noise(steps * in);
+  std::vector<float> by_step;
+  for (Index t = 0; t < steps; ++t) {
+    auto const y = network.step(std::span<float const>{x.data() + t * in, static_cast<std::size_t>(in)});
+    by_step.insert(by_step.end(), y.begin(), y.end());
+  }
+  auto const y = whole.forward(x);
+  CHECK(same_bits(by_step, std::vector<float>(y.begin(), y.end())));
+  check_cuts([&](Index most) { return Stream{network, most}; }, x, in, by_step);
+}
+
+using Convolutions =
+    Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 4}, TanH{},
+               Convolution{.num_output = 20, .filter_shape = 1}, LeakyReLU{.slope = 0.1f},
+               Convolution{.num_output = 12, .filter_shape = 4, .dilation = 3, .groups = 4, .has_bias = false}, SiLU{},
+               Convolution{.num_output = 1, .filter_shape = 2, .dilation = 100}>;
+constexpr auto wavenet = graph([](auto in) {
+  auto x = in | Convolution{.num_output = 6, .filter_shape = 1, .has_bias = false};
+  auto head = x;
+  for (int l = 0; l < 4; ++l) {
+    auto const mixed = in | Convolution{.num_output = 12, .filter_shape = 1};
+    auto const both = (x | Convolution{.num_output = 12, .filter_shape = 3, .dilation = Index{1} << l}) + mixed;
+    auto const z = (slice(both, 0, 6, along{-1}) | TanH{}) * (slice(both, 6, 12, along{-1}) | Sigmoid{});
+    head = head + z;
+    x = (z | Convolution{.num_output = 6, .filter_shape = 1}) + x;
+  }
+  return head - x;
+});
+
+}  // namespace
+
+TEST_CASE("blocks of any size give the bits of single steps and of the whole sequence: convolutions") {
+  check<Convolutions, 2>();
+  check<Convolutions, 1>();
+}
+TEST_CASE("... recurrent layers") {
+  check<Sequential<Rnn{.hidden_size = 10, .num_layers = 2}, Convolution{.num_output = 2, .filter_shape = 1}>, 1>();
+  check<Sequential<Rnn{.hidden_size = 18, .rnn_type = RnnType::gru}, TanH{}>, 3>();
+  check<Sequential<Rnn{.hidden_size = 7, .num_layers = 3, .rnn_type = RnnType::relu}>, 2>();
+}
+TEST_CASE("... branches, gates and joins") { check<Graph<wavenet>, 1>(); }
+
+TEST_CASE("layers without code for blocks are computed step by step in them") {
+  Network<Sequential<Rnn{.hidden_size = 6}, LayerNormalization{}, Dropout{}, Linear{4}, Softmax{}>, Shape{3}, Batch<1>>
+      network{3};
+  auto const x = noise(200 * 3);
+  std::vector<float> by_step;
+  for (std::size_t t = 0; t < 200; ++t) {
+    auto const y = network.step(std::span<float const>{x.data() + t * 3, 3});
+    by_step.insert(by_step.end(), y.begin(), y.end());
+  }
+  check_cuts([&](Index most) { return Stream{network, most}; }, x, 3, by_step);
+}
+
+TEST_CASE("several inputs and outputs stream together") {
+  static constexpr auto net = graph([](auto a, auto b) {
+    auto const c = (a | Convolution{.num_output = 2, .filter_shape = 3}) + b;
+    return outputs(c | TanH{}, b | Convolution{.num_output = 1, .filter_shape = 2});
+  });
+  Network<Graph<net>, Inputs{Shape{1}, Shape{2}}, Batch<1>> network{2};
+  Stream stream{network, 16}, other{network, 16};
+  auto const a = noise(30), b = noise(60, 2);
+  std::vector<float> c(60), d(30), e(60), f(30);
+  auto const go = [&](auto& through, std::size_t first, std::size_t count, auto& one, auto& two) {
+    std::span<float const> const in[] = {{a.data() + first, count}, {b.data() + 2 * first, 2 * count}};
+    std::span<float> const out[] = {{one.data() + 2 * first, 2 * count}, {two.data() + first, count}};
+    through.process(in, out);
+  };
+  go(stream, 0, 30, c, d);
+  for (std::size_t t = 0; t < 30; t += 5) go(other, t, 5, e, f);
+  CHECK(same_bits(c, e));
+  CHECK(same_bits(d, f));
+  CHECK_THROWS_AS(stream.process(a, c), ShapeError);
+}
+
+TEST_CASE("streams share a network, and their states are copied, restored and reset") {
+  Network<Convolutions, Shape{1}> network{5};
+  auto const x = noise(300), other = noise(300, 2);
+  Stream stream{network};
+  auto const expected = streamed(stream, x, 1, 1, {300});
+  stream.reset();
+  std::vector<float> const first{x.begin(), x.begin() + 150}, rest{x.begin() + 150, x.end()},
+      end{expected.begin() + 150, expected.end()};
+  streamed(stream, first, 1, 1, {64});
+  std::vector<float> const saved{stream.state().begin(), stream.state().end()};
+  Stream copy = stream;
+  streamed(stream, other, 1, 1, {64});
+  CHECK(same_bits(streamed(copy, rest, 1, 1, {33}), end));
+  stream.restore(saved);
+  CHECK(same_bits(streamed(stream, rest, 1, 1, {10}), end));
+  CHECK_THROWS_AS(stream.restore(first), ShapeError);
+}
+
+TEST_CASE("a network with a finite past tells its length, and warms up exactly") {
+  Network<Convolutions, Shape{1}> network{5};
+  Stream stream{network};
+  CHECK(stream.past() == 2 * 4 + 3 * 3 + 100);
+  CHECK(stream.warm_up() == stream.past());
+  // What came before the past of a step, sound or silence, does not matter.
+  Stream after{network};
+  streamed(after, noise(1000), 1, 1, {64});
+  std::vector<float> const silence(static_cast<std::size_t>(after.past()));
+  streamed(after, silence, 1, 1, {64});
+  auto const x = noise(100, 3);
+  CHECK(same_bits(streamed(stream, x, 1, 1, {64}), streamed(after, x, 1, 1, {64})));
+}
+TEST_CASE("a recurrent network warms up until nothing changes") {
+  Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3}, Rnn{.hidden_size = 8}>, Shape{1}> network{5};
+  Stream stream{network};
+  CHECK(stream.past() == endless_past);
+  Index const steps = stream.warm_up();
+  CHECK(steps > 8);
+  CHECK(steps < 100'000);
+  std::vector<float> const silence(1000);
+  auto const y = streamed(stream, silence, 1, 8, {64});
+  for (std::size_t i = 8; i < y.size(); ++i) REQUIRE(y[i] == y[i - 8]);
+  CHECK(stream.warm_up(10) == 10);
+}
+
+TEST_CASE("blocks allocate nothing") {
+  Network<Graph<wavenet>, Shape{1}> network{5};
+  Stream stream{network, 64};
+  auto const x = noise(640);
+  std::vector<float> y(640 * 6);
+  std::size_t const before = test::heap.calls;
+  for (std::size_t const n : {0, 1, 7, 64, 640}) stream.process({x.data(), n}, {y.data(), n * 6});
+  CHECK(test::heap.calls == before);
+}
