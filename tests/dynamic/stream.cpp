@@ -1,0 +1,93 @@
+// Streams of networks from configs in blocks of steps.
+#include "run/streams.hpp"
+
+#include "support/heap.hpp"
+
+#include <coldpress/coldpress.hpp>
+#include <coldpress/dynamic.hpp>
+#include <coldpress/dynamic/adapter.hpp>
+#include <coldpress/dynamic/to_config.hpp>
+#include <coldpress/stream.hpp>
+
+using namespace coldpress;
+using namespace coldpress::test;
+
+namespace {
+
+constexpr auto gated = graph([](auto in) {
+  auto const x = in | Convolution{.num_output = 6, .filter_shape = 3, .dilation = 5};
+  auto const z = (slice(x, 0, 3, along{-1}) | TanH{}) * (slice(x, 3, 6, along{-1}) | Sigmoid{});
+  return ((z | Convolution{.num_output = 2, .filter_shape = 1}) + in) | Rnn{.hidden_size = 9} |
+         Convolution{.num_output = 1, .filter_shape = 2} | LeakyReLU{.slope = 0.1f};
+});
+using Net = Network<Graph<gated>, Shape{2}>;
+
+dynamic::Layer made(std::string const& backend, std::optional<Shape> input = {}) {
+  return dynamic::Layer::from_config(dynamic::Backend{backend}, dynamic::to_config<Graph<gated>, Shape{2}>(), input, 4);
+}
+std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x) {
+  std::vector<float> all;
+  network.reset();
+  for (std::size_t t = 0; t + 2 <= x.size(); t += 2) {
+    auto const y = network.step({x.data() + t, 2});
+    all.insert(all.end(), y.begin(), y.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("blocks of any size give the bits of single steps, on every instruction set") {
+  auto const x = noise(2 * 300);
+  for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4"}) {
+    INFO(backend);
+    try {
+      dynamic::Backend{backend};
+    } catch (UnsupportedError const& error) {
+      WARN("skipped: " << error.what());
+      continue;
+    }
+    auto network = made(backend);
+    check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 2, by_step(network, x));
+  }
+}
+
+TEST_CASE("a config streams with the bits of its type") {
+  auto network = made("cpu");
+  Net const type{4};
+  auto const x = noise(2 * 300);
+  Stream stream{type};
+  dynamic::Stream other{network};
+  CHECK(same_bits(streamed(stream, x, 2, 1, {64}), streamed(other, x, 2, 1, {17})));
+}
+
+TEST_CASE("the config of a network for sequences makes one for a stream") {
+  auto config = dynamic::to_config<Sequential<Convolution{.num_output = 3, .filter_shape = 4}, TanH{}>, Shape{50, 1}>();
+  auto whole = dynamic::Layer::from_config({}, config, {}, 2), step = dynamic::Layer::from_config({}, config, Shape{1}, 2);
+  CHECK_THROWS_AS((dynamic::Stream{whole}), ShapeError);
+  auto const x = noise(50);
+  auto const y = whole.predict(x);
+  dynamic::Stream stream{step};
+  CHECK(same_bits(streamed(stream, x, 1, 3, {16}), std::vector<float>(y.begin(), y.end())));
+}
+
+TEST_CASE("weights may change between blocks, which allocate nothing") {
+  auto network = made("cpu");
+  dynamic::Stream stream{network};
+  auto const x = noise(2 * 64);
+  std::vector<float> y(64), z(64);
+  std::size_t const before = test::heap.calls;
+  stream.process(x, y);
+  CHECK(test::heap.calls == before);
+  network.executable().clear(dynamic::Executable::data);
+  stream.process(x, z);
+  CHECK(z == std::vector<float>(64));
+}
+
+TEST_CASE("what cannot stream says so") {
+  auto const bad = dynamic::Layer::from_config(
+      {}, dynamic::to_config<Sequential<Rnn{.hidden_size = 2, .direction_mode = DirectionMode::bi_directional}>, Shape{1, 1}>());
+  CHECK_THROWS_WITH((dynamic::Stream{bad}), Catch::Contains("rnn1"));
+  Net type{4};
+  CHECK_THROWS_AS((dynamic::Stream{dynamic::Layer::adapt(type)}), UnsupportedError);
+}
