@@ -12,10 +12,6 @@
 
 namespace coldpress::dynamic {
 
-/// Whether a layer's forward pass in inference consists only of calls of primitives, which can be recorded.
-template <class L>
-constexpr bool calls_primitives = LayerTraits<L>::fuses || LayerTraits<L>::normalizes || std::is_same_v<L, Rnn>;
-
 class Program : public NumberedGroups<Program> {
  public:
   /// The backend determines the layout, and makes the erased operations of pointwise layers. The graph must outlive the
@@ -70,7 +66,8 @@ class Program : public NumberedGroups<Program> {
     bool all = true;
     for (int g = 0; g < plan_.groups; ++g) {
       head(
-          g, [&](auto const& layer) { all = all && dynamic::calls_primitives<std::remove_cvref_t<decltype(layer)>>; },
+          g,
+          [&](auto const& layer) { all = all && LayerTraits<std::remove_cvref_t<decltype(layer)>>::calls_primitives; },
           [] {});
     }
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) all = all && output(static_cast<int>(k)) >= 0;
@@ -109,6 +106,7 @@ class Program : public NumberedGroups<Program> {
   int output(int k = 0) const {
     return group_of_[static_cast<std::size_t>(graph_.outputs[static_cast<std::size_t>(k)])];
   }
+  int output_count() const { return static_cast<int>(graph_.outputs.size()); }
   static constexpr int inputs_capacity = max_network_inputs + 1;
   Index columns(int g) const {
     if (g < 0) return nodes_[static_cast<std::size_t>(input_node(-1 - g))].shape.size();

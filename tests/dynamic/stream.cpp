@@ -63,7 +63,8 @@ TEST_CASE("a config streams with the bits of its type") {
 
 TEST_CASE("the config of a network for sequences makes one for a stream") {
   auto config = dynamic::to_config<Sequential<Convolution{.num_output = 3, .filter_shape = 4}, TanH{}>, Shape{50, 1}>();
-  auto whole = dynamic::Layer::from_config({}, config, {}, 2), step = dynamic::Layer::from_config({}, config, Shape{1}, 2);
+  auto whole = dynamic::Layer::from_config({}, config, {}, 2),
+       step = dynamic::Layer::from_config({}, config, Shape{1}, 2);
   CHECK_THROWS_AS((dynamic::Stream{whole}), ShapeError);
   auto const x = noise(50);
   auto const y = whole.predict(x);
@@ -86,7 +87,8 @@ TEST_CASE("weights may change between blocks, which allocate nothing") {
 
 TEST_CASE("what cannot stream says so") {
   auto const bad = dynamic::Layer::from_config(
-      {}, dynamic::to_config<Sequential<Rnn{.hidden_size = 2, .direction_mode = DirectionMode::bi_directional}>, Shape{1, 1}>());
+      {}, dynamic::to_config<Sequential<Rnn{.hidden_size = 2, .direction_mode = DirectionMode::bi_directional}>,
+                             Shape{1, 1}>());
   CHECK_THROWS_WITH((dynamic::Stream{bad}), Catch::Contains("rnn1"));
   Net type{4};
   CHECK_THROWS_AS((dynamic::Stream{dynamic::Layer::adapt(type)}), UnsupportedError);

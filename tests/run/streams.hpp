@@ -20,8 +20,8 @@ inline std::vector<float> noise(Index count, std::uint64_t key = 1) {
 
 /// Lets a sequence through a stream in blocks of these sizes, in turn.
 template <class T>
-std::vector<T> streamed(BasicStream<T>& stream, std::vector<T> const& x, Index in,
-                        Index out, std::vector<Index> const& blocks) {
+std::vector<T> streamed(BasicStream<T>& stream, std::vector<T> const& x, Index in, Index out,
+                        std::vector<Index> const& blocks) {
   auto const steps = static_cast<Index>(x.size()) / in;
   std::vector<T> y(static_cast<std::size_t>(steps * out));
   std::size_t next = 0;
@@ -47,8 +47,7 @@ inline std::vector<std::vector<Index>> cuts(Index steps) {
 /// Compares a stream with `expected`, the outputs for x from a new state, for all cuts. make(most) makes a stream.
 template <class T, class Make>
 void check_cuts(Make make, std::vector<T> const& x, Index in, std::vector<T> const& expected) {
-  auto const steps = static_cast<Index>(x.size()) / in,
-             out = static_cast<Index>(expected.size()) / steps;
+  auto const steps = static_cast<Index>(x.size()) / in, out = static_cast<Index>(expected.size()) / steps;
   for (Index most : {1, 20, 64, 512}) {
     for (auto const& blocks : cuts(steps)) {
       auto stream = make(most);

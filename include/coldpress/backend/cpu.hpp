@@ -10,7 +10,7 @@
 #include <coldpress/backend/pooled_rows.hpp>
 #include <coldpress/backend/recurrent.hpp>
 #include <coldpress/backend/rowwise.hpp>
-#include <coldpress/backend/signal_convolution.hpp>
+#include <coldpress/backend/signals.hpp>
 #include <coldpress/backend/work_partition.hpp>
 #include <coldpress/core/freestanding.hpp>
 
@@ -104,21 +104,24 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   COLDPRESS_INLINE void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
                                  PostOps<Chain, float, Join> const& post_ops, State state,
                                  Windows const& windows = {}) const {
-    if constexpr (is_signal<X>) {
-      float* carried = nullptr;
-      if constexpr (!std::is_null_pointer_v<State>) carried = state;
-      return cpu::convolve_signal(cpu::signal_convolution(g, x, weight, bias, y, post_ops, carried),
-                                  cpu::outputs_of(g));
-    } else if constexpr (!std::is_null_pointer_v<State>) {
+    if constexpr (!std::is_null_pointer_v<State>) {
       if (cpu::is_sequence(g) && state && g.past() > 0)
         return cpu::convolve_stream(g, x, cpu::convolution_step(g, x, weight, bias, y, post_ops, state));
     }
-    if constexpr (!is_signal<X>) {
-      cpu::either(
-          cpu::is_sequence(g),
-          [&]() COLDPRESS_INLINE_LAMBDA { convolve_sequences(g, x, weight, bias, y, post_ops); },
-          [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
-    }
+    cpu::either(
+        cpu::is_sequence(g),
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          if (cpu::is_one_step(g, x))  // no panel is needed
+            return cpu::convolve_step<1, true, false>(cpu::convolution_step(g, x, weight, bias, y, post_ops, nullptr));
+          convolve_sequences(g, x, weight, bias, y, post_ops);
+        },
+        [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
+  }
+  /// The same for a block of a stream's steps, of which there are up to `most`.
+  template <class G, class X, class Y, class Chain, class Join>
+  COLDPRESS_INLINE void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
+                                 SignalPostOps<Chain, float, Join> const& post_ops, Index most) const {
+    cpu::convolve_signal(cpu::signal_convolution(g, x, weight, bias, y, post_ops, most), cpu::outputs_of(g));
   }
   /// dx = derivative(the gradient with respect to x)
   template <class G, class DY, class DX, class Chain, class Windows = NoWindows>
@@ -210,15 +213,16 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// y = post_ops(x); y may be x.
   template <class X, class Y, class Chain, class Join>
   void map(X x, Y y, PostOps<Chain, float, Join> const& post_ops) const {
-    if constexpr (is_signal<X>) {
-      return cpu::map_signal(cpu::signal_map(x, y, post_ops));
-    } else {
-      cpu::for_blocked_rows(y, [&](auto part) {
-        auto const from = part(x);
-        auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
-        each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
-      });
-    }
+    cpu::for_blocked_rows(y, [&](auto part) {
+      auto const from = part(x);
+      auto const epilogue = cpu::epilogue_of(part(y), part(post_ops));
+      each_row(from, [&](Index i) { cpu::pass_row(from.row(i), from.columns, epilogue, i); });
+    });
+  }
+  /// The same for a block of a stream's steps.
+  template <class X, class Y, class Chain, class Join>
+  void map(X x, Y y, SignalPostOps<Chain, float, Join> const& post_ops) const {
+    cpu::map_signal(cpu::signal_map(x, y, post_ops));
   }
   /// dx = derivative(dy); dx may be dy.
   template <class DY, class DX, class Chain>

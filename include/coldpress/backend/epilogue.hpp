@@ -27,23 +27,23 @@ struct Block {
   COLDPRESS_INLINE float* at(int i, int j) { return values + (i * w + j) * lanes; }
 };
 
-/// The layers whose operation is applied in registers if it is the only one of a type-erased chain. erased.hpp has the
-/// list, for sources that compile kernels of erased chains.
+/// The layers whose operation is applied in registers if it is the only one of a type-erased chain, and the joins that
+/// are. erased.hpp has the lists, for sources that compile kernels of erased chains.
 template <class Chain>
 struct CommonOps {
   using List = TypeList<>;
+  using Joins = TypeList<>;
 };
-/// Calls f(operation) if the chain consists of one common operation; returns whether it does.
-template <class Chain, class F>
-COLDPRESS_INLINE bool as_common(Chain const& chain, F f) {
-  return [&]<class... Layers>(TypeList<Layers...>) COLDPRESS_INLINE_LAMBDA {
-    auto const try_one = [&]<class L>(TypeList<L>) COLDPRESS_INLINE_LAMBDA {
-      bool const same = chain.ops[0].id == CommonOps<Chain>::template id<L>;
-      if (same) f(L{}.op(0));
-      return same;
-    };
-    return chain.length == 1 && (try_one(TypeList<Layers>{}) || ...);
-  }(typename CommonOps<Chain>::List{});
+/// Calls f(operation) if that is of a layer in the list; returns whether it is.
+template <class Common, class Erased, class F, class... Layers>
+COLDPRESS_INLINE bool as_common(Erased const& erased, TypeList<Layers...>, F f) {
+  auto const try_one = [&]<class L>(TypeList<L>) COLDPRESS_INLINE_LAMBDA {
+    using Op = decltype(Common::template op_of<L>());
+    bool const same = erased.id == Common::template id<L>;
+    if (same) f(*static_cast<Op const*>(erased.op));
+    return same;
+  };
+  return (try_one(TypeList<Layers>{}) || ...);
 }
 
 /// Applies a chain to a block, one operation after another.
@@ -52,7 +52,7 @@ inline void apply(ErasedChain chain, float* x, ErasedOp::Block block, Position a
 }
 
 /// y = chain(join(sum + bias)).
-template <class Chain, class Join = NoJoin>
+template <class Chain, class Join = NoJoin, class Common = CommonOps<Chain>>
 struct Output {
   PostOps<Chain, float, Join> post_ops;
   float const* bias;  // or null
@@ -83,10 +83,12 @@ struct Output {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      bool const common = as_common(post_ops.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+      auto const apply_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
         for_tile<h, w, Op::heavy>(
             sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { write(i, j, op.value(v, Position{})); });
-      });
+      };
+      bool const common =
+          post_ops.chain.length == 1 && as_common<Common>(post_ops.chain.ops[0], typename Common::List{}, apply_one);
       if (common) {
       } else if (post_ops.chain.length == 0) {
         for_tile<h, w, false>(sum, write);
@@ -109,6 +111,12 @@ struct Output {
   COLDPRESS_INLINE void join(Vector (&sum)[h][w], Index row, Index column) const {
     if constexpr (std::is_same_v<Join, BinaryPostOp<ErasedJoin, float>>) {
       if (!post_ops.join.other) return;
+      auto const join_one = [&](auto op) COLDPRESS_INLINE_LAMBDA {
+        unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+          sum[n / w][n % w] = op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
+        });
+      };
+      if (as_common<Common>(post_ops.join.op, typename Common::Joins{}, join_one)) return;
       Block<h, w> block;
       for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA { store(block.at(i, j), v); });
       post_ops.join.op.value(post_ops.join.op.op, block.values,
@@ -117,11 +125,12 @@ struct Output {
       unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA { sum[n / w][n % w] = load(block.at(n / w, n % w)); });
     } else if constexpr (!std::is_same_v<Join, NoJoin>) {
       unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
-        Index const c = column + n % w * lanes;
-        float const* const other = post_ops.join.other + (row + n / w) * post_ops.join.pitch + c;
-        sum[n / w][n % w] = post_ops.join.op.value(sum[n / w][n % w], load_row(other, post_ops.join.columns - c));
+        sum[n / w][n % w] = post_ops.join.op.value(sum[n / w][n % w], load_other(row + n / w, column + n % w * lanes));
       });
     }
+  }
+  COLDPRESS_INLINE Vector load_other(Index row, Index column) const {
+    return load_row(post_ops.join.other + row * post_ops.join.pitch + column, post_ops.join.columns - column);
   }
 };
 
@@ -188,14 +197,17 @@ struct InputGradient {
       }
     };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
-      bool const common = as_common(derivative.chain, [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
+      auto const multiply_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
         Derivative<coldpress::Chain<Op>, float> const known{chain_of(op),      derivative.step,
                                                             derivative.input,  derivative.input_pitch,
                                                             derivative.output, derivative.output_pitch};
         for_tile<h, w, false>(sum, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
           write(i, j, v * derivative_at(known, row + i, column + j * lanes, columns));
         });
-      });
+      };
+      using Common = CommonOps<Chain>;
+      bool const common = derivative.chain.length == 1 &&
+                          as_common<Common>(derivative.chain.ops[0], typename Common::List{}, multiply_one);
       if (common) {
       } else if (derivative.chain.length == 0) {
         for_tile<h, w, false>(sum, write);

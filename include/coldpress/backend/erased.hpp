@@ -1,7 +1,7 @@
 // Pointwise operations with erased types, which networks known only at run time apply to blocks of rows.
 #pragma once
 
-#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/signals.hpp>
 #include <coldpress/layers.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
@@ -36,30 +36,29 @@ void store_of(float* p, V v, Index left) {
 /// An operation on vectors of a CPU, or on single floats as the reference computes. The caller sets `op`.
 template <class V, class Op>
 constexpr ErasedOp erased_op(int id) {
-  return {
-      .id = id,
-      .needs_input = Op::needs_input,
-      .op = nullptr,
-      .value =
-          [](void const* op, float* x, ErasedOp::Block block, Position at) {
-            Op const& f = *static_cast<Op const*>(op);
-            detail::for_block<V>(block, [&](Index i, Index j, Index left) {
-              float* const p = x + i * block.pitch + j;
-              detail::store_of(p, f.value(detail::load_of<V>(p, left), Position{at.row + i, at.column + j, at.step}),
-                               left);
-            });
-          },
-      .gradient =
-          [](void const* op, float const* x, float const* y, float* derivative, bool multiply, ErasedOp::Block block,
-             Position at) {
-            Op const& f = *static_cast<Op const*>(op);
-            detail::for_block<V>(block, [&](Index i, Index j, Index left) {
-              Index const c = i * block.pitch + j;
-              V const g = f.gradient(x ? detail::load_of<V>(x + c, left) : V{}, detail::load_of<V>(y + c, left),
-                                     Position{at.row + i, at.column + j, at.step});
-              detail::store_of(derivative + c, multiply ? detail::load_of<V>(derivative + c, left) * g : g, left);
-            });
-          }};
+  return {.id = id,
+          .needs_input = Op::needs_input,
+          .op = nullptr,
+          .value =
+              [](void const* op, float* x, ErasedOp::Block block, Position at) {
+                Op const& f = *static_cast<Op const*>(op);
+                detail::for_block<V>(block, [&](Index i, Index j, Index left) {
+                  float* const p = x + i * block.pitch + j;
+                  detail::store_of(
+                      p, f.value(detail::load_of<V>(p, left), Position{at.row + i, at.column + j, at.step}), left);
+                });
+              },
+          .gradient =
+              [](void const* op, float const* x, float const* y, float* derivative, bool multiply,
+                 ErasedOp::Block block, Position at) {
+                Op const& f = *static_cast<Op const*>(op);
+                detail::for_block<V>(block, [&](Index i, Index j, Index left) {
+                  Index const c = i * block.pitch + j;
+                  V const g = f.gradient(x ? detail::load_of<V>(x + c, left) : V{}, detail::load_of<V>(y + c, left),
+                                         Position{at.row + i, at.column + j, at.step});
+                  detail::store_of(derivative + c, multiply ? detail::load_of<V>(derivative + c, left) * g : g, left);
+                });
+              }};
 }
 template <class V, class Op>
 constexpr ErasedJoin erased_join(int id) {
@@ -86,8 +85,23 @@ constexpr ErasedJoin erased_join_of() {
 template <>
 struct CommonOps<ErasedChain> {
   using List = TypeList<ReLU, TanH, Sigmoid>;
+  using Joins = TypeList<>;
   template <class L>
   static constexpr int id = operation_id<L>;
+  template <class L>
+  static constexpr auto op_of() {
+    if constexpr (JoinLayer<L>) {
+      return L{}.join();
+    } else {
+      return L{}.op(0);
+    }
+  }
+};
+/// More is worth its code in a stream, in which values are in fewer tiles.
+template <>
+struct SignalOps<ErasedChain> : CommonOps<ErasedChain> {
+  using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid>;
+  using Joins = TypeList<Add, Multiply>;
 };
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

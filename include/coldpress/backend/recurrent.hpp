@@ -360,10 +360,12 @@ Kernel kernel_of(RecurrentStep const& s) {
 template <int gates, bool fast, class R>
 COLDPRESS_INLINE void recurrent_signal(SignalRecurrence<R> const& s) {
   Recurrence<float> r = s.r;
-  r.x.steps = *s.steps;
-  if (s.x.data) transpose(s.x.features, r.x.steps, s.x.data, s.x.pitch, s.rows, r.x.step_pitch);
+  Index const steps = s.clock->steps;
+  r.x.steps = steps;
+  if (s.x.data && !s.rows) r.x.data = s.x.row(0);
+  if (s.rows) transpose(s.x.features, steps, s.x.row(0), s.x.pitch, s.rows, r.x.step_pitch);
   recurrent<gates, fast>(r, s.weights);
-  if (s.y.data) transpose(r.x.steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.data, s.y_distance);
+  if (s.y.data) transpose(steps, r.h.columns, r.h.data, r.h.step_pitch, s.y.row(0), s.y_distance);
 }
 template <int gates, class R>
 void whole_recurrent_signal(void const* step) {

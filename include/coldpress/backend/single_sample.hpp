@@ -45,6 +45,11 @@ struct ConvolutionStep {
   Index y_pitch, writable, row, column;
   PostOps<Chain, float, Join> post_ops;
 };
+/// Whether it is a convolution of one step by one tap, which needs no state.
+template <class X>
+constexpr bool is_one_step(ConvolutionGeometry const& g, X x) {
+  return g.sequence && g.past() == 0 && g.height.in == 1 && x.rows == 1;
+}
 template <class X, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_step(
     ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
@@ -60,7 +65,7 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .weight_pitch = Layout::pitch(g.outputs),
           .turn_pitch = (g.height.filter - 1) * g.groups * Layout::padded_size(g.group_outputs()),
           .taps = g.height.filter,
-          .dilation = g.height.dilation,
+          .dilation = g.past() > 0 ? g.height.dilation : 1,
           .y_pitch = y.pitch,
           .writable = writable(y),
           .row = 0,
@@ -68,52 +73,42 @@ __attribute__((always_inline)) inline ConvolutionStep<Chain, Join> convolution_s
           .post_ops = post_ops};
 }
 
-/// A block of a causal convolution (core/geometry.hpp: SignalHistory). A layer with one tap has no state.
-template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
-struct SignalConvolution {
-  float const *x, *weight;
-  float const* bias;  // or null
-  float *state, *y;
-  Index const* steps;
-  Index x_pitch, y_pitch, most;     // most: the steps of the longest block
-  Index groups, channels, outputs;  // per group
-  Index weight_pitch, taps, dilation;
-  PostOps<Chain, float, Join> post_ops;
+/// A block of a stream's steps: y = post_ops(something of x).
+template <class Chain, class Join>
+struct SignalStep {
+  Signal<float const> x;
+  Signal<float> y;
+  SignalPostOps<Chain, float, Join> post_ops;
 };
+/// Pointwise operations.
+template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct SignalMap : SignalStep<Chain, Join> {};
+/// A causal convolution. With more than one tap, the rows of x are rings.
+template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
+struct SignalConvolution : SignalStep<Chain, Join> {
+  float const *weight, *bias;       // bias: or null
+  Index groups, channels, outputs;  // per group
+  Index weight_pitch, taps, dilation, most;
+};
+template <class X, class Y, class Chain, class Join>
+__attribute__((always_inline)) inline SignalMap<Chain, Join> signal_map(
+    X x, Y y, SignalPostOps<Chain, float, Join> const& post_ops) {
+  return {{x, y, post_ops}};
+}
 template <class X, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline SignalConvolution<Chain, Join> signal_convolution(
     ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-    PostOps<Chain, float, Join> const& post_ops, float* state) {
-  return {.x = x.data,
-          .weight = weight,
-          .bias = bias,
-          .state = g.past() > 0 ? state : nullptr,
-          .y = y.data,
-          .steps = x.steps,
-          .x_pitch = x.pitch,
-          .y_pitch = y.pitch,
-          .most = y.pitch,
-          .groups = g.groups,
-          .channels = g.group_channels(),
-          .outputs = g.group_outputs(),
-          .weight_pitch = Layout::pitch(g.outputs),
-          .taps = g.height.filter,
-          .dilation = g.height.dilation,
-          .post_ops = post_ops};
-}
-/// A block of pointwise operations.
-template <class Chain = ErasedChain, class Join = DefaultJoin<Chain, float>>
-struct SignalMap {
-  float const* x;
-  float* y;
-  Index const* steps;
-  Index x_pitch, y_pitch, features;
-  PostOps<Chain, float, Join> post_ops;
-};
-template <class X, class Y, class Chain, class Join>
-__attribute__((always_inline)) inline SignalMap<Chain, Join> signal_map(X x, Y y,
-                                                                        PostOps<Chain, float, Join> const& post_ops) {
-  return {x.data, y.data, x.steps, x.pitch, y.pitch, y.features, post_ops};
+    SignalPostOps<Chain, float, Join> const& post_ops, Index most) {
+  return {{x, y, post_ops},
+          weight,
+          bias,
+          g.groups,
+          g.group_channels(),
+          g.group_outputs(),
+          Layout::pitch(g.outputs),
+          g.height.filter,
+          g.height.dilation,
+          most};
 }
 
 /// A step of one part of a recurrent layer, for all samples. Rows of different samples are a pitch apart; the matrix

@@ -132,21 +132,24 @@ struct PoolingGeometry {
   constexpr Index taps() const { return depth.filter * height.filter * width.filter; }
 };
 
-/// Where a convolution keeps the past of its input, in a stream that is given blocks of up to `most` steps: a ring for
-/// each channel. Behind its end a ring repeats its beginning, so that every window of `most` steps is contiguous. The
-/// place of the next step comes first, as the bits of an integer.
-struct SignalHistory {
+/// The memory of a value in a stream that is given blocks of up to `most` steps, where layers read its last `past`
+/// steps: a ring for each feature, in which step t is at t modulo the size. A block may extend beyond its end, and
+/// before its beginning a ring repeats its last `most` steps. Every window of `most` steps is then contiguous.
+struct SignalRing {
   Index past, most;
 
-  static constexpr Index header = 16;  // values
-  /// The steps of a ring: the past, a block, and what whole vectors may write beyond a block.
-  constexpr Index ring() const { return (past + most + 31) / 16 * 16; }
-  /// The distance between the rings of two channels; not a multiple of 256, after which rings would share cache sets.
-  constexpr Index pitch() const {
-    Index const size = (ring() + most + 31) / 16 * 16;
-    return size % 256 == 0 ? size + 16 : size;
+  /// A power of two, with room for the past, a block, and what whole vectors write beyond a block. Short rings are
+  /// longer than that, since their end is repeated once in each round.
+  constexpr Index size() const {
+    Index size = 1;
+    while (size < past + most + 16 || size < 4 * most) size *= 2;
+    return size;
   }
-  constexpr Index size(Index channels) const { return past == 0 ? 0 : header + channels * pitch(); }
+  /// The distance between the rings of two features; not a multiple of 256, after which rings would share cache sets.
+  constexpr Index pitch() const {
+    Index const all = most + size() + most + 16;
+    return all % 256 == 0 ? all + 16 : all;
+  }
 };
 
 /// A ring buffer of the last steps of a sequence, kept from one call to the next: `steps` steps of `channels` values

@@ -85,30 +85,24 @@ constexpr Index state_of(L const& layer, Shapes in) {
   }
 }
 
-/// Values that a layer carries from one block of a stream's steps to the next, for blocks of up to `most` steps:
-/// layer.block_state(in, most), or else what it carries from step to step.
+/// The number of earlier steps of its input that a layer reads where its forward pass is given signals:
+/// layer.window(in). The stream keeps them, and the layer needs no state.
 template <Layer L>
-constexpr Index block_state_of(L const& layer, Shapes in, Index most) {
-  if constexpr (requires { layer.block_state(detail::asked<L>(in), most); }) {
-    return layer.block_state(detail::asked<L>(in), most);
+constexpr Index window_of(L const& layer, Shapes in) {
+  if constexpr (requires { layer.window(detail::asked<L>(in)); }) {
+    return layer.window(detail::asked<L>(in));
   } else {
-    return state_of(layer, in);
+    return 0;
   }
 }
 
-/// Whether that begins with a place in a ring (core/geometry.hpp: SignalHistory).
-template <Layer L>
-constexpr bool has_ring = requires(L const& layer, Shape const& in) {
-  layer.block_state(in, Index{});
-};
-
-/// The number of earlier steps on which a layer's output depends: layer.past(in), or else none without a state and
+/// The number of earlier steps on which a layer's output depends: its window, or else none without a state and
 /// endless_past with one.
 inline constexpr Index endless_past = Index{1} << 40;
 template <Layer L>
 constexpr Index past_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.past(detail::asked<L>(in)); }) {
-    return layer.past(detail::asked<L>(in));
+  if constexpr (requires { layer.window(detail::asked<L>(in)); }) {
+    return window_of(layer, in);
   } else {
     return state_of(layer, in) > 0 ? endless_past : 0;
   }
@@ -157,6 +151,9 @@ struct LayerTraits {
   static constexpr bool signals = declared.signals;
   static constexpr Normalization normalization = declared.normalization;
   static constexpr bool normalizes = normalization != Normalization::none;
+  /// Of a built-in layer: whether its forward pass in inference consists only of calls of primitives, which can be
+  /// recorded.
+  static constexpr bool calls_primitives = fuses || normalizes || signals;
 
   /// Of a pointwise layer: whether it asks which value of which sample it is given.
   static constexpr bool positioned = [] {

@@ -35,8 +35,8 @@ template <class Backend>
 constexpr bool compiles_variants = requires {
   requires std::remove_cvref_t<Backend>::compiles_variants;
 };
-/// Whether a backend computes blocks of a stream's steps as signals (core/rows.hpp). Otherwise layers are given one step
-/// after another.
+/// Whether a backend computes blocks of a stream's steps as signals (core/rows.hpp). Otherwise layers are given one
+/// step after another.
 template <class Backend>
 constexpr bool has_signals = requires {
   requires std::remove_cvref_t<Backend>::has_signals;
@@ -87,6 +87,12 @@ struct PostOps {
       return chain.length == 0 && !kept && !join.other;
     }
   }
+};
+
+/// The same for signals, where the join's other operand may be in a ring.
+template <class Chain, class T, class Join = DefaultJoin<Chain, T>>
+struct SignalPostOps : PostOps<Chain, T, Join> {
+  Index other_mask = 0;
 };
 
 /// What happens to a finished input gradient before it is stored: it is multiplied by the gradient of the chain that
@@ -142,6 +148,12 @@ struct ForwardPass {
   std::uint64_t step;  // the number of the training step; 0: inference
   // Not [[no_unique_address]], although it may be empty: with it, nvcc 13.0 makes kernels take nearly twice the bytes.
   Windows windows = {};
+};
+/// The same for a block of a stream's steps, of which there are up to `most`: x and y are Signals, or x[k] of a layer
+/// with several inputs, and memory is that of as many samples.
+template <class Pass>
+struct BlockPass : Pass {
+  Index most;
 };
 
 /// The arguments of a layer's backward functions: dx = derivative(...); sinks[i] receives the gradient of parameter i.

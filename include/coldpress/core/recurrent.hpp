@@ -164,16 +164,16 @@ struct RecurrenceOf : Recurrence<T> {
   using Known = Variant;
 };
 
-/// A block of one layer of a recurrent layer, whose sequences have room for the longest block.
+/// A block of a stream's steps of one layer of a recurrent layer, whose sequences have room for the longest block.
 template <class R = Recurrence<float>>
 struct SignalRecurrence {
   R r;
   float const* weights;
-  Signal<float const> x;  // is written to `rows`, where r.x reads it; without data, r.x is there already
-  float* rows;
-  Signal<float> y;   // receives h, unless it has no data
-  Index y_distance;  // from one feature of y to the next
-  Index const* steps;
+  StepClock const* clock;
+  Signal<float const> x;  // the input; without data, r.x has it already
+  float* rows;            // receives the steps of x, where r.x reads them; null: x is one feature, which needs no copy
+  Signal<float> y;        // receives h, unless it has no data
+  Index y_distance;       // from one feature of y to the next
 };
 
 }  // namespace coldpress

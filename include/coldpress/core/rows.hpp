@@ -42,26 +42,35 @@ struct Rows {
 template <class T, class Count, class Columns, class Pitch>
 Rows(T*, Count, Columns, Pitch) -> Rows<T, Count, Columns, Pitch>;
 
-/// A block of consecutive steps of one sequence, with a row for each feature: feature c of step t is data[c * pitch +
-/// t]. Any number of features then fills the lanes of a vector, which are steps. The number of steps is read where it
-/// is used, so that recorded calls serve blocks of every length. Up to `pitch` steps may be read and written.
+/// The time of a stream: the number of steps in the current block, and of all steps before it.
+struct StepClock {
+  Index steps = 0, now = 0;
+};
+
+/// A block of consecutive steps of one sequence, with a row for each feature: feature c of step t is row(c)[t]. Any
+/// number of features then fills the lanes of a vector, which are steps. Whole vectors may be read and written. Rows
+/// are rings (core/geometry.hpp) where `mask` is not 0, and the time is read where it is used, so that recorded calls
+/// serve every block.
 template <class T, class Features = Index>
 struct Signal {
   using Scalar = std::remove_const_t<T>;
   T* data;
   [[no_unique_address]] Features features;
-  Index const* steps;
-  Index pitch;  // a multiple of block_size
+  StepClock const* clock;
+  Index pitch, mask = 0;
 
-  constexpr T* row(Index feature) const { return data + feature * pitch; }
+  constexpr Index steps() const { return clock->steps; }
+  /// Where the block begins in a row.
+  constexpr Index place() const { return clock->now & mask; }
+  constexpr T* row(Index feature) const { return data + feature * pitch + place(); }
   /// The same as a matrix for functions that treat every value alike.
-  constexpr Rows<T, Features> matrix() const { return {data, features, *steps, pitch}; }
+  constexpr Rows<T, Features> matrix() const { return {row(0), features, steps(), pitch}; }
   constexpr operator Signal<T const, Features>() const requires(!std::is_const_v<T>) {
-    return {data, features, steps, pitch};
+    return {data, features, clock, pitch, mask};
   }
   template <class U>
   requires std::is_convertible_v<T*, U*>
-  constexpr operator Signal<U>() const { return {data, features, steps, pitch}; }
+  constexpr operator Signal<U>() const { return {data, features, clock, pitch, mask}; }
 };
 template <class X>
 constexpr bool is_signal = false;

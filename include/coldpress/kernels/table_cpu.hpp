@@ -59,13 +59,13 @@ struct TableCpu : Layout, Context, Networks {
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const {
-    if (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)
+    if (is_one_step(g, x) || (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1))
       return take(convolution_step(g, x, weight, bias, y, post_ops, state));
     call(table->convolve, g, x, weight, bias, y, post_ops, state, windows);
   }
   void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
-                Signal<float> y, PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const&) const {
-    take(signal_convolution(g, x, weight, bias, y, post_ops, state), *streaming);
+                Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops, Index most) const {
+    take(signal_convolution(g, x, weight, bias, y, post_ops, most), *streaming);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
@@ -86,7 +86,7 @@ struct TableCpu : Layout, Context, Networks {
     training->pool_gradient(g, dy, places, dx, derivative, *this);
   }
   void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { call(table->map, x, y, post_ops); }
-  void map(Signal<float const> x, Signal<float> y, PostOps<ErasedChain, float> const& post_ops) const {
+  void map(Signal<float const> x, Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops) const {
     take(signal_map(x, y, post_ops), *streaming);
   }
   void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
@@ -120,7 +120,7 @@ struct TableCpu : Layout, Context, Networks {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance, s.steps}, *streaming);
+    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance}, *streaming);
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {

@@ -78,11 +78,7 @@ struct Convolution {
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
   constexpr Index state(Shape const& in) const { return comes_in_parts(in) ? geometry(in).state() : 0; }
 
-  constexpr Index block_state(Shape const& in, Index most) const {
-    ConvolutionGeometry const g = geometry(in);
-    return SignalHistory{g.past(), most}.size(g.channels);
-  }
-  constexpr Index past(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
+  constexpr Index window(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
 
   /// A stream's step is inlined, and needs all that the compiler knows.
   template <PassKind kind>
@@ -98,8 +94,12 @@ struct Convolution {
     return Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    backend.convolve(geometry_in(pass), pass.x, pass.p[0], has_bias ? pass.p[1] : nullptr, pass.y, pass.post_ops,
-                     pass.state, pass.windows);
+    auto const* const bias = has_bias ? pass.p[1] : nullptr;
+    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x)>>) {
+      backend.convolve(geometry_in(pass), pass.x, pass.p[0], bias, pass.y, pass.post_ops, pass.most);
+    } else {
+      backend.convolve(geometry_in(pass), pass.x, pass.p[0], bias, pass.y, pass.post_ops, pass.state, pass.windows);
+    }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     backend.convolve_input_gradient(geometry_in(pass), pass.dy, pass.p[0], pass.dx, pass.derivative, pass.windows);

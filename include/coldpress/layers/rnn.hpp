@@ -266,20 +266,26 @@ struct Rnn {
   template <class Backend, class Pass>
   constexpr void forward_block(Backend const& backend, Pass const& pass) const {
     using T = typename Backend::Scalar;
-    Index const most = pass.y.pitch, last = num_layers - 1;
-    Work<Backend, T, typename Pass::Variant> const work{*this, weights(pass.in),   1, most,
-                                                        features(pass.in), pass.memory};
+    Index const most = pass.most, last = num_layers - 1;
+    Work<Backend, T, typename Pass::Variant> const work{*this, weights(pass.in),  1,
+                                                        most,  features(pass.in), pass.memory};
     auto const spare = work.spare(work.features);
-    Sequence<T const> const one_feature{pass.x.data, 1, most, 1, 1, 1};
+    Sequence<T const> const one_feature{nullptr, 1, most, 1, 1, 1};
     for (Index layer = 0; layer < num_layers; ++layer) {
-      bool const first = layer == 0, turns = first && work.features > 1;
-      auto part = work.part(layer, 0, turns ? spare : first ? one_feature : work.input(layer, false), false);
+      bool const first = layer == 0, copies = first && work.features > 1;
+      auto part = work.part(layer, 0, copies ? spare : first ? one_feature : work.input(layer, false), false);
       part.state = pass.state + layer * part.state_pitch;
-      SignalRecurrence<decltype(part)> block{
-          .r = part, .weights = pass.p[0], .x = {}, .rows = nullptr, .y = {}, .y_distance = most, .steps = pass.x.steps};
-      if (turns) block.x = pass.x, block.rows = spare.data;
+      SignalRecurrence<decltype(part)> block{.r = part,
+                                             .weights = pass.p[0],
+                                             .clock = pass.x.clock,
+                                             .x = {},
+                                             .rows = copies ? spare.data : nullptr,
+                                             .y = {},
+                                             .y_distance = pass.y.pitch};
+      if (first) block.x = pass.x;
       if (output == RnnOutput::layers) {
-        block.y = {pass.y.row(layer), hidden_size, pass.y.steps, most}, block.y_distance = num_layers * most;
+        block.y = {pass.y.data + layer * pass.y.pitch, hidden_size, pass.y.clock, pass.y.pitch, pass.y.mask};
+        block.y_distance = num_layers * pass.y.pitch;
       } else if (layer == last) {
         block.y = pass.y;
       }

@@ -3,7 +3,8 @@
 
 #include <coldpress/core/memory.hpp>
 #include <coldpress/run/execute.hpp>
-#include <coldpress/run/stream.hpp>
+#include <coldpress/run/stream_plan.hpp>
+#include <coldpress/run/tape_of.hpp>
 
 #include <cstring>
 
@@ -11,48 +12,6 @@ namespace coldpress {
 
 /// The number of steps that are computed at once. More would need more cache; fewer would cost more calls.
 inline constexpr Index steps_at_once = 64;
-
-namespace detail {
-/// What the heads of a program carry from block to block.
-struct BlockStates {
-  std::vector<Index> offsets;  // by group
-  std::vector<Index> places;   // the values that are places in rings
-  Index size = 0;              // in values
-  Index past = 0;              // the number of earlier steps on which an output depends; endless_past: on all
-  bool by_steps = false;       // whether any group is computed step by step
-};
-template <class Backend, class Program>
-BlockStates block_states(Program const& program, Index most) {
-  auto const groups = static_cast<std::size_t>(program.plan().groups);
-  BlockStates states;
-  states.offsets.resize(groups);
-  std::vector<Index> past(groups);
-  program.for_each_group([&](auto group) {
-    auto const g = static_cast<std::size_t>(Index{group});
-    states.by_steps = states.by_steps || program.group(group).positioned;
-    program.for_each_edge(group, [&](auto k) {
-      Index const from = Index{program.input(group, k)};
-      if (from >= 0) past[g] = std::max(past[g], past[static_cast<std::size_t>(from)]);
-    });
-    program.head(
-        group,
-        [&](auto const& layer) {
-          using L = std::remove_cvref_t<decltype(layer)>;
-          constexpr bool signals = has_signals<Backend> && LayerTraits<L>::signals;
-          auto const in = program.head_inputs(group);
-          states.by_steps = states.by_steps || !signals;
-          states.offsets[g] = states.size;
-          Index const size = signals ? block_state_of(layer, in, most) : state_of(layer, in);
-          if (signals && has_ring<L> && size > 0) states.places.push_back(states.size);
-          states.size += (size + 15) / 16 * 16;
-          past[g] = std::min(past[g] + past_of(layer, in), endless_past);
-        },
-        [] {});
-    states.past = std::max(states.past, past[g]);
-  });
-  return states;
-}
-}  // namespace detail
 
 /// The passes of a program, and all memory of one stream. The program and the parameters must stay where they are.
 template <class Program, class Backend>
@@ -62,7 +21,8 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
 
   /// `scratch` is what the program's layers need in addition, in values.
   BlockStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed,
-              std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch, Index most)
+              std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch,
+              detail::StreamPlan const& plan, Index most)
       : program_(program),
         backend_(backend),
         parameters_(parameters),
@@ -70,162 +30,168 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
         inputs_(inputs.begin(), inputs.end()),
         outputs_(outputs.begin(), outputs.end()),
         most_((std::clamp<Index>(most, 1, steps_at_once) + 15) / 16 * 16),
-        silence_(program.plan().workspace * most_),
-        states_(detail::block_states<Backend>(program, most_)),
-        state_(states_.size),
+        plan_(plan),
         row_(program.plan().workspace) {
-    Index rows = 0;
-    values_ = silence_;
-    for (Shape const& in : inputs_) inputs_at_.push_back(values_), values_ += in.size() * most_, rows += in.size();
-    workspace_.reserve(values_ + scratch);
+    make_values();
+    Index values = program.plan().workspace * most_, rows = 0;
+    for (Shape const& in : inputs_) values += in.size() * most_, rows += in.size();
+    workspace_.reserve(values + scratch);
     row_values_.reserve(rows);
-    for (Index at = 0; Shape const& in : inputs_) row_inputs_.push_back(row_values_.data() + at), at += in.size();
-    if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values_;
-    for (std::size_t k = 0; k < outputs_.size(); ++k) outputs_at_.push_back(output_at(run(), static_cast<int>(k)));
-    if constexpr (has_tape) {
-      if (!states_.by_steps) record();
+    Index to = program.plan().workspace * most_, row = 0;
+    for (Shape const& in : inputs_) {
+      places_.push_back(workspace_.data() + to), row_inputs_.push_back(row_values_.data() + row);
+      to += in.size() * most_, row += in.size();
     }
+    if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values;
+    if (plan_.calls && !plan_.by_steps) tape_.record([&](auto* tape) { forward_on(tape); });
   }
   BlockStream(BlockStream const&) = delete;
   BlockStream& operator=(BlockStream const&) = delete;
 
   std::span<Shape const> inputs() const override { return inputs_; }
   std::span<Shape const> outputs() const override { return outputs_; }
-  std::span<T> state() override { return {state_.data(), static_cast<std::size_t>(states_.size)}; }
-  Index past() const override { return states_.past; }
+  std::span<T> state() override { return {state_.data(), static_cast<std::size_t>(state_.size())}; }
+  Index past() const override { return plan_.past; }
 
   void process(Index steps, std::span<std::span<T const> const> inputs,
                std::span<std::span<T> const> outputs) override {
-    for (Index first = 0; first < steps; first += steps_) {
-      steps_ = std::min(most_, steps - first);
-      for (std::size_t k = 0; k < inputs.size(); ++k) {
-        Index const features = inputs_[k].size();
-        bring(inputs[k].data() + first * features, workspace_.data() + inputs_at_[k], features);
-      }
-      play();
-      for (std::size_t k = 0; k < outputs.size(); ++k) {
+    start();
+    auto const made = run();
+    for (Index first = 0; first < steps; first += clock_.steps) {
+      clock_.steps = std::min(most_, steps - first);
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        bring(inputs[k].data() + first * inputs_[k].size(), input(k), inputs_[k].size());
+      play(made);
+      detail::for_each_output(made, [&](std::size_t k, auto const& y) {
         Index const features = outputs_[k].size();
-        fetch(outputs_at_[k], outputs[k].data() + first * features, features);
-      }
+        fetch(y, outputs[k].data() + first * features, features);
+      });
+      advance();
     }
+    stop();
   }
   Index warm_up(Index limit) override {
-    freestanding::fill_n(workspace_.data() + silence_, values_ - silence_, T{});
-    if (states_.past < endless_past) return silence(std::min(states_.past, limit));
-    std::vector<T> before(static_cast<std::size_t>(states_.size));
+    start();
+    auto const made = run();
+    bool const finite = plan_.past < endless_past;
+    Index const end = finite ? std::min(plan_.past, limit) : limit;
+    std::vector<T> before(finite ? 0 : static_cast<std::size_t>(state_.size()));
     Index steps = 0;
-    do {
-      std::copy(state_.data(), state_.data() + states_.size, before.data());
-      steps += silence(std::min(most_, limit - steps));
-    } while (steps < limit && !is_still(before.data()));
+    for (bool still = false; steps < end && !still; steps += clock_.steps, advance()) {
+      if (!finite) std::copy(state_.data(), state_.data() + state_.size(), before.data());
+      clock_.steps = std::min(most_, end - steps);
+      for (std::size_t k = 0; k < inputs_.size(); ++k) silence(input(k), inputs_[k].size());
+      play(made);
+      // Only what has gone all the way round a ring without a change stands still.
+      still = !finite && std::equal(before.begin(), before.end(), state_.data());
+    }
+    stop();
     return steps;
   }
 
  private:
-  static constexpr bool has_tape = requires(Backend backend) { backend.tape; };
+  static constexpr Index clock_size = 16;  // values
   using BlockRun = Run<Program, Backend, StepBlock<T>, T*>;
 
   BlockRun run() {
-    StepBlock<T> const block{&steps_, most_, states_.offsets.data(), row_.data(), row_inputs_.data()};
-    BlockRun made{program_, backend_, parameters_, workspace_.data(), {}, block, seed_, 0, state_.data()};
-    for (std::size_t k = 0; k < inputs_at_.size(); ++k) made.inputs[k] = workspace_.data() + inputs_at_[k];
+    StepBlock<T> const block{
+        &clock_, most_, values_.data() + inputs_.size(), plan_.states.data(), row_.data(), row_inputs_.data()};
+    BlockRun made{program_, backend_, parameters_, workspace_.data(), {}, block, seed_, 0, state_.data() + clock_size};
+    for (std::size_t k = 0; k < places_.size(); ++k) made.inputs[k] = places_[k];
     return made;
   }
-  /// Computes steps of the inputs that are in the workspace; returns their number.
-  Index silence(Index count) {
-    for (Index left = count; left > 0; left -= steps_) steps_ = std::min(most_, left), play();
-    return count;
+  Signal<T> input(std::size_t k) const {
+    Signal<T> const& ring = values_[inputs_.size() - 1 - k];
+    return ring.data ? ring : Signal<T>{places_[k], inputs_[k].size(), &clock_, most_};
   }
-  void play() {
-    if constexpr (has_tape) {
-      if (!states_.by_steps) return tape_.tape.play();
+  template <class Tape>
+  void forward_on(Tape* tape) {
+    auto made = run();
+    made.backend.tape = tape;
+    forward(made);
+  }
+  void play(BlockRun const& made) {
+    if (!tape_.play()) forward(made);
+  }
+  /// The state holds the time, as bits, the states of layers, and the rings.
+  void start() { std::memcpy(&clock_.now, state_.data(), sizeof clock_.now); }
+  void stop() { std::memcpy(state_.data(), &clock_.now, sizeof clock_.now); }
+  /// Makes the rings, for values of which layers read the past.
+  void make_values() {
+    values_.resize(plan_.windows.size());
+    Index size = clock_size + plan_.state;
+    std::vector<Index> places(values_.size());
+    auto const features = [&](std::size_t v) {
+      if (v < inputs_.size()) return inputs_[inputs_.size() - 1 - v].size();
+      Index columns = 0;
+      program_.for_each_group([&](auto g) {
+        if (static_cast<std::size_t>(Index{g}) + inputs_.size() == v) columns = program_.columns(g);
+      });
+      return columns;
+    };
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      if (plan_.windows[v] == 0) continue;
+      SignalRing const ring{plan_.windows[v], most_};
+      places[v] = size + most_;
+      values_[v] = {nullptr, features(v), &clock_, ring.pitch(), ring.size() - 1};
+      size += values_[v].features * ring.pitch();
     }
-    forward(run());
+    state_.reserve(size);
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      if (plan_.windows[v] > 0) values_[v].data = state_.data() + places[v];
+    }
+  }
+  /// Moves on by a block. What is at the end of a ring, or beyond it, is repeated before its beginning and at it.
+  void advance() {
+    for (Signal<T> const& ring : values_) {
+      Index const size = ring.mask + 1, place = ring.data ? ring.place() : 0, end = place + clock_.steps;
+      if (!ring.data || end <= size - most_) continue;
+      for (Index c = 0; c < ring.features; ++c) {
+        T* const row = ring.data + c * ring.pitch;
+        std::copy(row + std::max(place, size - most_), row + end, row + std::max(place, size - most_) - size);
+      }
+    }
+    clock_.now += clock_.steps;
   }
   /// Transposes steps into a signal, and a signal into steps.
-  void bring(T const* from, T* to, Index features) const {
-    if (features == 1) {
-      std::memcpy(to, from, static_cast<std::size_t>(steps_) * sizeof(T));
-      return;
-    }
-    for (Index t = 0; t < steps_; ++t) {
-      for (Index c = 0; c < features; ++c) to[c * most_ + t] = from[t * features + c];
-    }
-  }
-  void fetch(T const* from, T* to, Index features) const {
-    if (features == 1) {
-      std::memcpy(to, from, static_cast<std::size_t>(steps_) * sizeof(T));
-      return;
-    }
-    for (Index t = 0; t < steps_; ++t) {
-      for (Index c = 0; c < features; ++c) to[t * features + c] = from[c * most_ + t];
-    }
-  }
-  static T const* output_at(BlockRun const& run, int k) {
-    T const* address = nullptr;
-    if constexpr (requires { run.value(run.program.output(k)); }) {
-      address = run.value(run.program.output(k)).data;
-    } else {
-      [&]<int... i>(std::integer_sequence<int, i...>) {
-        auto const one = [&](auto n) {
-          if (n == k) address = run.value(run.program.output(n)).data;
-        };
-        (one(std::integral_constant<int, i>{}), ...);
-      }
-      (std::make_integer_sequence<int, static_cast<int>(Program::Net::outputs.size())>{});
-    }
-    return address;
-  }
-  /// Whether nothing has changed but the places of rings. The values of a ring stand still when silence has gone all the
-  /// way round.
-  bool is_still(T const* before) const {
-    Index at = 0;
-    for (Index const place : states_.places) {
-      if (!std::equal(before + at, before + place, state_.data() + at)) return false;
-      at = place + 1;
-    }
-    return std::equal(before + at, before + states_.size, state_.data() + at);
-  }
-  void record() {
-    if constexpr (has_tape) {
-      tape_.bytes.resize(256);
-      for (;;) {
-        tape_.tape.start({tape_.bytes.data(), tape_.bytes.size()});
-        auto recorded = run();
-        recorded.backend.tape = &tape_.tape;
-        forward(recorded);
-        if (tape_.tape.fits()) return;
-        tape_.bytes.resize(tape_.tape.size());
+  template <class Y>
+  void bring(T const* from, Y const& to, Index features) const {
+    for (Index c = 0; c < features; ++c) {
+      T* const row = to.row(c);
+      if (features == 1) {
+        std::memcpy(row, from, static_cast<std::size_t>(clock_.steps) * sizeof(T));
+      } else {
+        for (Index t = 0; t < clock_.steps; ++t) row[t] = from[t * features + c];
       }
     }
   }
-  struct Untaped {};
-  template <class B>
-  struct Taped {
-    std::remove_pointer_t<decltype(B::tape)> tape;
-    std::vector<std::byte> bytes;
-  };
-  template <class B>
-  static auto tape_of() {
-    if constexpr (has_tape) {
-      return Taped<B>{};
-    } else {
-      return Untaped{};
+  template <class X>
+  void fetch(X const& from, T* to, Index features) const {
+    for (Index c = 0; c < features; ++c) {
+      T const* const row = from.row(c);
+      if (features == 1) {
+        std::memcpy(to, row, static_cast<std::size_t>(clock_.steps) * sizeof(T));
+      } else {
+        for (Index t = 0; t < clock_.steps; ++t) to[t * features + c] = row[t];
+      }
     }
   }
-
+  template <class Y>
+  void silence(Y const& to, Index features) const {
+    for (Index c = 0; c < features; ++c) std::fill_n(to.row(c), clock_.steps, T{});
+  }
   Program const& program_;
   Backend backend_;
   T const* parameters_;
   std::uint64_t seed_;
   std::vector<Shape> inputs_, outputs_;
-  Index most_, silence_, values_ = 0, steps_ = 0;  // silence_: where the inputs begin; values_: where they end
-  detail::BlockStates states_;
+  Index most_;
+  StepClock clock_;
+  detail::StreamPlan plan_;
+  std::vector<Signal<T>> values_;  // those in rings; the others have no data
   HeapMemory<T> state_, row_, workspace_, row_values_;
-  std::vector<Index> inputs_at_;
-  std::vector<T*> row_inputs_;
-  std::vector<T const*> outputs_at_;
-  [[no_unique_address]] decltype(tape_of<Backend>()) tape_;
+  std::vector<T*> places_, row_inputs_;  // of the inputs
+  [[no_unique_address]] TapeOf<Backend> tape_;
 };
 
 }  // namespace coldpress

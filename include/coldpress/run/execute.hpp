@@ -81,8 +81,8 @@ constexpr bool is_block_of = is_step_block<std::remove_cvref_t<decltype(Run::bat
 template <class Run, class L>
 constexpr bool takes_values = !is_block_of<Run> || (has_signals<decltype(Run::backend)> && LayerTraits<L>::signals);
 
-/// Computes the value of one group. It is inlined down to the kernels, since passing arguments through memory would take
-/// longer than a small layer.
+/// Computes the value of one group. It is inlined down to the kernels, since passing arguments through memory would
+/// take longer than a small layer.
 template <class Run, class G>
 __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g) {
   auto const y = run.value(g);
@@ -132,6 +132,23 @@ constexpr void forward_by_steps(Run const& run, G g) {
     forward_group(one, g);
     auto const y = one.value(g);
     for (Index c = 0; c < to.features; ++c) to.row(c)[t] = y.data[c];
+  }
+}
+}  // namespace detail
+
+namespace detail {
+/// f(k, value of output k)
+template <class Run, class F>
+constexpr void for_each_output(Run const& run, F f) {
+  using Program = typename Run::ProgramType;
+  if constexpr (requires { typename Program::Net; }) {
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (f(std::size_t{k}, run.value(run.program.output(std::integral_constant<int, k>{}))), ...);
+    }
+    (std::make_integer_sequence<int, static_cast<int>(Program::Net::outputs.size())>{});
+  } else {
+    for (int k = 0; k < run.program.output_count(); ++k)
+      f(static_cast<std::size_t>(k), run.value(run.program.output(k)));
   }
 }
 }  // namespace detail

@@ -94,13 +94,14 @@ constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chai
 /// pass are signals (core/rows.hpp).
 template <class T>
 struct StepBlock {
-  Index const* steps;
-  Index most;           // the length of the longest block, rounded up: the pitch of all signals
-  Index const* states;  // for each group, where its state is
-  T* row;               // the workspace of a single step, ...
-  T* const* inputs;     // ... and its inputs, for layers that take no signals
+  StepClock const* clock;
+  Index most;               // the length of the longest block, rounded up: the pitch of signals in the workspace
+  Signal<T> const* values;  // those that are elsewhere, by group; inputs come before the groups, the last one first
+  Index const* states;      // for each group, where its state is
+  T* row;                   // the workspace of a single step, ...
+  T* const* inputs;         // ... and its inputs, for layers that take no signals
 
-  constexpr operator Index() const { return *steps; }
+  constexpr operator Index() const { return clock->steps; }
 };
 template <class Count>
 constexpr bool is_step_block = false;
@@ -157,7 +158,10 @@ struct Run {
   constexpr auto rows(G g, T* data, Index pitch) const {
     auto columns = program.columns(g);
     if constexpr (is_step_block<Count>) {
-      return Signal<T, decltype(columns)>{data, columns, batch.steps, batch.most};
+      Signal<T> const& elsewhere = batch.values[Index{g}];
+      if (elsewhere.data)
+        return Signal<T, decltype(columns)>{elsewhere.data, columns, batch.clock, elsewhere.pitch, elsewhere.mask};
+      return Signal<T, decltype(columns)>{data, columns, batch.clock, batch.most};
     } else {
       auto blocked = program.blocked(g);
       return Rows<T, Count, decltype(columns), Index, decltype(blocked)>{data, batch, columns, pitch, blocked};
@@ -182,16 +186,23 @@ struct Run {
   constexpr auto post_ops(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
-    auto const join = program.join_with(g, backend, [&](auto edge) {
-      auto const other = value(program.input(g, edge));
-      if constexpr (is_step_block<Count>) {
-        return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.pitch};
-      } else {
+    if constexpr (is_step_block<Count>) {
+      Index mask = 0;
+      auto const join = program.join_with(g, backend, [&](auto edge) {
+        auto const other = value(program.input(g, edge));
+        mask = other.mask;
+        return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, PTRDIFF_MAX};
+      });
+      return SignalPostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
+          {chain, step, nullptr, 0, join}, mask};
+    } else {
+      auto const join = program.join_with(g, backend, [&](auto edge) {
+        auto const other = value(program.input(g, edge));
         return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.columns};
-      }
-    });
-    return PostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
-        chain, step, at(group.kept), group.kept.pitch, join};
+      });
+      return PostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
+          chain, step, at(group.kept), group.kept.pitch, join};
+    }
   }
   /// The derivative of group g's chain; empty for the network's input.
   template <class G>
@@ -279,10 +290,16 @@ struct Run {
       auto const pooled = windows<L>(g);
       constexpr bool streams = is_step_block<Count> || !std::is_null_pointer_v<std::remove_const_t<decltype(carried)>>;
       constexpr PassKind kind = streams ? PassKind::stream : PassKind::forward;
-      return ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T,
-                         std::remove_const_t<decltype(carried)>, std::remove_const_t<decltype(pooled)>,
-                         decltype(Program::template variant<kind>(g))>{
+      using Pass = ForwardPass<decltype(in), decltype(x), ParameterView<T const>, Y, PostOps, T,
+                               std::remove_const_t<decltype(carried)>, std::remove_const_t<decltype(pooled)>,
+                               decltype(Program::template variant<kind>(g))>;
+      Pass const made_pass{
           in, x, parameters_of(g), y, post_ops, at(group.memory), carried, program.head_key(g, seed), step, pooled};
+      if constexpr (is_step_block<Count>) {
+        return BlockPass<Pass>{made_pass, batch.most};
+      } else {
+        return made_pass;
+      }
     };
     if constexpr (OneInput<L>) {
       return made(program.head_inputs(g)[0], value(program.input(g, first_edge)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coldpress/run/block_stream.hpp>
+#include <coldpress/run/step_stream.hpp>
 #include <coldpress/typed/network.hpp>
 
 namespace coldpress {
@@ -18,15 +19,16 @@ class Stream : public BasicStream<typename Net::T> {
   using T = typename Net::T;
   using Backend = typename Net::Backend;
   using Program = typename Net::Inference;
-  static_assert(Program::plan().streams,
-                "Stream: a layer of this network needs its whole input at once, so a sequence cannot be given in parts");
+  static_assert(
+      Program::plan().streams,
+      "Stream: a layer of this network needs its whole input at once, so a sequence cannot be given in parts");
   static_assert(Net::takes_steps(), "Stream: the inputs of the network must be single steps, Shape{features}");
   static_assert(!takes_layers<Backend>, "Stream: a network on a GPU is streamed by step()");
 
  public:
-  /// Allocates all memory of the stream. Calls with more than `most` steps are as right as others.
-  explicit Stream(Net const& network, Index most = steps_at_once)
-      : BasicStream<T>(std::make_unique<Passes>(network, most)) {}
+  /// Allocates all memory of the stream. Calls with more than `most` steps are as right as others; a stream that is
+  /// made for single steps computes these in the least time.
+  explicit Stream(Net const& network, Index most = steps_at_once) : BasicStream<T>(passes(network, most)) {}
   explicit Stream(Net const&&, Index = 0) = delete;  // a temporary would not last
 
  private:
@@ -34,6 +36,7 @@ class Stream : public BasicStream<typename Net::T> {
   struct Prepared {
     Backend backend{};
     Program program{};
+    detail::StreamPlan plan;
 
     explicit Prepared(Net const& network) {
       if constexpr (is_linked<Backend>) {
@@ -41,27 +44,35 @@ class Stream : public BasicStream<typename Net::T> {
         backend.link_streams();
         program.prepare(backend, network.seed());
       }
+      plan = detail::plan_stream<Backend>(program, Net::input_count);
     }
   };
-  class Passes final : Prepared, public BlockStream<Program, Backend> {
-    static constexpr auto outputs_of_step = [] {
-      std::array<Shape, static_cast<std::size_t>(Net::output_count)> all{};
-      for (int k = 0; k < Net::output_count; ++k) all[static_cast<std::size_t>(k)] = Net::shape_of_output(k);
-      return all;
-    }();
-    Net const& network_;
-    Index most_;
-
+  static constexpr auto outputs_of_step = [] {
+    std::array<Shape, static_cast<std::size_t>(Net::output_count)> all{};
+    for (int k = 0; k < Net::output_count; ++k) all[static_cast<std::size_t>(k)] = Net::shape_of_output(k);
+    return all;
+  }();
+  /// `Base` is BlockStream or StepStream.
+  template <class Base>
+  class Passes final : Prepared, public Base {
    public:
     Passes(Net const& network, Index most)
         : Prepared(network),
-          BlockStream<Program, Backend>(this->program, this->backend, network.parameters().data(), network.seed(),
-                                        {Net::inputs.shapes, static_cast<std::size_t>(Net::input_count)},
-                                        outputs_of_step, Program::scratch_size, most),
+          Base(this->program, this->backend, network.parameters().data(), network.seed(),
+               {Net::inputs.shapes, static_cast<std::size_t>(Net::input_count)}, outputs_of_step, Program::scratch_size,
+               this->plan, most),
           network_(network),
           most_(most) {}
     std::unique_ptr<StreamPasses<T>> another() const override { return std::make_unique<Passes>(network_, most_); }
+
+   private:
+    Net const& network_;
+    Index most_;
   };
+  static std::unique_ptr<StreamPasses<T>> passes(Net const& network, Index most) {
+    if (most == 1) return std::make_unique<Passes<StepStream<Program, Backend>>>(network, most);
+    return std::make_unique<Passes<BlockStream<Program, Backend>>>(network, most);
+  }
 };
 
 }  // namespace COLDPRESS_KERNELS

@@ -1,0 +1,127 @@
+// Blocks of a stream's steps: pointwise operations and causal convolutions.
+#pragma once
+
+// The lanes are steps, and weights are broadcast, so any number of channels fills the lanes. Each output is summed in
+// the order of a whole sequence: by tap, then by channel, and then the bias.
+
+#include <coldpress/backend/epilogue.hpp>
+#include <coldpress/backend/single_sample.hpp>
+
+namespace coldpress::cpu::inline COLDPRESS_ISA {
+
+/// f(first step, Int<number of vectors>{}) for all vectors that hold steps of a block.
+template <class F>
+COLDPRESS_INLINE void for_signal_vectors(Index steps, F f) {
+  constexpr int most = tile_columns;
+  Index t = 0;
+  for (; t + (most - 1) * lanes < steps; t += most * lanes) f(t, Int<most>{});
+  if constexpr (most > 2) {
+    if (t + lanes < steps) f(t, Int<2>{}), t += 2 * lanes;
+  }
+  if (t < steps) f(t, Int<1>{});
+}
+template <class Chain>
+struct SignalOps : CommonOps<Chain> {};
+/// The epilogue of a block, in which only whole vectors are read and written.
+template <template <class, class> class Step, class Chain, class Join>
+COLDPRESS_INLINE Output<Chain, Join, SignalOps<Chain>> signal_output(Step<Chain, Join> const& s) {
+  PostOps<Chain, float, Join> post_ops = s.post_ops;
+  if constexpr (!std::is_same_v<Join, NoJoin>) {
+    if (post_ops.join.other) post_ops.join.other += s.y.clock->now & s.post_ops.other_mask;
+  }
+  return {post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX};
+}
+
+/// y = post_ops(x)
+template <class Chain, class Join>
+COLDPRESS_INLINE void map_signal(SignalMap<Chain, Join> const& s) {
+  auto const epilogue = signal_output(s);
+  float const* const x = s.x.row(0);
+  for_signal_vectors(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
+    for (Index row = 0; row < s.x.features; ++row) {
+      Vector v[1][w];
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { v[0][j] = load(x + row * s.x.pitch + t + j * lanes); });
+      epilogue.finish(v, row, t);
+    }
+  });
+}
+template <class Chain, class Join>
+void whole_map_signal(void const* step) {
+  map_signal(*static_cast<SignalMap<Chain, Join> const*>(step));
+}
+template <class Chain, class Join>
+Kernel kernel_of(SignalMap<Chain, Join> const&) {
+  return whole_map_signal<Chain, Join>;
+}
+
+/// The number of outputs whose sums fill the registers together with w vectors of steps each.
+constexpr int signal_rows(int w) {
+  constexpr int sums = tile_rows * tile_columns;
+  return w == 1 ? sums * 2 / 3 : sums / w;
+}
+
+/// h outputs from `row` on, and w vectors of steps from step t on. `weight` and `first` are those of a group: its first
+/// weight, and its first channel.
+template <int h, int w, class Step, class Epilogue>
+__attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilogue, float const* weight, Index first,
+                                           Index row, Index t) {
+  Vector sum[h][w] = {};
+  Index const channels = s.channels, pitch = s.x.pitch, weight_pitch = s.weight_pitch, taps = s.taps;
+  Index from = s.x.place() - (taps - 1) * s.dilation;
+  for (Index k = 0; k < taps; ++k, from += s.dilation) {
+    float const* at = s.x.data + (from < -s.most ? from + s.x.mask + 1 : from) + first * pitch + t;
+    for (Index c = 0; c < channels; ++c, at += pitch, weight += weight_pitch) {
+      Vector x[w];
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+        x[j] = load(at + j * lanes);
+        if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
+      });
+      unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+        Vector const a = splat(weight[i]);
+        unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] = fma(a, x[j], sum[i][j]); });
+      });
+    }
+  }
+  if (s.bias) {
+    unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+      Vector const b = splat(s.bias[row + i]);
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA { sum[i][j] += b; });
+    });
+  }
+  Epilogue const local = epilogue;  // stores cannot change a copy
+  local.finish(sum, row, t);
+}
+
+/// The number of outputs of a group, as a constant where the compiler knows it.
+template <class G>
+constexpr auto outputs_of(G const& g) {
+  if constexpr (requires { G::known; }) {
+    return Fixed<G::known.group_outputs()>{};
+  } else {
+    return g.group_outputs();
+  }
+}
+/// `outputs` is outputs_of(the geometry).
+template <class Outputs, class Step>
+COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs) {
+  auto const epilogue = signal_output(s);
+  for_signal_vectors(s.x.steps(), [&](Index t, auto w) COLDPRESS_INLINE_LAMBDA {
+    for (Index group = 0; group < s.groups; ++group) {
+      Index const before = group * outputs;
+      split<signal_rows(w)>(outputs, [&](Index row, auto h) COLDPRESS_INLINE_LAMBDA {
+        signal_tile<h, w>(s, epilogue, s.weight + before + row, group * s.channels, before + row, t);
+      });
+    }
+  });
+}
+template <class Chain, class Join>
+void whole_convolve_signal(void const* step) {
+  auto const& s = *static_cast<SignalConvolution<Chain, Join> const*>(step);
+  convolve_signal(s, s.outputs);
+}
+template <class Chain, class Join>
+Kernel kernel_of(SignalConvolution<Chain, Join> const&) {
+  return whole_convolve_signal<Chain, Join>;
+}
+
+}  // namespace coldpress::cpu::inline COLDPRESS_ISA
