@@ -27,6 +27,8 @@ class AnySolver {
   virtual Shape output_shape() const = 0;
   /// The plan for inference.
   virtual Description description() const = 0;
+  /// Whether the network computes in the host's memory.
+  virtual bool on_host() const = 0;
   /// Whether targets of this shape are class numbers.
   virtual bool has_labels(Shape const& targets) const = 0;
 
@@ -116,6 +118,7 @@ class TypedSolver final : public AnySolver {
   }
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
+  bool on_host() const override { return true; }
   bool has_labels(Shape const& targets) const override {
     return targets.size() == 1 && (has_objective ? Labelled<L> : Net::input_count == 2 && Net::output_shape.size() > 1);
   }
