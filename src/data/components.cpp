@@ -13,7 +13,8 @@ Opened open_hdf5_files(Request const& request) {
   if (!components().open_hdf5)
     throw UnsupportedError{"this program reads no HDF5 files: it was built without coldpress::hdf5"};
   auto const& options = request.options;
-  return components().open_hdf5({listed_files(request.paths), options.text("x", "data"), options.text("y", "label"),
+  std::string const targets = request.samples_alone ? "" : options.text("y", "label");
+  return components().open_hdf5({listed_files(request.paths), options.text("x", "data"), targets,
                                  options.count("block"), options.count("shuffle")});
 }
 

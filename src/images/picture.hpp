@@ -36,7 +36,8 @@ void encode_png(std::string const& path, Shape const& shape, std::span<float con
 /// Throws FormatError if there are too many pixels or none.
 void check_size(DecodedPicture const& picture);
 
-/// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size.
+/// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size. Beside the picture it
+/// needs memory for a few lines, however high and wide the picture is.
 class Sampler {
  public:
   Sampler(Index channels, Index height, Index width) : channels_(channels), height_(height), width_(width) {}
@@ -46,13 +47,14 @@ class Sampler {
   /// How the values on a line of another length depend on those of a picture.
   struct Weights {
     std::vector<Index> first, count;
-    std::vector<float> values;  // those of each place after those of the one before
+    std::vector<std::size_t> begin;  // of the values of each place
+    std::vector<float> values;
     void set(Index from, Index to);
   };
 
   Index channels_, height_, width_;
   Weights horizontal_, vertical_;
-  std::vector<float> plane_, rows_;  // of one channel: as it is, and with its lines resized
+  std::vector<float> line_, resized_;  // of one channel
 };
 
 }  // namespace coldpress::data

@@ -30,7 +30,8 @@ struct Dataset {
   }
 };
 
-/// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one.
+/// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one. There are
+/// no targets at all if their shape is {}.
 void check(Dataset const& dataset);
 
 /// Reads the data that `spec` names, FORMAT:FILES: mnist:DIR, cifar10:DIR, images:DIR, csv:FILE, npy:X,Y, npz:FILE,

@@ -24,6 +24,7 @@ class AnySolver {
   virtual Values predict(Values samples, Values targets) = 0;
   /// The mean loss of outputs; nothing if the network has its own losses.
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
+  virtual Shape input_shape() const = 0;  // of the samples
   virtual Shape output_shape() const = 0;
   /// The plan for inference.
   virtual Description description() const = 0;
@@ -116,6 +117,7 @@ class TypedSolver final : public AnySolver {
       return {};
     }
   }
+  Shape input_shape() const override { return Net::input_shape; }
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
   bool on_host() const override { return true; }
