@@ -29,10 +29,4 @@ Opened open_image_folder(Request const& request) {
   return components().open_images(std::move(images));
 }
 
-void write_png(std::string const& path, Shape const& shape, std::span<float const> values) {
-  if (!components().write_png)
-    throw UnsupportedError{"this program writes no PNG files: it was built without coldpress::images"};
-  components().write_png(path, shape, values);
-}
-
 }  // namespace coldpress::data

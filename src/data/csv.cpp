@@ -14,7 +14,7 @@
 namespace coldpress::data {
 namespace {
 
-constexpr std::size_t most_classes = std::size_t{1} << 16;
+constexpr std::size_t most_texts = std::size_t{1} << 16;  // of labels; more of them are no classes
 
 /// The labels of all rows: texts, until it is known whether they are the numbers of the classes.
 class Labels {
@@ -28,8 +28,8 @@ class Labels {
     auto const known = numbers_.find(text);
     if (known == numbers_.end() && given_)
       rows.malformed(column, printable(text) + " is none of the classes in the option classes");
-    if (known == numbers_.end() && texts_.size() == most_classes)
-      rows.malformed(column, "there are more than " + std::to_string(most_classes) +
+    if (known == numbers_.end() && texts_.size() == most_texts)
+      rows.malformed(column, "there are more than " + std::to_string(most_texts) +
                                  " different labels; numbers to be predicted are named by the option targets");
     labels_.push_back(known == numbers_.end() ? add(text) : known->second);
   }
@@ -48,7 +48,7 @@ class Labels {
     std::vector<float> value(texts_.size());
     bool const are_numbers = !given_ && std::ranges::all_of(texts_, [](std::string const& text) {
       CsvNumber const number = parse_number(text);
-      return number.kind == CsvNumber::some && is_label(number.value, Index{1} << 24);
+      return number.kind == CsvNumber::some && is_label(number.value, most_classes);
     });
     if (are_numbers) {
       std::ranges::transform(texts_, value.begin(), [](std::string const& text) { return parse_number(text).value; });

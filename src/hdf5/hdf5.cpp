@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
+#include <optional>
 #include <utility>
 
 namespace coldpress::data {

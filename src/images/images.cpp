@@ -211,9 +211,6 @@ std::unique_ptr<Source> open_images(ImageFolder images) {
 }
 
 /// Makes the component known before main(). The linker keeps this file because coldpress::images asks for this name.
-extern "C" __attribute__((constructor(101))) void coldpress_images_format() {
-  components().open_images = open_images;
-  components().write_png = encode_png;
-}
+extern "C" __attribute__((constructor(101))) void coldpress_images_format() { components().open_images = open_images; }
 
 }  // namespace coldpress::data

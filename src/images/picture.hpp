@@ -1,6 +1,8 @@
 // A picture in memory, decoded from PNG or JPEG.
 #pragma once
 
+#include "data/png.hpp"
+
 #include <coldpress/core/shape.hpp>
 
 #include <cstddef>
@@ -17,9 +19,6 @@ struct DecodedPicture {
   std::vector<std::uint8_t> values;
 };
 
-/// Decoders check this number before they take memory for pixels.
-constexpr Index most_pixels = Index{1} << 26;
-
 /// The size of the picture in `bytes`, without its pixels. Throws FormatError for what is neither PNG nor JPEG, damaged
 /// or too large.
 DecodedPicture measure(std::span<std::byte const> bytes);
@@ -30,10 +29,7 @@ void decode(std::span<std::byte const> bytes, DecodedPicture& picture);
 void decode_png(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
 void decode_jpeg(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
 
-/// What data::write_png does.
-void encode_png(std::string const& path, Shape const& shape, std::span<float const> values);
-
-/// Throws FormatError if there are too many pixels or none.
+/// Throws FormatError if there are more than most_pixels or none. Decoders ask before they take memory for pixels.
 void check_size(DecodedPicture const& picture);
 
 /// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size. Beside the picture it

@@ -101,10 +101,13 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
                    to_string(targets)};
 }
 
+bool takes_labels(LayerConfig const& loss) {
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
+}
+
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
   if (targets.size() != 1) return false;
-  if (!loss) return output.size() > 1;
-  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss->layer_type);
+  return loss ? takes_labels(*loss) : output.size() > 1;
 }
 
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,

@@ -11,6 +11,9 @@
 namespace coldpress::data {
 
 /// Row-major values, one sample after another. The target of a classification is the class number, with shape {1}.
+/// Labels are floats, which skip whole numbers beyond this.
+inline constexpr Index most_classes = Index{1} << 24;
+
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};

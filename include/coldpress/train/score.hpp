@@ -26,6 +26,8 @@ dynamic::LayerConfig loss_called(std::string const& name, Shape output);
 /// for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
+/// Whether the loss takes class numbers as targets.
+bool takes_labels(dynamic::LayerConfig const& loss);
 /// Whether the targets are class numbers.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
 
