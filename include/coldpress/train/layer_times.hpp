@@ -20,8 +20,8 @@ struct GroupTime {
 /// whose names are those of its rows; `samples` is the size of the minibatch.
 ///
 /// Each group is made again as a network of its own, on the backend "cpu" and one thread, with zeros as weights and
-/// inputs. It is run until 5 ms are over, at least once after a first run that does not count, and the shortest run
-/// counts. So the sum differs from the time of a step, which also has losses, update and data. There is no time for
+/// inputs. It is run until 5 ms are over, at least three times after a first run that does not count, and the shortest
+/// run counts. So the sum differs from the time of a step, which also has losses, update and data. There is no time for
 /// groups that compute nothing, and for those that have a layer without a name in the config, a registered layer that
 /// this program does not know, or more inputs than a network may have.
 [[nodiscard]] std::vector<std::optional<GroupTime>> group_times(Description const& plan,
