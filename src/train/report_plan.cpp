@@ -79,9 +79,10 @@ std::string layer_table(Description const& description, LayerFacts const& facts)
     int const g = description.group_of[i];
     if (g < 0 || !facts.times[static_cast<std::size_t>(g)]) return "<td></td><td></td>";
     GroupTime const& time = *facts.times[static_cast<std::size_t>(g)];
-    auto& row = first[static_cast<std::size_t>(g)];
-    if (row) return "<td class=\"with\" colspan=\"2\">with " + shown(shortened(name_of(description, *row))) + "</td>";
-    row = i;
+    auto& leader = first[static_cast<std::size_t>(g)];
+    if (leader)
+      return "<td class=\"with\" colspan=\"2\">with " + shown(shortened(name_of(description, *leader))) + "</td>";
+    leader = i;
     return number(pass_time(time.forward), share(time.forward, forward + backward)) +
            number(time.backward ? pass_time(*time.backward) : "", share(time.backward.value_or(0), forward + backward));
   };
