@@ -56,7 +56,7 @@ class Labels {
   void add(std::span<float const> targets) {
     for (float const target : targets) {
       if (!are_labels_) return;
-      are_labels_ = is_label(target, Index{1} << 24);
+      are_labels_ = is_label(target, data::most_classes);
       if (are_labels_) ++counts_[static_cast<Index>(target)];
       are_labels_ = are_labels_ && counts_.size() <= most;
     }

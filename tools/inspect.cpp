@@ -70,7 +70,9 @@ std::string run(auto const& file) {
   text += "epochs " + std::to_string(file.epochs) + ", batch " + std::to_string(file.batch) + ", seed " +
           std::to_string(file.seed);
   text += file.data.empty() ? std::string{"\n"} : ", data " + file.data + "\n";
-  return section("loss", file.loss ? tree(*file.loss) : "none\n") + section("solver", text);
+  std::string const monitoring = describe(file.monitoring);
+  return section("loss", file.loss ? tree(*file.loss) : "none\n") + section("solver", text) +
+         (monitoring.empty() ? "" : section("monitoring", monitoring));
 }
 
 std::string text(Training const& training) {

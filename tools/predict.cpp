@@ -11,6 +11,7 @@
 #include <coldpress/data/prefetcher.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
+#include <coldpress/train/score.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -29,7 +30,7 @@ struct Options {
 };
 
 std::unique_ptr<data::Source> open_input(std::string const& input, data::ReadOptions reading) {
-  return data::is_spec(input) ? data::open_source(input, reading) : data::open_npy(input, {}, reading);
+  return data::is_spec(input) ? data::open_samples(input, reading) : data::open_npy(input, {}, reading);
 }
 
 /// What the network's file says about samples. Targets, if there are any, do not matter; the others keep their places.
@@ -73,6 +74,8 @@ void predict(Options const& options) {
   dynamic::Layer network = with_context([&] { return persist::layer_of(backend, model, sample); },
                                         [&](Error& error) { error.in_file(options.model); });
   network.set_mode(dynamic::Mode::inference);
+  with_context([&] { train::check_samples(sample, network.input_shape()); },
+               [&](Error& error) { error.in_file(options.input); });
 
   Shape const shape = network.output_shape();
   auto const output = data::open_output(options.output, shape);
@@ -99,8 +102,11 @@ void add_predict(CLI::App& app) {
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command
-      ->add_option("--input", options->input,
-                   "Samples as a .npy array, {N, ...}, or any data, without its targets: " + data_help())
+      ->add_option(
+          "--input", options->input,
+          "Samples as a .npy array, {N, ...}, or any data, whose targets are not needed (csv:FILE?targets=none "
+          "if there is no column of them): " +
+              data_help())
       ->type_name("FILE or SPEC")
       ->required();
   command

@@ -3,6 +3,8 @@
 #include "print.hpp"
 #include "solver_text.hpp"
 
+#include <coldpress/train/score.hpp>
+
 #include <filesystem>
 
 namespace coldpress::command {
@@ -84,9 +86,7 @@ std::string data_of(RunOptions const& options, std::string const& configured, st
 bool is_labelled(Checkpoint const& run) {
   bool const one_hot = std::ranges::any_of(
       run.model.transforms, [](auto const& transform) { return std::holds_alternative<data::OneHot>(transform); });
-  return one_hot ||
-         (run.loss && std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; },
-                                 run.loss->layer_type));
+  return one_hot || (run.loss && train::takes_labels(*run.loss));
 }
 
 /// A transform of a checkpoint without what a config left to the data.

@@ -67,6 +67,32 @@ std::string describe(dynamic::SolverConfig const& solver) {
   return text;
 }
 
+std::string describe(Monitoring const& monitoring) {
+  std::string text;
+  auto const metric = [](Metric const& of) {
+    return of.name + " (" + std::string{spelling(of.better)} + " is better)";
+  };
+  auto const number = [](auto value) { return to_string(static_cast<float>(value)); };
+  if (monitoring.validate > 0) text += "a fraction of " + number(monitoring.validate) + " of the data for validation\n";
+  if (auto const& stop = monitoring.early_stopping) {
+    text += "early stopping: " + metric(stop->metric) + ", patience " + std::to_string(stop->patience) +
+            ", min_delta " + number(stop->min_delta) + (stop->restore_best ? ", ends with the best weights" : "") +
+            "\n";
+  }
+  if (auto const& reduce = monitoring.reduce_on_plateau) {
+    text += "reduce on plateau: " + metric(reduce->metric) + ", factor " + number(reduce->factor) + ", patience " +
+            std::to_string(reduce->patience) + ", min_delta " + number(reduce->min_delta) + ", cooldown " +
+            std::to_string(reduce->cooldown) + ", min_rate " + number(reduce->min_rate) +
+            (reduce->reload ? ", goes back to the best weights" : "") + "\n";
+  }
+  WeightAverage const& average = monitoring.average;
+  if (average.kind == WeightAverage::Kind::ema)
+    text += "exponential moving average of the weights, decay " + number(average.decay) + "\n";
+  if (average.kind == WeightAverage::Kind::swa)
+    text += "mean of the weights after each epoch from epoch " + std::to_string(average.from_epoch + 1) + " on\n";
+  return text;
+}
+
 std::string difference(dynamic::SolverConfig const& checkpoint, dynamic::SolverConfig const& config) {
   std::string found;
   auto const compare = [&](char const* what, auto const& of_checkpoint, auto const& of_config) {

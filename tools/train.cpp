@@ -83,11 +83,6 @@ class Attempts {
   std::exception_ptr failure_;
 };
 
-std::string label(Trainer const& trainer) {
-  auto const done = static_cast<Index>(trainer.batch().position.epoch) + 1;
-  return "epoch " + std::to_string(done) + "/" + std::to_string(trainer.options().epochs);
-}
-
 std::string title_of(Checkpoint const& run) {
   return run.model.config.name.empty() ? "Training" : run.model.config.name;
 }
@@ -150,10 +145,10 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     progress.show_above([&trainer, chart](int width) { return live_chart(trainer.statistics(), chart, width); });
   }
   trainer.every(train::steps(1), [&progress](Trainer& now) {
-    progress.update(label(now), now.samples_done(), *now.epoch_score().loss);
+    progress.update(train::epoch_label(now), now.samples_done(), *now.epoch_score().loss);
   });
   trainer.every(train::epochs(1), [&progress, judges](Trainer& now) {
-    std::string line = label(now) + "  " + to_string(now.epoch_score());
+    std::string line = train::epoch_label(now) + "  " + to_string(now.epoch_score());
     for (auto const& [title, validation] : judges) line += "  " + title + " " + to_string(validation->score());
     progress.print(line);
   });

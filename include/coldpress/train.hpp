@@ -3,6 +3,7 @@
 
 #include <coldpress/train/csv_log.hpp>
 #include <coldpress/train/html_report.hpp>
+#include <coldpress/train/layer_times.hpp>
 #include <coldpress/train/live_view.hpp>
 #include <coldpress/train/score.hpp>
 #include <coldpress/train/snapshot.hpp>

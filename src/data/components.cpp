@@ -13,7 +13,8 @@ Opened open_hdf5_files(Request const& request) {
   if (!components().open_hdf5)
     throw UnsupportedError{"this program reads no HDF5 files: it was built without coldpress::hdf5"};
   auto const& options = request.options;
-  return components().open_hdf5({listed_files(request.paths), options.text("x", "data"), options.text("y", "label"),
+  std::string const targets = request.samples_alone ? "" : options.text("y", "label");
+  return components().open_hdf5({listed_files(request.paths), options.text("x", "data"), targets,
                                  options.count("block"), options.count("shuffle")});
 }
 
@@ -26,12 +27,6 @@ Opened open_image_folder(Request const& request) {
       options.list("classes")};
   if (options.has("channels")) images.channels = options.count("channels");
   return components().open_images(std::move(images));
-}
-
-void write_png(std::string const& path, Shape const& shape, std::span<float const> values) {
-  if (!components().write_png)
-    throw UnsupportedError{"this program writes no PNG files: it was built without coldpress::images"};
-  components().write_png(path, shape, values);
 }
 
 }  // namespace coldpress::data

@@ -12,7 +12,6 @@ struct Components {
   std::unique_ptr<Source> (*open_hdf5)(Hdf5Data) = nullptr;
   std::unique_ptr<Output> (*open_hdf5_output)(std::string const& path, Shape const& row) = nullptr;
   std::unique_ptr<Source> (*open_images)(ImageFolder) = nullptr;
-  void (*write_png)(std::string const& path, Shape const& shape, std::span<float const> values) = nullptr;
 };
 Components& components();
 

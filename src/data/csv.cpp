@@ -14,7 +14,7 @@
 namespace coldpress::data {
 namespace {
 
-constexpr std::size_t most_classes = std::size_t{1} << 16;
+constexpr std::size_t most_texts = std::size_t{1} << 16;  // of labels; more of them are no classes
 
 /// The labels of all rows: texts, until it is known whether they are the numbers of the classes.
 class Labels {
@@ -28,10 +28,19 @@ class Labels {
     auto const known = numbers_.find(text);
     if (known == numbers_.end() && given_)
       rows.malformed(column, printable(text) + " is none of the classes in the option classes");
-    if (known == numbers_.end() && texts_.size() == most_classes)
-      rows.malformed(column, "there are more than " + std::to_string(most_classes) +
+    if (known == numbers_.end() && texts_.size() == most_texts)
+      rows.malformed(column, "there are more than " + std::to_string(most_texts) +
                                  " different labels; numbers to be predicted are named by the option targets");
     labels_.push_back(known == numbers_.end() ? add(text) : known->second);
+  }
+
+  std::string const& first() const { return texts_[labels_[0]]; }
+  /// Whether the first label is a text of which there is no other, although there is another label twice.
+  bool first_is_alone() const {
+    if (given_ || labels_.empty() || parse_number(texts_[0]).kind != CsvNumber::none) return false;
+    std::vector<int> count(texts_.size());
+    for (std::size_t const label : labels_) ++count[label];
+    return count[0] == 1 && std::ranges::any_of(count, [](int n) { return n > 1; });
   }
 
   /// Classes have names unless they are whole numbers from 0 on.
@@ -39,7 +48,7 @@ class Labels {
     std::vector<float> value(texts_.size());
     bool const are_numbers = !given_ && std::ranges::all_of(texts_, [](std::string const& text) {
       CsvNumber const number = parse_number(text);
-      return number.kind == CsvNumber::some && is_label(number.value, Index{1} << 24);
+      return number.kind == CsvNumber::some && is_label(number.value, most_classes);
     });
     if (are_numbers) {
       std::ranges::transform(texts_, value.begin(), [](std::string const& text) { return parse_number(text).value; });
@@ -109,6 +118,8 @@ struct Columns {
     use(options.list("ignore"));
     if (has_labels) {
       targets = use({options.text("label", "")});
+    } else if (options.text("targets", "") == "none" && std::ranges::find(rows.names(), "none") == rows.names().end()) {
+      // All columns belong to the sample.
     } else if (options.has("targets")) {
       targets = use(options.list("targets"));
     } else {
@@ -117,7 +128,7 @@ struct Columns {
     }
     for (std::size_t i = 0; i < used.size(); ++i)
       if (!used[i]) samples.push_back(i);
-    if (samples.empty() && rows.columns() == 1)
+    if (samples.empty() && rows.columns() == 1 && !targets.empty())
       rows.file().malformed("has one column, expected a target and at least one feature");
     if (samples.empty()) throw ConfigError{"has no column left for the samples"};
   }
@@ -139,6 +150,7 @@ CsvDialect dialect_of(SpecOptions const& options) {
   else
     dialect.delimiter = delimiter[0];
   if (options.has("header")) dialect.header = options.flag("header", false);
+  dialect.doubt = "; if this line has the names of the columns, add the option header=1";
   return dialect;
 }
 
@@ -176,6 +188,10 @@ Opened open_csv(Request const& request) {
     for (std::size_t const column : columns.samples) dataset.samples.push_back(rows->number(column));
   }
   if (dataset.samples.empty()) rows->file().malformed("has no row of numbers");
+  if (columns.has_labels && rows->in_doubt() && labels.first_is_alone())
+    rows->file().malformed("line 1 has numbers and a label that no other line has, " + printable(labels.first()) +
+                           "; say by the option header=1 that it has the names of the columns, or by header=0 that it "
+                           "is a row");
   if (columns.has_labels) labels.put(dataset);
   return dataset;
 }

@@ -36,8 +36,10 @@ CsvRows::CsvRows(std::string const& path, ReadOptions options, CsvDialect dialec
     : source_(path, options), dialect_(dialect) {
   waiting_ = next_line();
   if (!waiting_) return;
-  bool const no_number =
-      std::ranges::all_of(fields_, [](std::string_view field) { return parse_number(field).kind == CsvNumber::none; });
+  auto const texts = std::ranges::count_if(
+      fields_, [](std::string_view field) { return parse_number(field).kind == CsvNumber::none; });
+  bool const no_number = static_cast<std::size_t>(texts) == fields_.size();
+  in_doubt_ = !dialect_.header && texts > 0 && !no_number;
   if (!dialect_.header.value_or(no_number)) return;
   names_.assign(fields_.begin(), fields_.end());
   waiting_ = false;
@@ -129,7 +131,10 @@ std::string_view CsvRows::text(std::size_t column) const {
 float CsvRows::number(std::size_t column) const {
   std::string_view const field = text(column);
   CsvNumber const number = parse_number(field);
-  if (number.kind == CsvNumber::none) malformed(column, printable(field) + " is not a number");
+  if (number.kind == CsvNumber::none) {
+    bool const doubtful = number_ == 1 && in_doubt_;
+    malformed(column, printable(field) + " is not a number" + (doubtful ? std::string{dialect_.doubt} : ""));
+  }
   if (number.kind == CsvNumber::beyond) malformed(column, printable(field) + " is not a finite float");
   return number.value;
 }

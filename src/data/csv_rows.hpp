@@ -17,6 +17,7 @@ namespace coldpress::data {
 struct CsvDialect {
   char delimiter = ',';
   std::optional<bool> header = {};  // whether the first line has names; by default if none of its fields is a number
+  std::string_view doubt = {};      // said in errors about a first line of numbers and texts that is taken for a row
 };
 
 struct CsvNumber {
@@ -35,6 +36,8 @@ class CsvRows {
 
   std::vector<std::string> const& names() const { return names_; }  // of the columns; empty if there is no header
   std::size_t columns() const { return columns_; }
+  /// Whether the first line has numbers and texts, and it was not said whether it has names. It is taken for a row.
+  bool in_doubt() const { return in_doubt_; }
   /// Goes to the next row; false at the end.
   bool next();
   /// A field of this row, which must not be empty.
@@ -59,6 +62,7 @@ class CsvRows {
   std::vector<std::string> names_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;
+  bool in_doubt_ = false;
   bool waiting_ = false;  // whether the fields are of a row that next() has not returned
 };
 

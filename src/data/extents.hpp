@@ -44,6 +44,18 @@ inline Shape sample_shape(std::span<Index const> extents, std::string const& fil
   return shape;
 }
 
+/// Whether values of one shape may be taken for values of another: the extents are the same but for those of 1, or
+/// there are equally many values and one of the shapes is flat.
+inline bool fits(Shape const& a, Shape const& b) {
+  auto const extents = [](Shape const& shape) {
+    std::vector<Index> all(shape.extents, shape.extents + shape.rank());
+    std::erase(all, 1);
+    return all;
+  };
+  auto const of_a = extents(a), of_b = extents(b);
+  return of_a == of_b || (a.size() == b.size() && (of_a.size() < 2 || of_b.size() < 2));
+}
+
 /// The number of values of `width` bytes that a header promises. Throws FormatError if the file cannot hold that many.
 inline std::size_t promised_values(InputFile const& source, std::span<Index const> extents, std::uint64_t width) {
   auto const values = count(extents, source.most_left() / width);

@@ -1,5 +1,6 @@
 #include <coldpress/data/transform.hpp>
 
+#include "extents.hpp"
 #include "parts.hpp"
 #include "pictures.hpp"
 #include "transform_chain.hpp"
@@ -89,13 +90,31 @@ void check_found(std::vector<float> const& numbers, char const* what) {
                       std::to_string(numbers[i]) + ", expected finite values"};
 }
 
-std::vector<float> read_mean(std::string const& file) {
-  if (file.ends_with(".npy")) return read_npy(file).values;
-  if (!file.ends_with(".h5") && !file.ends_with(".hdf5"))
-    throw ConfigError{"the file of the mean is '" + file + "', expected a name that ends in .npy, .h5 or .hdf5"};
-  if (file.find(',') != std::string::npos)
-    throw ConfigError{"the file '" + file + "' has a comma in its name, which separates the names of HDF5 files"};
-  return load(*open_source("hdf5:" + file + "?x=mean&y=mean")).samples;
+/// The mean in a file. If it has as many numbers as `wanted`, which has one for each of `per`, it must have that shape.
+std::vector<float> read_mean(std::string const& file, Shape const& wanted, char const* per) {
+  std::vector<Index> extents;
+  std::vector<float> mean;
+  if (file.ends_with(".npy")) {
+    NpyArray array = read_npy(file);
+    extents = std::move(array.extents), mean = std::move(array.values);
+  } else {
+    if (!file.ends_with(".h5") && !file.ends_with(".hdf5"))
+      throw ConfigError{"the file of the mean is '" + file + "', expected a name that ends in .npy, .h5 or .hdf5"};
+    if (file.find(',') != std::string::npos)
+      throw ConfigError{"the file '" + file + "' has a comma in its name, which separates the names of HDF5 files"};
+    auto const source = open_source("hdf5:" + file + "?x=mean&y=mean");
+    Shape const& rest = source->sample_shape();
+    extents.push_back(source->size());
+    extents.insert(extents.end(), rest.extents, rest.extents + rest.rank());
+    mean = load(*source).samples;
+  }
+  std::erase(extents, 1);  // they say nothing about the order of the values
+  Shape found{.extents = {1}};
+  if (extents.size() < Shape::max_rank) std::ranges::copy(extents, found.extents);
+  if (static_cast<Index>(mean.size()) == wanted.size() && !fits(found, wanted))
+    throw ShapeError{"the mean has shape " + to_string(found) + ", expected " + to_string(wanted) + ", " + per +
+                     "; extents of 1 do not count"};
+  return mean;
 }
 
 /// The number of classes of labels; all of them are checked if it is given.
@@ -131,7 +150,12 @@ struct Fitting {
     if (t.file.empty()) {
       check_found(t.mean = moments_of(source, before, t.per).mean(), "mean");
     } else {
-      with_file(t.file, [&] { check_found(t.mean = read_mean(t.file), "mean"); });
+      with_file(t.file, [&] {
+        Shape const& sample = before.sample_shape();
+        Shape const wanted = t.per == Per::value ? sample : Shape{t.per == Per::all ? 1 : picture_of(sample).channels};
+        check_found(t.mean = read_mean(t.file, wanted, t.per == Per::value ? "that of a sample" : "one per channel"),
+                    "mean");
+      });
       t.file.clear();
     }
   }

@@ -40,6 +40,7 @@ struct Request {
   std::vector<std::string> paths;
   SpecOptions options;
   ReadOptions reading;
+  bool samples_alone = false;  // targets in arrays of their own are neither needed nor read
 };
 /// What is held in memory is a Dataset, so that nobody needs a copy.
 using Opened = std::variant<Dataset, std::unique_ptr<Source>>;

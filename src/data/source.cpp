@@ -121,9 +121,6 @@ class Subset final : public Source {
   std::vector<Index> rows_;
 };
 
-/// Beyond it, floats skip whole numbers.
-constexpr Index largest_label = (Index{1} << 24) - 1;
-
 /// The label of each sample.
 std::vector<Index> labels_of(Source const& source) {
   if (source.target_shape().size() != 1)
@@ -132,7 +129,7 @@ std::vector<Index> labels_of(Source const& source) {
   std::vector<Index> labels;
   labels.reserve(values.size());
   for (float const value : values) {
-    if (!is_label(value, largest_label + 1))
+    if (!is_label(value, most_classes))
       throw DataError{"the target of sample " + std::to_string(labels.size()) + " is " + std::to_string(value) +
                       ", expected a label: a whole number from 0 on"};
     labels.push_back(static_cast<Index>(value));

@@ -25,11 +25,13 @@ std::vector<std::string> themselves(std::vector<std::string> const& paths) { ret
 
 Opened open_npy_files(Request const& request) {
   auto const& paths = request.paths;
-  return open_npy(paths[0], paths.size() > 1 ? std::optional{paths[1]} : std::nullopt, request.reading);
+  bool const targets = paths.size() > 1 && !request.samples_alone;
+  return open_npy(paths[0], targets ? std::optional{paths[1]} : std::nullopt, request.reading);
 }
 Opened open_npz_file(Request const& request) {
   auto const& options = request.options;
-  return open_npz(request.paths[0], options.text("x", "x"), options.text("y", "y"), request.reading);
+  auto const targets = request.samples_alone ? std::nullopt : std::optional{options.text("y", "y")};
+  return open_npz(request.paths[0], options.text("x", "x"), targets, request.reading);
 }
 
 template <Part part>
@@ -93,7 +95,7 @@ std::span<Format const> formats() {
        "the first column is the target, the others are the sample. Columns are named as in the header, or by numbers "
        "from 1 on",
        {{"label", "the column of the target; if it has text, each text is a class"},
-        {"targets", "columns of targets, separated by commas"},
+        {"targets", "columns of targets, separated by commas, or none"},
         {"ignore", "columns to leave out, separated by commas"},
         {"header", "1 or 0: whether the first line has names; default: if none of its fields is a number"},
         {"delimiter", "the character between fields, or tab; default: a comma"},
@@ -190,9 +192,14 @@ Spec parse(std::string const& spec) {
   throw ConfigError{"the data '" + spec + "' is not one of " + known};
 }
 
-Opened opened(std::string const& spec, ReadOptions reading) {
+Opened opened(std::string const& spec, ReadOptions reading, bool samples_alone = false) {
   Spec parsed = parse(spec);
-  return parsed.format.open({std::move(parsed.paths), std::move(parsed.options), reading});
+  return parsed.format.open({std::move(parsed.paths), std::move(parsed.options), reading, samples_alone});
+}
+
+std::unique_ptr<Source> as_source(Opened found) {
+  if (auto* const dataset = std::get_if<Dataset>(&found)) return own(std::move(*dataset));
+  return std::get<std::unique_ptr<Source>>(std::move(found));
 }
 
 }  // namespace
@@ -223,9 +230,10 @@ bool SpecOptions::flag(std::string_view name, bool otherwise) const {
 }
 
 std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options) {
-  Opened found = opened(spec, options);
-  if (auto* const dataset = std::get_if<Dataset>(&found)) return own(std::move(*dataset));
-  return std::get<std::unique_ptr<Source>>(std::move(found));
+  return as_source(opened(spec, options));
+}
+std::unique_ptr<Source> open_samples(std::string const& spec, ReadOptions options) {
+  return as_source(opened(spec, options, true));
 }
 
 Dataset open(std::string const& spec, ReadOptions options) {

@@ -9,8 +9,6 @@
 
 namespace coldpress::data {
 
-constexpr Index most_classes = Index{1} << 24;  // beyond it, floats skip whole numbers
-
 /// Runs `action`, whose errors are about the transform with this number.
 template <class Action>
 decltype(auto) in_transform(std::size_t place, Transform const& transform, Action&& action) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
+#include <optional>
 #include <utility>
 
 namespace coldpress::data {
@@ -61,14 +62,17 @@ struct Array : hdf5::Dataset {
 
 struct File {
   Id file;
-  Array samples, targets;
+  Array samples;
+  std::optional<Array> targets = {};
 
-  File(std::string const& path, Hdf5Data const& data)
-      : file(hdf5::open_file(path)), samples(file.get(), data.samples), targets(file.get(), data.targets) {
-    if (samples.rows() != targets.rows())
-      malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets.name +
-                "' has " + std::to_string(targets.rows()) + " targets");
+  File(std::string const& path, Hdf5Data const& data) : file(hdf5::open_file(path)), samples(file.get(), data.samples) {
+    if (data.targets.empty()) return;
+    targets.emplace(file.get(), data.targets);
+    if (samples.rows() != targets->rows())
+      malformed("'" + samples.name + "' has " + std::to_string(samples.rows()) + " samples, but '" + targets->name +
+                "' has " + std::to_string(targets->rows()) + " targets");
   }
+  Shape target_shape() const { return targets ? targets->shape() : Shape{}; }
 };
 
 class Hdf5Source final : public Source {
@@ -98,7 +102,7 @@ class Hdf5Source final : public Source {
         File const& file = opened(number);
         Index const row = first - layout_.starts[number];
         if (samples) file.samples.read(row, count, sample.size(), samples);
-        file.targets.read(row, count, target.size(), targets);
+        if (file.targets) file.targets->read(row, count, target.size(), targets);
       });
     }
 
@@ -113,7 +117,7 @@ class Hdf5Source final : public Source {
       File file{layout_.data.files[number], layout_.data};
       if (file.samples.rows() != layout_.starts[number + 1] - layout_.starts[number] ||
           file.samples.shape() != layout_.description.sample_shape ||
-          file.targets.shape() != layout_.description.target_shape)
+          file.target_shape() != layout_.description.target_shape)
         malformed("has changed since it was opened first");
       if (open_.size() == most_open) open_.pop_back();
       open_.emplace_front(number, std::move(file));
@@ -147,7 +151,7 @@ std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
   for (std::string const& path : layout.data.files) {
     with_file(path, [&] {
       File const file{path, layout.data};
-      Shape const sample = file.samples.shape(), target = file.targets.shape();
+      Shape const sample = file.samples.shape(), target = file.target_shape();
       bool const first = description.size == 0;
       if (first) description.sample_shape = sample, description.target_shape = target;
       if (sample != description.sample_shape || target != description.target_shape)

@@ -42,11 +42,28 @@ void for_each_in(std::string const& folder, Visit visit) {
   }
 }
 
+/// Links are followed. One that leads nowhere, or around in a circle, leads to no folder.
+bool is_folder(fs::directory_entry const& entry) {
+  std::error_code ignored;
+  return entry.is_directory(ignored);
+}
+
+/// Throws FormatError if the folder of a class is one that contains this one, so that it would have the pictures of all
+/// classes.
+void check_leads_down(std::string const& folder, std::string const& name) {
+  std::error_code error;
+  fs::path const whole = fs::canonical(folder, error), part = fs::canonical(fs::path{folder} / name, error);
+  if (error) return;  // reading it says why
+  if (std::ranges::mismatch(part, whole).in1 == part.end())
+    fail_in<FormatError>((fs::path{folder} / name).string(),
+                         "is a link to a folder that contains it, " + part.string());
+}
+
 std::vector<std::string> classes_in(std::string const& folder) {
   std::vector<std::string> classes;
   for_each_in<fs::directory_iterator>(folder, [&](fs::directory_entry const& entry) {
     std::string const name = entry.path().filename().string();
-    if (entry.is_directory() && !is_hidden(name)) classes.push_back(name);
+    if (is_folder(entry) && !is_hidden(name)) classes.push_back(name);
   });
   if (classes.empty()) fail_in<FormatError>(folder, "has no folder in it, expected one for each class");
   std::ranges::sort(classes);
@@ -58,11 +75,12 @@ std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string
   std::vector<Entry> entries;
   for (std::size_t label = 0; label < images.classes.size(); ++label) {
     if (!std::ranges::binary_search(found, images.classes[label])) continue;
+    check_leads_down(images.folder, images.classes[label]);
     std::vector<std::string> names;
     for_each_in<fs::recursive_directory_iterator>((fs::path{images.folder} / images.classes[label]).string(),
                                                   [&](fs::directory_entry const& entry) {
                                                     auto const name = entry.path().lexically_relative(images.folder);
-                                                    if (is_picture(name) && !is_hidden(name) && !entry.is_directory())
+                                                    if (is_picture(name) && !is_hidden(name) && !is_folder(entry))
                                                       names.push_back(name.string());
                                                   });
     std::ranges::sort(names);
@@ -193,9 +211,6 @@ std::unique_ptr<Source> open_images(ImageFolder images) {
 }
 
 /// Makes the component known before main(). The linker keeps this file because coldpress::images asks for this name.
-extern "C" __attribute__((constructor(101))) void coldpress_images_format() {
-  components().open_images = open_images;
-  components().write_png = encode_png;
-}
+extern "C" __attribute__((constructor(101))) void coldpress_images_format() { components().open_images = open_images; }
 
 }  // namespace coldpress::data

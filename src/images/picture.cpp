@@ -34,61 +34,63 @@ void check_size(DecodedPicture const& picture) {
 
 // A triangle as wide as two pixels of the larger of both lines, so that every pixel counts when a picture shrinks.
 void Sampler::Weights::set(Index from, Index to) {
-  first.clear(), count.clear(), values.clear();
+  first.clear(), count.clear(), begin.clear(), values.clear();
   double const scale = static_cast<double>(from) / static_cast<double>(to), reach = std::max(scale, 1.0);
   for (Index i = 0; i < to; ++i) {
     double const center = (static_cast<double>(i) + 0.5) * scale;
-    auto const begin = std::max<Index>(0, static_cast<Index>(std::floor(center - reach + 0.5)));
+    auto const start = std::max<Index>(0, static_cast<Index>(std::floor(center - reach + 0.5)));
     auto const end = std::min(from, static_cast<Index>(std::floor(center + reach + 0.5)));
     std::size_t const at = values.size();
     double sum = 0;
-    for (Index j = begin; j < end; ++j) {
+    for (Index j = start; j < end; ++j) {
       double const weight = std::max(0.0, 1 - std::abs(static_cast<double>(j) + 0.5 - center) / reach);
       values.push_back(static_cast<float>(weight));
       sum += weight;
     }
     for (std::size_t k = at; k < values.size(); ++k) values[k] /= static_cast<float>(sum);
-    first.push_back(begin);
-    count.push_back(end - begin);
+    first.push_back(start);
+    count.push_back(end - start);
+    begin.push_back(at);
   }
 }
 
 void Sampler::sample(DecodedPicture const& picture, float* values) {
-  Index const size = picture.width * picture.height;
-  bool const as_it_is = picture.width == width_ && picture.height == height_;
-  if (!as_it_is) {
-    horizontal_.set(picture.width, width_);
-    vertical_.set(picture.height, height_);
-    plane_.resize(static_cast<std::size_t>(size));
-    rows_.resize(static_cast<std::size_t>(picture.height * width_));
+  Index const width = picture.width;
+  auto const take = [&](Index channel, std::uint8_t const* pixel, float* to, Index count) {
+    for (Index i = 0; i < count; ++i, pixel += 3) {
+      // Grey is the luma of ITU-R BT.601.
+      to[i] = channels_ == 3 ? static_cast<float>(pixel[channel]) / 255
+                             : static_cast<float>(299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / (1000 * 255);
+    }
+  };
+  if (width == width_ && picture.height == height_) {
+    Index const size = width * height_;
+    for (Index c = 0; c < channels_; ++c) take(c, picture.values.data(), values + c * size, size);
+    return;
   }
+  horizontal_.set(width, width_);
+  vertical_.set(picture.height, height_);
+  line_.resize(static_cast<std::size_t>(width));
+  resized_.resize(static_cast<std::size_t>(width_));
+  std::fill_n(values, channels_ * height_ * width_, 0.0f);
   for (Index c = 0; c < channels_; ++c) {
     float* const to = values + c * height_ * width_;
-    float* const plane = as_it_is ? to : plane_.data();
-    std::uint8_t const* pixel = picture.values.data();
-    for (Index i = 0; i < size; ++i, pixel += 3) {
-      // Grey is the luma of ITU-R BT.601.
-      plane[i] = channels_ == 3 ? static_cast<float>(pixel[c]) / 255
-                                : static_cast<float>(299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / (1000 * 255);
-    }
-    if (as_it_is) continue;
-    float* row = rows_.data();
+    std::size_t done = 0;  // how many lines of the result need no more of the picture
     for (Index y = 0; y < picture.height; ++y) {
+      take(c, picture.values.data() + 3 * y * width, line_.data(), width);
       float const* weight = horizontal_.values.data();
-      for (std::size_t x = 0; x < horizontal_.first.size(); ++x) {
+      for (std::size_t x = 0; x < resized_.size(); ++x) {
         float sum = 0;
-        float const* from = plane + y * picture.width + horizontal_.first[x];
+        float const* from = line_.data() + horizontal_.first[x];
         for (Index k = 0; k < horizontal_.count[x]; ++k) sum += *weight++ * *from++;
-        *row++ = sum;
+        resized_[x] = sum;
       }
-    }
-    float const* weight = vertical_.values.data();
-    for (std::size_t y = 0; y < vertical_.first.size(); ++y) {
-      float* const line = to + static_cast<Index>(y) * width_;
-      std::fill_n(line, width_, 0.0f);
-      for (Index k = 0; k < vertical_.count[y]; ++k, ++weight) {
-        float const* const from = rows_.data() + (vertical_.first[y] + k) * width_;
-        for (Index x = 0; x < width_; ++x) line[x] += *weight * from[x];
+      auto const lines = vertical_.first.size();
+      while (done < lines && vertical_.first[done] + vertical_.count[done] <= y) ++done;
+      for (std::size_t i = done; i < lines && vertical_.first[i] <= y; ++i) {
+        float const share = vertical_.values[vertical_.begin[i] + static_cast<std::size_t>(y - vertical_.first[i])];
+        float* const line = to + static_cast<Index>(i) * width_;
+        for (Index x = 0; x < width_; ++x) line[x] += share * resized_[static_cast<std::size_t>(x)];
       }
     }
   }

@@ -1,6 +1,8 @@
 // A picture in memory, decoded from PNG or JPEG.
 #pragma once
 
+#include "data/png.hpp"
+
 #include <coldpress/core/shape.hpp>
 
 #include <cstddef>
@@ -17,9 +19,6 @@ struct DecodedPicture {
   std::vector<std::uint8_t> values;
 };
 
-/// Decoders check this number before they take memory for pixels.
-constexpr Index most_pixels = Index{1} << 26;
-
 /// The size of the picture in `bytes`, without its pixels. Throws FormatError for what is neither PNG nor JPEG, damaged
 /// or too large.
 DecodedPicture measure(std::span<std::byte const> bytes);
@@ -30,13 +29,11 @@ void decode(std::span<std::byte const> bytes, DecodedPicture& picture);
 void decode_png(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
 void decode_jpeg(std::span<std::byte const> bytes, DecodedPicture& picture, bool pixels);
 
-/// What data::write_png does.
-void encode_png(std::string const& path, Shape const& shape, std::span<float const> values);
-
-/// Throws FormatError if there are too many pixels or none.
+/// Throws FormatError if there are more than most_pixels or none. Decoders ask before they take memory for pixels.
 void check_size(DecodedPicture const& picture);
 
-/// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size.
+/// Pixels as floats in [0, 1], {channels, height, width}: as they are, or resized to this size. Beside the picture it
+/// needs memory for a few lines, however high and wide the picture is.
 class Sampler {
  public:
   Sampler(Index channels, Index height, Index width) : channels_(channels), height_(height), width_(width) {}
@@ -46,13 +43,14 @@ class Sampler {
   /// How the values on a line of another length depend on those of a picture.
   struct Weights {
     std::vector<Index> first, count;
-    std::vector<float> values;  // those of each place after those of the one before
+    std::vector<std::size_t> begin;  // of the values of each place
+    std::vector<float> values;
     void set(Index from, Index to);
   };
 
   Index channels_, height_, width_;
   Weights horizontal_, vertical_;
-  std::vector<float> plane_, rows_;  // of one channel: as it is, and with its lines resized
+  std::vector<float> line_, resized_;  // of one channel
 };
 
 }  // namespace coldpress::data

@@ -1,9 +1,6 @@
 #include "picture.hpp"
 
-#include <coldpress/data/atomic_file.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include <png.h>
@@ -54,37 +51,6 @@ void decode_png(std::span<std::byte const> bytes, DecodedPicture& picture, bool 
   std::size_t const count = picture.values.size() / 4;
   for (std::size_t i = 0; i < count; ++i) std::copy_n(&picture.values[4 * i], 3, &picture.values[3 * i]);
   picture.values.resize(3 * count);
-}
-
-void encode_png(std::string const& path, Shape const& shape, std::span<float const> values) {
-  int const rank = shape.rank();
-  Index const channels = rank == 3 ? shape[0] : 1;
-  if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3) ||
-      static_cast<Index>(values.size()) != shape.size() || shape.size() / channels > most_pixels)
-    throw ShapeError{std::to_string(values.size()) + " values of shape " + to_string(shape) +
-                     " are no picture, expected {H, W}, {1, H, W} or {3, H, W} with at most 2^26 pixels"};
-  auto const pixels = values.size() / static_cast<std::size_t>(channels);
-  std::vector<std::uint8_t> bytes(values.size());
-  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c)
-    for (std::size_t i = 0; i < pixels; ++i) {
-      float const value = values[c * pixels + i];  // what is not a number is black
-      bytes[i * static_cast<std::size_t>(channels) + c] =
-          static_cast<std::uint8_t>(value > 0 ? std::lround(255 * std::min(value, 1.0f)) : 0);
-    }
-  with_file(path, [&] {
-    Image image;
-    image->width = static_cast<png_uint_32>(shape[rank - 1]), image->height = static_cast<png_uint_32>(shape[rank - 2]);
-    image->format = channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-    png_alloc_size_t size = 0;
-    std::vector<std::byte> file;
-    // The first call says how many bytes there will be.
-    for (bool const all : {false, true}) {
-      file.resize(size);
-      if (!::png_image_write_to_memory(image.get(), all ? file.data() : nullptr, &size, 0, bytes.data(), 0, nullptr))
-        image.failed<FileError>("cannot make a PNG file");
-    }
-    write_atomically(path, std::span{file}.first(size));
-  });
 }
 
 }  // namespace coldpress::data

@@ -158,6 +158,8 @@ void HtmlReport::measure(AnySolver const& solver) {
 void HtmlReport::operator()(Trainer& trainer) {
   measure(trainer.solver());
   Description const description = trainer.solver().description();
+  if (options_.layer_times && times_.empty() && trainer.solver().on_host())
+    times_ = group_times(description, trainer.solver().model().config, trainer.options().batch);
 
   // The weights are in the order of the layers, each as many values as its row says.
   std::vector<std::optional<detail::LayerNorms>> norms(description.rows.size());
@@ -191,7 +193,10 @@ void HtmlReport::operator()(Trainer& trainer) {
     if (judgement.labels) page += section("Which classes are confused", detail::confusion(judgement));
     if (!judgement.worst.empty()) page += section("Samples with the highest loss", detail::worst_samples(judgement));
   }
-  page += section("Layers", detail::layer_table(description, norms, steps_));
+  page += section(
+      "Layers", detail::layer_table(
+                    description,
+                    {.norms = std::move(norms), .steps = steps_, .times = times_, .samples = trainer.options().batch}));
   page += section("Plan for inference", detail::plan_drawing(description));
   page += section("Run", facts(trainer));
   if (!options_.configuration.empty())

@@ -132,6 +132,11 @@ std::vector<std::string> live_chart(Statistics const& statistics, LiveChart cons
   return lines;
 }
 
+std::string epoch_label(Trainer const& trainer) {
+  auto const epochs = static_cast<std::uint64_t>(trainer.options().epochs);
+  return "epoch " + std::to_string(std::min(trainer.batch().position.epoch + 1, epochs)) + "/" + std::to_string(epochs);
+}
+
 bool can_show_chart() { return speaks_utf8(); }
 bool can_show_colours() { return std::getenv("NO_COLOR") == nullptr; }
 
@@ -153,11 +158,8 @@ void LiveView::begin(Trainer& trainer) {
 void LiveView::operator()(Trainer& trainer) {
   if (trainer.ended()) return progress_->finish();
   auto const loss = trainer.epoch_score().loss;
-  std::string const epoch = "epoch " +
-                            std::to_string(std::min(trainer.batch().position.epoch + 1,
-                                                    static_cast<std::uint64_t>(trainer.options().epochs))) +
-                            "/" + std::to_string(trainer.options().epochs);
-  progress_->update(epoch, trainer.samples_done(), loss.value_or(std::numeric_limits<double>::quiet_NaN()));
+  progress_->update(epoch_label(trainer), trainer.samples_done(),
+                    loss.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
 void LiveView::print(std::string_view line) {

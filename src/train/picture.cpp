@@ -1,30 +1,14 @@
 #include "picture.hpp"
 
-#include <coldpress/core/error.hpp>
+#include "data/png.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include <zlib.h>
+#include <vector>
 
 namespace coldpress::train::detail {
-namespace {
-
-void put(std::string& bytes, std::uint64_t value) {  // big-endian
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((value >> shift) & 255u);
-}
-Bytef const* bytes_of(std::string const& text) { return reinterpret_cast<Bytef const*>(text.data()); }
-
-void add_chunk(std::string& file, std::string_view kind, std::string_view content) {
-  put(file, content.size());
-  std::string const checked = std::string{kind}.append(content);
-  file += checked;
-  put(file, ::crc32(0, bytes_of(checked), static_cast<uInt>(checked.size())));
-}
-
-}  // namespace
 
 Index channels_of(Shape const& shape) {
   int const rank = shape.rank();
@@ -50,28 +34,13 @@ std::string png(Shape const& shape, std::span<float const> values) {
   }
   double const low = static_cast<double>(black);
   double const scale = white > black ? 255 / (static_cast<double>(white) - low) : 0;
-  std::string rows;
-  for (std::size_t y = 0; y < height; ++y) {
-    rows += '\0';  // no filter
-    for (std::size_t i = 0; i < width * channels; ++i) {
-      float const value = values[(i % channels * height + y) * width + i / channels];
-      rows += static_cast<char>(std::isfinite(value) ? std::lround((static_cast<double>(value) - low) * scale) : 0);
-    }
+  std::vector<std::uint8_t> pixels(height * width * channels);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    float const value = values[i % channels * height * width + i / channels];
+    pixels[i] =
+        static_cast<std::uint8_t>(std::isfinite(value) ? std::lround((static_cast<double>(value) - low) * scale) : 0);
   }
-  uLongf size = ::compressBound(rows.size());
-  std::string packed(size, '\0');
-  if (::compress(reinterpret_cast<Bytef*>(packed.data()), &size, bytes_of(rows), rows.size()) != Z_OK)
-    throw MemoryError{"there is not enough memory for a picture of shape " + to_string(shape)};
-  std::string header;
-  put(header, width), put(header, height);
-  header += '\x08';                         // bits a value
-  header += channels == 3 ? '\x02' : '\0';  // colours or grey
-  header.append(3, '\0');                   // deflate, filters, not interlaced
-  std::string file = "\x89PNG\r\n\x1a\n";
-  add_chunk(file, "IHDR", header);
-  add_chunk(file, "IDAT", std::string_view{packed}.substr(0, size));
-  add_chunk(file, "IEND", {});
-  return file;
+  return data::png(static_cast<Index>(width), static_cast<Index>(height), static_cast<Index>(channels), pixels);
 }
 
 std::string base64(std::string_view bytes) {

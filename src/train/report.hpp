@@ -1,6 +1,7 @@
 // The parts of an HTML report. Each is balanced HTML, in which all text that comes from data is escaped.
 #pragma once
 
+#include <coldpress/train/layer_times.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/describe.hpp>
 
@@ -24,9 +25,13 @@ std::string curves_json(std::vector<Series> const& all);
 struct LayerNorms {
   double weights, change;
 };
-/// `norms` has one entry per row, or none.
-std::string layer_table(Description const& description, std::vector<std::optional<LayerNorms>> const& norms,
-                        std::uint64_t steps);
+struct LayerFacts {
+  std::vector<std::optional<LayerNorms>> norms = {};  // one per row, or none
+  std::uint64_t steps = 0;                            // that made the last change of the weights
+  std::vector<std::optional<GroupTime>> times = {};   // one per group; if there are none, no times are shown
+  Index samples = 0;                                  // in the minibatch that was timed
+};
+std::string layer_table(Description const& description, LayerFacts const& facts);
 /// The layers from top to bottom, and beside them where in memory each value is and how long it stays.
 std::string plan_drawing(Description const& description);
 

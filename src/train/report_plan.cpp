@@ -30,6 +30,13 @@ std::string bytes(Description const& description, Index values) {
                            : fixed(size / 1048576, 1) + " MiB";
 }
 
+/// A time of a pass, with three digits or so.
+std::string pass_time(double seconds) {
+  bool const is_long = seconds >= 0.001;
+  double const value = seconds * (is_long ? 1e3 : 1e6);
+  return fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0) + (is_long ? "\u2009ms" : "\u2009\u00b5s");
+}
+
 std::string text(double x, double y, std::string const& kind, std::string const& content) {
   return "<text x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" class=\"" + kind + "\">" + content + "</text>\n";
 }
@@ -40,22 +47,44 @@ std::string box(double x, double y, double w, double h, std::string const& more,
 
 }  // namespace
 
-std::string layer_table(Description const& description, std::vector<std::optional<LayerNorms>> const& norms,
-                        std::uint64_t steps) {
+std::string layer_table(Description const& description, LayerFacts const& facts) {
+  bool const timed = !facts.times.empty();
   std::string out =
       "<div class=\"scroll\"><table class=\"layers\"><thead><tr><th>layer</th><th>output</th>"
-      "<th class=\"number\">parameters</th><th class=\"number\">FLOPs per sample</th>"
+      "<th class=\"number\">parameters</th><th class=\"number\">FLOPs per sample</th>";
+  for (char const* const pass : {"forward", "backward"}) {
+    if (!timed) continue;
+    out += "<th class=\"number\" title=\"the shortest of several runs of these layers by themselves, on one thread\">";
+    out.append(pass).append("</th>");
+  }
+  out +=
       "<th class=\"number\">norm of weights</th><th class=\"number\" title=\"the norm of the change, by that of the "
       "weights\">change in the last " +
-      std::to_string(steps) + " steps</th></tr></thead><tbody>\n";
+      std::to_string(facts.steps) + " steps</th></tr></thead><tbody>\n";
   Index parameters = 0, flops = 0;
   for (LayerRow const& layer : description.rows) parameters += layer.parameters, flops += layer.flops;
+  double forward = 0, backward = 0;
+  for (auto const& time : facts.times) {
+    if (time) forward += time->forward, backward += time->backward.value_or(0);
+  }
   auto const number = [](std::string const& content, double share) {
     std::string const bar = share > 0.01 ? "<i style=\"--share:" + fixed(share, 3) + "\"></i>" : "";
     return "<td class=\"number\">" + bar + content + "</td>";
   };
-  auto const share = [](Index part, Index whole) {
+  auto const share = [](auto part, auto whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  };
+  std::vector<std::optional<std::size_t>> first(facts.times.size());  // the row that has the time of each group
+  auto const times_of = [&](std::size_t i) -> std::string {
+    int const g = description.group_of[i];
+    if (g < 0 || !facts.times[static_cast<std::size_t>(g)]) return "<td></td><td></td>";
+    GroupTime const& time = *facts.times[static_cast<std::size_t>(g)];
+    auto& leader = first[static_cast<std::size_t>(g)];
+    if (leader)
+      return "<td class=\"with\" colspan=\"2\">with " + shown(shortened(name_of(description, *leader))) + "</td>";
+    leader = i;
+    return number(pass_time(time.forward), share(time.forward, forward + backward)) +
+           number(time.backward ? pass_time(*time.backward) : "", share(time.backward.value_or(0), forward + backward));
   };
   for (std::size_t i = 0; i < description.rows.size(); ++i) {
     LayerRow const& layer = description.rows[i];
@@ -65,8 +94,9 @@ std::string layer_table(Description const& description, std::vector<std::optiona
         shown(to_string(description.nodes[i].shape)) + "</td>" +
         number(input || layer.parameters == 0 ? "" : grouped(layer.parameters), share(layer.parameters, parameters)) +
         number(input || layer.flops == 0 ? "" : grouped(layer.flops), share(layer.flops, flops));
-    if (i < norms.size() && norms[i]) {
-      auto const [weights, change] = *norms[i];
+    if (timed) out += times_of(i);
+    if (i < facts.norms.size() && facts.norms[i]) {
+      auto const [weights, change] = *facts.norms[i];
       out += number(rounded(weights, 4), 0) +
              number(weights > 0 ? rounded(100 * change / weights, 3) + "\u2009%" : rounded(change, 3), 0);
     } else {
@@ -74,8 +104,15 @@ std::string layer_table(Description const& description, std::vector<std::optiona
     }
     out += "</tr>\n";
   }
-  return out + "</tbody><tfoot><tr><th scope=\"row\">all</th><td></td>" + number(grouped(parameters), 0) +
-         number(grouped(flops), 0) + "<td></td><td></td></tr></tfoot></table></div>\n";
+  out += "</tbody><tfoot><tr><th scope=\"row\">all</th><td></td>" + number(grouped(parameters), 0) +
+         number(grouped(flops), 0);
+  if (timed) out += number(pass_time(forward), 0) + number(pass_time(backward), 0);
+  out += "<td></td><td></td></tr></tfoot></table></div>\n";
+  if (timed) {
+    out += "<p class=\"note\">Times are those of a minibatch of " + grouped(facts.samples) +
+           ". Layers that are computed in one pass have one time.</p>\n";
+  }
+  return out;
 }
 
 std::string plan_drawing(Description const& description) {

@@ -55,6 +55,7 @@ th.number,td.number{text-align:right;position:relative}
 td.number i{position:absolute;right:8px;bottom:2px;height:3px;border-radius:2px;width:calc(var(--share)*80px);
 background:var(--accent);
 opacity:.55}
+td.with{color:var(--soft);font-size:13px;text-align:right}
 .confusion{font-size:13px}.confusion th,.confusion td{padding:7px 6px;text-align:center;min-width:56px}
 .confusion tbody th,.confusion tfoot th,.confusion thead th:first-child{text-align:right;min-width:0;padding-right:10px}
 .confusion tbody td{border:2px solid var(--card);border-radius:6px}

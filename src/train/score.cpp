@@ -1,5 +1,7 @@
 #include <coldpress/train/score.hpp>
 
+#include "data/extents.hpp"
+
 #include <coldpress/evaluators/confusion_matrix.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/typed/solver.hpp>
@@ -43,10 +45,8 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
     throw ShapeError{"the targets have shape " + to_string(source.target_shape()) +
                      ", but the network's second input has shape " + to_string(inputs[1])};
   }
-  if (source.sample_shape().size() != input.size()) {
-    throw ShapeError{"the samples have shape " + to_string(source.sample_shape()) + ", but the network expects " +
-                     to_string(input)};
-  }
+  check_samples(source.sample_shape(), input);
+  if (source.target_shape() == Shape{}) throw ShapeError{"the data have no targets"};
   auto const check_loss = [&](auto const& type) {
     if constexpr (Loss<std::remove_cvref_t<decltype(type)>>) {
       Shape const wanted = type.target_shape(output);
@@ -67,6 +67,13 @@ void check(dynamic::Layer const& network, Objective const& loss, data::Source co
 }
 
 }  // namespace
+
+void check_samples(Shape const& samples, Shape const& input) {
+  if (!data::fits(samples, input)) {
+    throw ShapeError{"the samples have shape " + to_string(samples) + ", but the network expects " + to_string(input) +
+                     (samples.size() == input.size() ? ", which has the same number of values in another order" : "")};
+  }
+}
 
 std::string to_string(Score const& score) {
   char text[80] = "";
@@ -94,10 +101,13 @@ Objective loss_for(dynamic::Layer const& network, Shape targets) {
                    to_string(targets)};
 }
 
+bool takes_labels(LayerConfig const& loss) {
+  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss.layer_type);
+}
+
 bool has_labels(Objective const& loss, Shape output, Shape targets) {
   if (targets.size() != 1) return false;
-  if (!loss) return output.size() > 1;
-  return std::visit([](auto const& type) { return Labelled<std::remove_cvref_t<decltype(type)>>; }, loss->layer_type);
+  return loss ? takes_labels(*loss) : output.size() > 1;
 }
 
 void check_fits(dynamic::Layer const& network, Objective const& loss, data::Source const& source,

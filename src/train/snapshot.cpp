@@ -37,7 +37,9 @@ SaveBest::SaveBest(std::string path, Metric metric) : path_(std::move(path)), be
 }
 
 void SaveBest::operator()(Trainer& trainer) {
-  if (best_.look(trainer) == Best::Found::better) persist::write_model(path_, trainer.model());
+  Best seen = best_;  // a network that could not be written is not the best one
+  if (seen.look(trainer) == Best::Found::better) persist::write_model(path_, trainer.model());
+  best_ = std::move(seen);
 }
 
 State SaveBest::state() const {

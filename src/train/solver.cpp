@@ -19,10 +19,12 @@ class DynamicSolver final : public AnySolver {
   Values output() const override { return solver_.network().executable().output(); }
   Values predict(Values samples, Values targets) override { return judge().predict(samples, targets); }
   std::optional<double> loss(Values outputs, Values targets) override { return judge().loss(outputs, targets); }
+  Shape input_shape() const override { return solver_.network().input_shape(); }
   Shape output_shape() const override { return solver_.network().output_shape(); }
   Description description() const override {
     return dynamic::description(solver_.network().config(), solver_.network().input_shape());
   }
+  bool on_host() const override { return solver_.network().executable().device().empty(); }
   bool has_labels(Shape const& targets) const override {
     bool const takes_targets = solver_.config().objective || solver_.network().input_shapes().size() == 2;
     return takes_targets && train::has_labels(solver_.config().objective, output_shape(), targets);

@@ -54,16 +54,17 @@ void TensorBoard::begin(Trainer& trainer) {
 
 void TensorBoard::start_file(Trainer& trainer) {
   std::vector<Series> const& all = trainer.statistics().all();
-  bool const fresh = written_.empty();
-  written_.resize(all.size());
+  std::vector<std::size_t> written = written_;
+  bool const fresh = written.empty();
+  written.resize(all.size());
   std::uint64_t const now_at = trainer.iteration();
   std::uint64_t first = now_at + (now_at > 0);  // the first step of which nothing may be in files
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (written_[i] < all[i].iterations.size()) first = std::min(first, all[i].iterations[written_[i]]);
+    if (written[i] < all[i].iterations.size()) first = std::min(first, all[i].iterations[written[i]]);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto const from = std::ranges::lower_bound(all[i].iterations, first) - all[i].iterations.begin();
-    written_[i] = std::min(written_[i], static_cast<std::size_t>(from));
+    written[i] = std::min(written[i], static_cast<std::size_t>(from));
   }
   std::string events = detail::version_event(now()) + detail::start_event(now(), first);
   if (fresh) {
@@ -72,8 +73,14 @@ void TensorBoard::start_file(Trainer& trainer) {
     events += pictures();
   }
   std::string path = new_file(directory_);
-  detail::append(path, events);
+  try {
+    detail::append(path, events);
+  } catch (...) {
+    std::remove(path.c_str());
+    throw;
+  }
   file_ = std::move(path);
+  written_ = std::move(written);
   iteration_ = now_at;
 }
 
@@ -108,10 +115,10 @@ std::string TensorBoard::histograms(Trainer& trainer) {
   trainer.solver().read_weights(weights_);
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     events += detail::histogram_event(now(), trainer.iteration(), "weights/" + names_[i], weights_[i]);
-    for (std::size_t k = 0; k < weights_[i].size(); ++k) before_[i][k] = weights_[i][k] - before_[i][k];
-    events += detail::histogram_event(now(), trainer.iteration(), "updates/" + names_[i], before_[i]);
+    changes_.resize(weights_[i].size());
+    for (std::size_t k = 0; k < weights_[i].size(); ++k) changes_[k] = weights_[i][k] - before_[i][k];
+    events += detail::histogram_event(now(), trainer.iteration(), "updates/" + names_[i], changes_);
   }
-  before_.swap(weights_);
   return events;
 }
 
@@ -119,12 +126,14 @@ void TensorBoard::operator()(Trainer& trainer) {
   std::vector<std::size_t> written = written_;
   std::string events = scalars(trainer, written);
   // The end may come in the same step as the last call.
-  if (options_.histograms && trainer.iteration() > iteration_) events += histograms(trainer);
-  iteration_ = trainer.iteration();
+  bool const changed = options_.histograms && trainer.iteration() > iteration_;
+  if (changed) events += histograms(trainer);
   if (!detail::append(file_, events)) {  // somebody has removed it
     start_file(trainer);
     return (*this)(trainer);
   }
+  if (changed) before_.swap(weights_);
+  iteration_ = trainer.iteration();
   written_ = std::move(written);
 }
 

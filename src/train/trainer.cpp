@@ -56,6 +56,7 @@ data::Batches Trainer::prepare(std::unique_ptr<data::SampleStream> stream) {
     throw ConfigError{
         "mixup mixes targets, but the loss takes labels; put oneHot in front of mixup, and use a loss of "
         "values"};
+  check_samples(stream->sample_shape(), solver_->input_shape());
   labels_ = has_classes(stream->target_shape());
   return {std::move(stream), options_.batch};
 }
@@ -240,6 +241,15 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
   };
   check("batch", options_.batch, checkpoint.batch);
   check("seed", options_.seed, checkpoint.seed);
+  persist::State const* const own = find(checkpoint, own_state);
+  if (own) {
+    check_state(own_state, *own, std::clamp<std::size_t>(own->numbers.size(), 8, 9));  // the ninth was added later
+    for (std::size_t i = 2; i < own->numbers.size(); i += 2) (void)count_in(own_state, own->numbers[i]);
+    if (own->numbers.size() == 9 && own->numbers[8] != static_cast<double>(epoch_size_)) {
+      throw MismatchError{"the checkpoint was made with " + std::to_string(count_in(own_state, own->numbers[8])) +
+                          " samples, but there are " + std::to_string(epoch_size_)};
+    }
+  }
   if (checkpoint.position >= static_cast<std::uint64_t>(epoch_size_)) {
     throw MismatchError{"the position in the data is " + std::to_string(checkpoint.position) + ", but there are " +
                         std::to_string(epoch_size_) + " samples"};
@@ -261,11 +271,6 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
                                  : "the training has an average of the weights, the checkpoint has none"};
   }
   if (averaged) average.restore(*averaged, checkpoint.model);
-  persist::State const* const own = find(checkpoint, own_state);
-  if (own) {
-    check_state(own_state, *own, 8);
-    for (std::size_t const i : {2, 4, 6}) (void)count_in(own_state, own->numbers[i]);
-  }
   solver_->resume(checkpoint);
   for (auto const& callback : callbacks_) callback->accept();
   unclaimed_ = std::move(unclaimed);
@@ -278,7 +283,8 @@ void Trainer::resume(persist::Checkpoint const& checkpoint) {
 persist::State Trainer::state() const {
   auto const count = [](Mean const& mean) { return static_cast<double>(mean.samples()); };
   return {.numbers = {static_cast<double>(solver_->base_rate()), loss_.sum(), count(loss_), accuracy_.sum(),
-                      count(accuracy_), recent_.sum(), count(recent_), epoch_over_ ? 1.0 : 0.0}};
+                      count(accuracy_), recent_.sum(), count(recent_), epoch_over_ ? 1.0 : 0.0,
+                      static_cast<double>(epoch_size_)}};
 }
 
 void Trainer::restore(persist::State const& state) {

@@ -92,6 +92,32 @@ TEST_CASE("the header may be asked for or denied") {
   CHECK(message<ConfigError>([] { read("1,2\n", "?header=yes"); }) == "the option header is 'yes', expected 1 or 0");
 }
 
+TEST_CASE("a first line of names and numbers is not taken for a row in silence") {
+  constexpr std::string_view years = "kind,2019,2020\na,1,2\nb,3,4\na,5,6\n";
+  std::string const doubt = "; if this line has the names of the columns, add the option header=1";
+  CHECK(refusal(years, "") == "line 1, column 1: 'kind' is not a number" + doubt);
+  CHECK(refusal(years, "?label=1") ==
+        "line 1 has numbers and a label that no other line has, 'kind'; say by the option header=1 that it has the "
+        "names of the columns, or by header=0 that it is a row");
+  Dataset const named = read(years, "?label=kind&header=1");
+  CHECK(named.samples == Values{1, 2, 3, 4, 5, 6});
+  CHECK(named.classes == Names{"a", "b"});
+  CHECK(read(years, "?label=1&header=0").size() == 4);
+  // Later lines are no names.
+  CHECK(refusal("1,2\nx,3\n", "") == "line 2, column 1: 'x' is not a number");
+  CHECK(read("c,1\na,2\nb,3\n", "?label=1").size() == 3);  // each label is there once
+}
+
+TEST_CASE("a table may have samples alone") {
+  Dataset const alone = read("a,b\n1,2\n3,4\n", "?targets=none");
+  CHECK(alone.sample_shape == Shape{2});
+  CHECK(alone.target_shape == Shape{});
+  CHECK(alone.samples == Values{1, 2, 3, 4});
+  CHECK(alone.targets.empty());
+  CHECK(read("1\n3\n", "?targets=none").samples == Values{1, 3});
+  CHECK(read("none,b\n1,2\n", "?targets=none").targets == Values{1});  // a column of this name
+}
+
 TEST_CASE("the delimiter may be another one") {
   CHECK(read("a;b\n1;2\n", "?delimiter=;").samples == Values{2});
   CHECK(read("1\t2\n3\t4\n", "?delimiter=tab").samples == Values{2, 4});

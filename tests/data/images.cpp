@@ -4,8 +4,10 @@
 #include <coldpress/data/prefetcher.hpp>
 
 #include "data/python_files.hpp"
+#include "support/heap.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 using namespace coldpress;
@@ -174,6 +176,55 @@ TEST_CASE("what is no folder of pictures is refused") {
   CHECK(contains(message<ConfigError>([&] { open("images:x?channels=2"); }), "pictures have 2 channels"));
   CHECK(contains(message<ConfigError>([&] { open("images:x?width=2"); }), "only one of them is given"));
   CHECK(contains(message<ConfigError>([&] { open("images:x?width=99999&height=99999"); }), "99999 x 99999 pixels"));
+}
+
+TEST_CASE("links to folders are followed, but not in a circle") {
+  TemporaryFolder const folder;
+  fs::create_directory(folder / "a");
+  fs::create_directory(folder / "elsewhere");
+  std::vector<float> const values(24);
+  write_png(folder / "a/1.png", {4, 6}, values);
+  fs::create_directory(folder / "elsewhere/b");
+  write_png(folder / "elsewhere/b/1.png", {4, 6}, values);
+  fs::create_directory(folder / "set");
+  fs::create_directory_symlink(folder / "a", folder / "set/a");
+  fs::create_directory_symlink(folder / "elsewhere/b", folder / "set/b");
+  fs::create_symlink("nowhere", folder / "set/nowhere");
+  fs::create_symlink("itself", folder / "set/itself");
+  auto const source = open_images({.folder = folder / "set"});
+  CHECK(source->size() == 2);
+  CHECK(source->description().classes == std::vector<std::string>{"a", "b"});
+  for (char const* const target : {".", "..", "/"}) {
+    INFO("a class that is " << target);
+    fs::create_directory_symlink(target, folder / "set/loop");
+    CHECK(contains(message<FormatError>([&] { open_images({.folder = folder / "set"}); }),
+                   folder / "set/loop" + ": is a link to a folder that contains it, "));
+    fs::remove(folder / "set/loop");
+  }
+  fs::create_symlink("2.png", folder / "a/2.png");
+  CHECK(contains(message<FileError>([&] { load(*open_images({.folder = folder / "set"})); }), "2.png: cannot open: "));
+}
+
+TEST_CASE("resizing takes memory for a few lines, however high the picture") {
+  TemporaryFolder const folder;
+  fs::create_directory(folder / "c");
+  Index const height = 300000;
+  std::vector<float> values(static_cast<std::size_t>(2 * height));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i < values.size() / 2 ? 0.0f : 1.0f;
+  write_png(folder / "c/1.png", {height, 2}, values);
+  auto const source = open_images({.folder = folder / "", .width = 1000, .height = 4, .channels = 1});
+  static std::atomic<std::size_t> largest = 0;
+  test::heap.refuses = [](std::size_t size) {
+    if (size > largest) largest = size;
+    return false;
+  };
+  std::vector<float> const seen = load(*source).samples;
+  test::heap.refuses = nullptr;
+  REQUIRE(seen.size() == 4000);
+  CHECK((seen[0] == 0 && seen[3999] > 0.999f));
+  CHECK(std::abs(seen[1500] - 1 / 8.0f) < 1e-4f);  // of the triangle about the second quarter
+  CHECK(largest > 1000);
+  CHECK(largest < std::size_t{16} << 20);  // all lines with a width of 1000 are 1.2 GB
 }
 
 TEST_CASE("the size of a picture is checked before there is memory for it") {

@@ -347,6 +347,17 @@ TEST_CASE("a mean comes from a file") {
   CHECK(message<ShapeError>([&] { fit({SubtractMean{.file = folder / "three.npy"}}, *raw); }) ==
         "transforms[0] subtract_mean: has a mean of 3 numbers for samples of {2, 4, 5}, expected 1, 2 (one for each "
         "channel) or 40");
+  // The shape is that of a sample, or one number per channel; extents of 1 do not count.
+  std::vector<float> const forty(40, 1);
+  for (auto const& extents : {std::vector<Index>{2, 4, 5}, std::vector<Index>{1, 2, 4, 5}, std::vector<Index>{40}}) {
+    write_npy(folder / "forty.npy", extents, forty);
+    CHECK(std::get<SubtractMean>(fit({SubtractMean{.file = folder / "forty.npy"}}, *raw)[0]).mean == forty);
+  }
+  write_npy(folder / "forty.npy", std::vector<Index>{4, 5, 2}, forty);
+  CHECK(message<ShapeError>([&] { fit({SubtractMean{.file = folder / "forty.npy"}}, *raw); }) ==
+        folder /
+            "forty.npy: transforms[0] subtract_mean: the mean has shape {4, 5, 2}, expected {2, 4, 5}, that of a "
+            "sample; extents of 1 do not count");
   write_npy(folder / "nan.npy", std::vector<Index>{1}, std::vector<float>{std::nanf("")});
   CHECK(contains(message<DataError>([&] { fit({SubtractMean{.file = folder / "nan.npy"}}, *raw); }),
                  folder / "nan.npy: transforms[0] subtract_mean: the mean number 0 of the data is nan"));

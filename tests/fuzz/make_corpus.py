@@ -363,7 +363,8 @@ for name, those in {"transforms": transforms, "transforms-unfinished": "(standar
                     "transforms-of-many-classes": "(oneHot = (classes = 18446744073709551615))"}.items():
     put("model", name, capnp(f'(name = "net", config = {prepared}, transforms = [{those}], classes = ["a", "b"])',
                              packed=False))
-    put("training", name, f"(network = {prepared}, transforms = [{those}])".encode())
+    for corpus in "training", "transforms":
+        put(corpus, name, f"(network = {prepared}, transforms = [{those}])".encode())
 
 
 def words(*list):

@@ -80,6 +80,40 @@ TEST_CASE("inspect shows what is done to samples, and the classes") {
                  "  1: noise  deviation 0.5  (for training alone)\n"));
 }
 
+TEST_CASE("inspect shows what a training does because of its own course, of a config and of a checkpoint") {
+  if (!has_command()) return;
+  TemporaryFolder folder;
+  std::string const bare = output({"inspect", folder.put("bare", R"((network = (layerType = (tanh = void))))")});
+  CHECK_FALSE(contains(bare, "monitoring"));
+  persist::Checkpoint checkpoint;
+  checkpoint.model = small_model();
+  checkpoint.monitoring = {
+      .validate = 0.125,
+      .early_stopping =
+          EarlyStopping{
+              .metric = {"validation/accuracy", Better::higher}, .patience = 3, .min_delta = 0.5, .restore_best = true},
+      .reduce_on_plateau =
+          ReduceOnPlateau{
+              .factor = 0.5f, .patience = 2, .min_delta = 0.25, .cooldown = 4, .min_rate = 0.0625f, .reload = true},
+      .average = {.kind = WeightAverage::Kind::ema, .decay = 0.75f}};
+  auto const text_of = [&] {
+    persist::write_checkpoint(folder / "checkpoint", checkpoint);
+    return output({"inspect", folder / "checkpoint"});
+  };
+  std::string const text = text_of();
+  INFO(text);
+  CHECK(contains(text,
+                 "\nmonitoring\n"
+                 "  a fraction of 0.125 of the data for validation\n"
+                 "  early stopping: validation/accuracy (higher is better), patience 3, min_delta 0.5, ends with the "
+                 "best weights\n"
+                 "  reduce on plateau: validation/loss (lower is better), factor 0.5, patience 2, min_delta 0.25, "
+                 "cooldown 4, min_rate 0.0625, goes back to the best weights\n"
+                 "  exponential moving average of the weights, decay 0.75\n"));
+  checkpoint.monitoring = {.average = {.kind = WeightAverage::Kind::swa, .from_epoch = 3}};
+  CHECK(contains(text_of(), "\nmonitoring\n  mean of the weights after each epoch from epoch 4 on\n"));
+}
+
 TEST_CASE("inspect marks what a config left out and Juice has another default for than C++") {
   if (!has_command()) return;
   TemporaryFolder folder;

@@ -76,13 +76,25 @@ TEST_CASE("predict takes any data, and writes what the ending says") {
   // The outputs are the input of the next network, which is the same one.
   predict("npz:" + c.folder / "z.npz" + "?x=output&y=output", "z.csv");
   CHECK(content(c.folder / "z.csv").starts_with("y0,y1,y2,y3,y4,y5\n"));
+  for (char const* const targets : {"", "&y=none"}) {
+    predict("npz:" + c.folder / "z.npz" + "?x=output" + targets, "zz.csv");
+    CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
+  }
+  predict("npz:" + c.folder / "z.npz" + "?x=output", "z2.csv");
+  predict("csv:" + c.folder / "z.csv" + "?targets=none", "z3.csv");
+  predict("npz:" + c.folder / "z.npz" + "?x=output", "z2.npz");
+  predict("npz:" + c.folder / "z2.npz" + "?x=output", "z4.csv");
+  CHECK(content(c.folder / "z3.csv") == content(c.folder / "z4.csv"));
   auto const hdf5 = run({"predict", "--model", net, "--input", c.input, "--output", c.folder / "z.h5"});
   if (contains(hdf5.err, "without coldpress::hdf5")) {
     WARN("skipped: the command was built without HDF5");
   } else {
     CHECK(hdf5.code == 0);
-    predict("hdf5:" + c.folder / "z.h5" + "?x=output&y=output", "zz.csv");
-    CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
+    // Nobody needs the targets, wherever they are.
+    for (char const* const targets : {"", "&y=output", "&y=none"}) {
+      predict("hdf5:" + c.folder / "z.h5" + "?x=output" + targets, "zz.csv");
+      CHECK(content(c.folder / "zz.csv") == content(c.folder / "z.csv"));
+    }
   }
 }
 

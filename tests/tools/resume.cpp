@@ -214,7 +214,7 @@ TEST_CASE("a checkpoint of another run is refused") {
       refused({"--config", config_with("negativeLogLikelihood = (numClasses = 2)", "meanSquaredError = void")}),
       "another loss"));
   CHECK(contains(refused({"--data", "csv:" + c.folder.put("few", sides(20))}),
-                 "the position in the data is 56, but there are 20 samples"));
+                 "the checkpoint was made with 100 samples, but there are 20"));
   CHECK(contains(failure({"train", "--resume", c.config, "--trust-paths", "--save", c.folder / "other"}),
                  c.config + ": "));
   CHECK(content(c.checkpoint) == before);

@@ -79,6 +79,23 @@ TEST_CASE("a report is balanced HTML, complete, and needs no other file") {
   CHECK(has("text 40"));
   CHECK(has("text 195"));
   CHECK(has("text 235"));
+  // Convolution and ReLU are one pass, Linear and LogSoftmax two.
+  CHECK(has("text forward"));
+  CHECK(has("text backward"));
+  CHECK(has("text with convolution1"));
+  CHECK(std::ranges::count_if(*lines, [](std::string const& line) { return line.ends_with("\u00b5s"); }) >= 8);
+}
+
+TEST_CASE("a report without times of layers has no columns for them") {
+  TemporaryFolder const folder;
+  Task const data = task(100);
+  Typed net;
+  Trainer trainer{*net.solver, *data.training, {.epochs = 1, .batch = 16}};
+  trainer.every(end(), HtmlReport{folder / "with.html"});
+  trainer.every(end(), HtmlReport{folder / "without.html", {.layer_times = false}});
+  trainer.run();
+  CHECK(contains(content(folder / "with.html"), ">backward</th>"));
+  CHECK_FALSE(contains(content(folder / "without.html"), ">backward</th>"));
 }
 
 TEST_CASE("the confusion matrix and the worst samples are those of the network") {

@@ -96,6 +96,15 @@ TEST_CASE("a checkpoint of another run is refused, and nothing has changed") {
     checkpoint.states[0].state.numbers[2] = number;
     CHECK_THROWS_AS(trainer.resume(checkpoint), FormatError);
   }
+  {
+    Task const larger = noisy_task(size + 1);
+    Typed other;
+    Trainer of_more{*other.solver, *larger.training, {.batch = batch}};
+    of_more.run();
+    CHECK(contains(message<MismatchError>([&] { trainer.resume(of_more.checkpoint()); }),
+                   "the checkpoint was made with " + std::to_string(size + 1) + " samples, but there are " +
+                       std::to_string(size)));
+  }
   checkpoint = other_run({.batch = batch, .average = {.kind = WeightAverage::Kind::ema, .decay = 0.5f}});
   CHECK_THROWS_AS(trainer.resume(checkpoint), MismatchError);
   {

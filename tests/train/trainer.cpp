@@ -184,6 +184,31 @@ TEST_CASE("mixup refuses labels before the first step") {
   CHECK_THROWS_AS((Trainer{solver, *source, {.transforms = {data::Mixup{}}}}), ConfigError);
 }
 
+TEST_CASE("samples of another order than the network's are refused with both shapes") {
+  using Images = Network<Sequential<Convolution{2, 3}, Linear{1}>, Shape{3, 8, 8}>;
+  auto const with_shape = [](Shape shape) {
+    data::Dataset dataset{.sample_shape = shape, .target_shape = {1}};
+    dataset.samples.resize(static_cast<std::size_t>(2 * shape.size()));
+    dataset.targets.resize(2);
+    return data::own(std::move(dataset));
+  };
+  Images net{1};
+  coldpress::Solver<Images, MeanSquaredError{}, Sgd{}> solver{net};
+  auto config = dynamic::Solver::from_config(dynamic::Backend{}, dynamic::to_solver_config(solver), {}, 7);
+  for (Shape const& fits : {Shape{3, 8, 8}, Shape{1, 3, 8, 8}, Shape{192}, Shape{1, 192}}) {
+    auto const source = with_shape(fits);
+    Trainer{solver, *source}.run();
+    Trainer{config, *source}.run();
+  }
+  for (Shape const& other : {Shape{8, 8, 3}, Shape{8, 3, 8}, Shape{24, 8}, Shape{3, 8, 9}}) {
+    auto const source = with_shape(other);
+    INFO(to_string(other));
+    std::string const expected = "the samples have shape " + to_string(other) + ", but the network expects {3, 8, 8}";
+    CHECK(contains(message<ShapeError>([&] { Trainer{solver, *source}; }), expected));
+    CHECK(contains(message<ShapeError>([&] { Trainer{config, *source}; }), expected));
+  }
+}
+
 TEST_CASE("options and callbacks that make no sense are refused") {
   Task const data = task(40);
   Typed net;

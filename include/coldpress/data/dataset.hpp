@@ -11,6 +11,9 @@
 namespace coldpress::data {
 
 /// Row-major values, one sample after another. The target of a classification is the class number, with shape {1}.
+/// Labels are floats, which skip whole numbers beyond this.
+inline constexpr Index most_classes = Index{1} << 24;
+
 struct Dataset {
   Shape sample_shape{}, target_shape{};
   std::vector<float> samples{}, targets{};
@@ -30,7 +33,8 @@ struct Dataset {
   }
 };
 
-/// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one.
+/// Throws ShapeError unless the vectors hold whole samples and whole targets, equally many and at least one. There are
+/// no targets at all if their shape is {}.
 void check(Dataset const& dataset);
 
 /// Reads the data that `spec` names, FORMAT:FILES: mnist:DIR, cifar10:DIR, images:DIR, csv:FILE, npy:X,Y, npz:FILE,

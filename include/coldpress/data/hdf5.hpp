@@ -11,9 +11,10 @@ namespace coldpress::data {
 
 struct Hdf5Data {
   std::vector<std::string> files;
-  std::string samples = "data", targets = "label";  // datasets, each with samples along its first extent
-  Index block = 0;                                  // samples that are read together; 0: whole chunks, about 1 MiB
-  Index shuffled_together = 0;                      // as in Source::Description
+  // Datasets, each with samples along its first extent. Without a name for them there are no targets.
+  std::string samples = "data", targets = "label";
+  Index block = 0;              // samples that are read together; 0: whole chunks, about 1 MiB
+  Index shuffled_together = 0;  // as in Source::Description
 };
 
 /// The samples of all files, one file after another. The datasets may be contiguous, chunked or compressed, of any

@@ -27,7 +27,7 @@ struct ImageFolder {
 std::unique_ptr<Source> open_images(ImageFolder images);
 
 /// Writes {H, W}, {1, H, W} or {3, H, W} values in [0, 1], beyond which they are cut off, as a PNG file, atomically.
-/// Throws ShapeError for other shapes, FileError, and UnsupportedError if coldpress::images is not linked.
+/// Throws ShapeError for other shapes, and FileError. coldpress::images need not be linked.
 void write_png(std::string const& path, Shape const& shape, std::span<float const> values);
 
 }  // namespace coldpress::data

@@ -1,6 +1,7 @@
 // A callback that shows a training on one page for a browser.
 #pragma once
 
+#include <coldpress/train/layer_times.hpp>
 #include <coldpress/train/trainer.hpp>
 
 namespace coldpress::train {
@@ -10,12 +11,13 @@ struct HtmlReportOptions {
   std::string configuration = {};            // text that is shown as it is, such as that of a training file
   data::Source const* validation = nullptr;  // borrowed; without it there is no confusion matrix and no worst sample
   Index worst = 24;                          // how many samples with the highest losses are shown
+  bool layer_times = true;                   // measured in the first call: see group_times
 };
 
 /// Writes, whenever it is called and at the end, one HTML file that needs nothing else and asks no network: curves of
-/// all statistics, the layers (parameters, FLOPs, norms of weights and of their last change), the plan of the memory as
-/// a drawing, and, of the validation data, the confusion matrix, if the targets are labels, and the samples with the
-/// highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The file is replaced atomically.
+/// all statistics, the layers (parameters, FLOPs, times, norms of weights and of their last change), the plan of the
+/// memory as a drawing, and, of the validation data, the confusion matrix, if the targets are labels, and the samples
+/// with the highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The file is replaced atomically.
 ///
 /// Each call evaluates the network on the validation data. Throws FileError, when a run begins if this is known by
 /// then, and what Trainer::evaluate throws.
@@ -39,6 +41,7 @@ class HtmlReport {
   HtmlReportOptions options_;
   std::vector<std::vector<float>> before_ = {}, weights_ = {};
   std::vector<Norms> norms_ = {};
+  std::vector<std::optional<GroupTime>> times_ = {};
   std::uint64_t iteration_ = 0, steps_ = 0;  // of the last change; how many steps made it
 };
 

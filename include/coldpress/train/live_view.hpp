@@ -16,6 +16,9 @@ struct LiveChart {
 /// the smallest. The last line has the names and the last values.
 std::vector<std::string> live_chart(Statistics const& statistics, LiveChart const& chart, int width);
 
+/// What a progress line says of the epoch: "epoch 3/10".
+std::string epoch_label(Trainer const& trainer);
+
 /// Whether the locale's characters are UTF-8, and whether the environment has no NO_COLOR.
 bool can_show_chart();
 bool can_show_colours();

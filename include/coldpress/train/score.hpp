@@ -26,8 +26,14 @@ dynamic::LayerConfig loss_called(std::string const& name, Shape output);
 /// for other targets.
 Objective loss_for(dynamic::Layer const& network, Shape targets);
 
+/// Whether the loss takes class numbers as targets.
+bool takes_labels(dynamic::LayerConfig const& loss);
 /// Whether the targets are class numbers.
 bool has_labels(Objective const& loss, Shape output, Shape targets);
+
+/// Throws ShapeError, with both shapes, unless the samples have the shape of the network's input. Extents of 1 do not
+/// count, and a flat shape fits any other with as many values.
+void check_samples(Shape const& samples, Shape const& input);
 
 /// Throws ShapeError if data, network and loss do not fit together, ConfigError for a layer that is not a loss, and
 /// DataError for a label that is not a class. `spec`, the source of the data, becomes part of the error.

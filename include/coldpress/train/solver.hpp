@@ -24,9 +24,12 @@ class AnySolver {
   virtual Values predict(Values samples, Values targets) = 0;
   /// The mean loss of outputs; nothing if the network has its own losses.
   virtual std::optional<double> loss(Values outputs, Values targets) = 0;
+  virtual Shape input_shape() const = 0;  // of the samples
   virtual Shape output_shape() const = 0;
   /// The plan for inference.
   virtual Description description() const = 0;
+  /// Whether the network computes in the host's memory.
+  virtual bool on_host() const = 0;
   /// Whether targets of this shape are class numbers.
   virtual bool has_labels(Shape const& targets) const = 0;
 
@@ -114,8 +117,10 @@ class TypedSolver final : public AnySolver {
       return {};
     }
   }
+  Shape input_shape() const override { return Net::input_shape; }
   Shape output_shape() const override { return Net::output_shape; }
   Description description() const override { return coldpress::description(solver_.network()); }
+  bool on_host() const override { return true; }
   bool has_labels(Shape const& targets) const override {
     return targets.size() == 1 && (has_objective ? Labelled<L> : Net::input_count == 2 && Net::output_shape.size() > 1);
   }

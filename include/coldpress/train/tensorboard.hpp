@@ -45,7 +45,8 @@ class TensorBoard {
   std::string file_ = {};
   std::vector<std::size_t> written_ = {};  // how many values of each statistic are in files
   std::uint64_t iteration_ = 0;            // of the last call
-  Weights before_ = {}, weights_ = {};     // those of the last call
+  Weights before_ = {}, weights_ = {};     // those of the last call, and the current ones
+  std::vector<float> changes_ = {};        // of one weight
   std::vector<std::string> names_ = {};    // of the weights
 };
 

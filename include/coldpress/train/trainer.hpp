@@ -31,7 +31,8 @@ struct TrainerOptions {
 class Trainer {
  public:
   /// Trains on the samples of `source` in a random order, after transforms that data::fit completes. Solver and source
-  /// are borrowed. Throws ConfigError for options that make no sense, and what data::fit throws.
+  /// are borrowed. Throws ConfigError for options that make no sense, what data::fit throws, and what check_samples
+  /// throws for the samples after the transforms.
   template <class Solver>
   Trainer(Solver& solver, data::Source const& source, TrainerOptions options = {})
       : Trainer(any_solver(solver), data::shuffled(source, options.seed), fitted(std::move(options), source)) {
@@ -102,7 +103,8 @@ class Trainer {
   /// best weights; to go on from where it was, use a Snapshot, which comes before.
   persist::Checkpoint checkpoint() const;
   /// Callbacks get their states by their names, so add them before; states that belong to none are kept for the next
-  /// checkpoint. Either everything is restored or nothing. Throws MismatchError if the checkpoint is of another run.
+  /// checkpoint. Either everything is restored or nothing. Throws MismatchError if the checkpoint is of another run, or
+  /// of another number of samples.
   void resume(persist::Checkpoint const& checkpoint);
 
  private:
