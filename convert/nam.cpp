@@ -122,10 +122,17 @@ NamModel read_nam(std::string const& path, NamOptions const& options) {
 }
 
 void write_nam(std::string const& path, persist::Model const& model, NamMetadata const& metadata) {
+  if (Index const bad = first_not_finite<float>(metadata.initial_states); bad >= 0)
+    throw DataError{"initial state " + std::to_string(bad) + " is infinite or NaN"};
   auto const weights = weights_of(model);
   auto network = nam::to_network(model.config, weights);
   network.states = metadata.initial_states;
   std::string const text = nam::text_of(network, weights, json_of(metadata));
+  try {
+    static_cast<void>(nam::parse_model(Node{nam::parse_json(text), ""}, 1));
+  } catch (FormatError const& error) {
+    throw UnsupportedError{std::string{"a .nam file cannot have it: "} + error.what()};
+  }
   with_file(path, [&] { write_atomically(path, std::as_bytes(std::span{text})); });
 }
 

@@ -179,6 +179,16 @@ TEST_CASE("weights that training has changed are written; those that are not fin
   CHECK(read_nam(folder / "b.nam").model.weights == model.weights);
   model.weights[1].values[0] = std::numeric_limits<float>::infinity();
   CHECK(contains(message<DataError>([&] { write_nam(folder / "b.nam", model); }), "value 0 is infinite or NaN"));
+  model.weights[1].values[0] = 0;
+  CHECK(contains(message<UnsupportedError>([&] { write_nam(folder / "b.nam", model, {.sample_rate = -1}); }),
+                 "a .nam file cannot have it: sample_rate: got -1"));
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(contains(message<DataError>([&] {
+                   write_nam(folder / "b.nam", model, {.initial_states = {0, nan}});
+                 }),
+                 "initial state 1 is infinite or NaN"));
+  CHECK(contains(message<DataError>([&] { write_nam(folder / "b.nam", model, {.gain = std::nan("")}); }),
+                 "gain is infinite or NaN"));
 }
 
 TEST_CASE("a plain network is written as version 0.5.4, with the fields that old players read") {
@@ -195,6 +205,11 @@ TEST_CASE("a plain network is written as version 0.5.4, with the fields that old
   array.gating = {"gated", "gated"};
   write_nam(folder / "c.nam", read_nam(folder.put("a.nam", wavenet({array}, signal, 1).text)).model);
   CHECK(contains(content(folder / "c.nam"), R"("version":"0.5.4",)"));
+  array.gating = {"none"}, array.taps = {3}, array.dilations = {2}, array.activation = {tanh_},
+  array.secondary = {tanh_};
+  write_nam(folder / "c.nam", read_nam(folder.put("a.nam", wavenet({array}, signal, 1).text)).model);
+  CHECK(contains(content(folder / "c.nam"), R"("version":"0.5.4",)"));
+  array = {};
   array.gating = {"none", "blended"};
   write_nam(folder / "d.nam", read_nam(folder.put("a.nam", wavenet({array}, signal, 1).text)).model);
   CHECK(contains(content(folder / "d.nam"), R"("version":"0.7.0",)"));
