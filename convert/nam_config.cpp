@@ -43,11 +43,11 @@ class Layers {
                    std::string const& condition) {
     if (!film.active) return x;
     std::string const made = add(name, one_by_one((film.shift ? 2 : 1) * dimension, film.groups, true), {condition});
-    if (!film.shift) return add(name + ".product", Multiply{}, {x, made});
+    if (!film.shift) return add(name + ".times", Multiply{}, {x, made});
     auto const middle = static_cast<int>(dimension);
     std::string const scale = add(name + ".scale", Slice{.axis = -1, .begin = 0, .end = middle}, {made});
     std::string const shift = add(name + ".shift", Slice{.axis = -1, .begin = middle, .end = 2 * middle}, {made});
-    return add(name + ".sum", Add{}, {add(name + ".product", Multiply{}, {x, scale}), shift});
+    return add(name + ".plus", Add{}, {add(name + ".times", Multiply{}, {x, scale}), shift});
   }
 
  private:
@@ -109,7 +109,7 @@ void add(Network const& network, Layers& layers, std::string const& prefix, std:
 
 void add(WaveNet const& network, Layers& layers, std::string const& prefix, std::string const& x, std::string& y) {
   std::string condition = x, value = x, head;
-  if (network.condition) add(*network.condition, layers, prefix + "condition.", x, condition);
+  if (network.condition) add(*network.condition, layers, prefix + "cond.", x, condition);
   for (std::size_t a = 0; a < network.arrays.size(); ++a) {
     LayerArray const& array = network.arrays[a];
     std::string const name = prefix + "array" + std::to_string(a) + ".";

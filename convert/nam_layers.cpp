@@ -102,7 +102,7 @@ LayerArray array_of(Found const& layers, std::string const& name, Index inputs, 
 WaveNet wavenet_of(Found const& layers, std::string const& prefix, Index inputs) {
   WaveNet network{.inputs = inputs};
   Index condition = inputs;
-  if (std::string const inner = prefix + "condition.";
+  if (std::string const inner = prefix + "cond.";
       layers.has(inner + "head") || layers.has(inner + "head_scale") || layers.has(inner + "fir")) {
     network.condition = std::make_shared<Network>(network_of(layers, inner, inputs));
     condition = network.condition->outputs();

@@ -61,7 +61,7 @@ Kind parse_kind(Node const& model, double size, std::string const& prefix, int d
                                           ", which is no architecture that is known");
   }
   return parse_wavenet(config, size, parsed.sizes, [&](Node const& condition) {
-    Network inner = parse_model(condition, 1, prefix + "condition.", depth + 1).network;
+    Network inner = parse_model(condition, 1, prefix + "cond.", depth + 1).network;
     parsed.network.weights.merge(inner.weights);
     inner.weights.clear();
     return inner;

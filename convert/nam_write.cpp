@@ -132,7 +132,7 @@ std::string text_of(WaveNet const& network, Weights const& weights, Json const& 
   if (network.condition) {
     Json inner = Json::object();
     if (auto const rate = more.find("sample_rate"); rate != more.end()) inner["sample_rate"] = *rate;
-    config["condition_dsp"] = Json::parse(nam::text_of(*network.condition, weights, inner, prefix + "condition."));
+    config["condition_dsp"] = Json::parse(nam::text_of(*network.condition, weights, inner, prefix + "cond."));
   }
   if (network.inputs != 1) config["in_channels"] = network.inputs;
   config["layers"] = Json::array();

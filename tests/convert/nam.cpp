@@ -2,6 +2,8 @@
 
 #include "convert/nam_play.hpp"
 
+#include <coldpress/graph/name.hpp>
+
 using namespace coldpress;
 using namespace coldpress::convert;
 using namespace nam_test;
@@ -15,6 +17,8 @@ NamModel check(Model const& model, NamOptions const& options = {}) {
   NamModel const read = read_nam(path, options);
   auto const expected = flat(model.y);
   CHECK(difference(play(read.model, signal), expected) < bound);
+  for (auto const& layer : std::get<dynamic::SequentialConfig>(read.model.config.layer_type).layers)
+    CHECK(layer.name.size() <= static_cast<std::size_t>(Name::most));  // so that it can be a type
 
   auto whole = options;
   whole.input = Shape{static_cast<Index>(signal.size()), 1};
