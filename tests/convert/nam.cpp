@@ -2,6 +2,7 @@
 
 #include "convert/nam_play.hpp"
 
+#include <coldpress/dynamic/solver.hpp>
 #include <coldpress/graph/name.hpp>
 
 using namespace coldpress;
@@ -197,4 +198,38 @@ TEST_CASE("a slimmed WaveNet has the first channels of the whole one") {
         "config.layers[0].slimmable.kwargs.allowed_channels: its last entry must be 2, the number of channels");
   CHECK(contains(refused<UnsupportedError>(replaced(text, "slice_channels_uniform", "fold")),
                  "config.layers[0].slimmable.method: got \"fold\", and only"));
+}
+
+TEST_CASE("a model is trained on sequences, and written with its new weights") {
+  if (!has_json()) return;
+  TemporaryFolder folder;
+  std::string const path = folder.put("a.nam", wavenet(full(), signal, 5).text);
+  auto const steps = static_cast<Index>(signal.size());
+  auto const start = read_nam(path, {.input = Shape{steps, 1}});
+  dynamic::Solver solver{
+      persist::layer_of(dynamic::Backend{"cpu"}, start.model),
+      {.objective = dynamic::LayerConfig{"loss", MeanSquaredError{}}, .solver = Adam{}, .base_lr = 0.01f}};
+  std::vector<float> x, target;
+  for (auto const& sample : signal) {
+    x.push_back(static_cast<float>(sample[0]));
+    target.push_back(std::tanh(2 * x.back()));
+  }
+  float const first = solver.train_minibatch(x, target);
+  float last = first;
+  for (int step = 0; step < 60; ++step) last = solver.train_minibatch(x, target);
+  CHECK(last < first / 2);
+  auto const y = solver.mut_network().predict(x);
+  write_nam(folder / "b.nam", persist::model_of(solver.network()), start.metadata);
+  CHECK(difference(play(read_nam(folder / "b.nam").model, signal), {y.begin(), y.end()}) < bound);
+}
+
+TEST_CASE("both biases of a trained LSTM are the one of the file") {
+  if (!has_json()) return;
+  TemporaryFolder folder;
+  auto model = read_nam(folder.put("a.nam", lstm(2, 1, signal, 1).text)).model;
+  auto& packed = model.weights[0].values;  // at its end are the second biases, 4 gates of 2 units
+  for (std::size_t i = 0; i < 8; ++i) packed[packed.size() - 1 - i] = 0.25f * static_cast<float>(i);
+  auto const expected = play(model, signal);
+  write_nam(folder / "b.nam", model);
+  CHECK(difference(play(read_nam(folder / "b.nam").model, signal), {expected.begin(), expected.end()}) < bound);
 }
