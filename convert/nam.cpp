@@ -85,23 +85,18 @@ nam::Weights weights_of(persist::Model const& model) {
   return weights;
 }
 
-Json json_of(NamMetadata const& metadata) {
-  Json others;
-  with_context([&] { others = nam::parse_json(metadata.others); }, [](Error& error) { error.in_field("metadata"); });
-  if (!others.is_object()) Node{others, "metadata"}.expected("an object");
-  Json json = Json::object();
+nam::Beside beside(NamMetadata const& metadata) {
+  Json json;
+  with_context([&] { json = nam::parse_json(metadata.others); }, [](Error& error) { error.in_field("metadata"); });
+  if (!json.is_object()) Node{json, "metadata"}.expected("an object");
   if (metadata.name) json["name"] = *metadata.name;
   for (Field const& field : numbers) {
     auto const& value = metadata.*field.value;
     if (value && !std::isfinite(*value)) throw DataError{std::string{field.key} + " is infinite or NaN"};
     if (value) json[field.key] = *value;
   }
-  for (auto const& [key, value] : others.items()) {
-    if (!json.contains(key)) json[key] = value;
-  }
-  Json more = {{"metadata", std::move(json)}};
-  if (metadata.sample_rate) more["sample_rate"] = *metadata.sample_rate;
-  return more;
+  if (metadata.sample_rate && !std::isfinite(*metadata.sample_rate)) throw DataError{"sample_rate is infinite or NaN"};
+  return {metadata.sample_rate, std::move(json)};
 }
 
 }  // namespace
@@ -127,7 +122,7 @@ void write_nam(std::string const& path, persist::Model const& model, NamMetadata
   auto const weights = weights_of(model);
   auto network = nam::to_network(model.config, weights);
   network.states = metadata.initial_states;
-  std::string const text = nam::text_of(network, weights, json_of(metadata));
+  std::string const text = nam::text_of(network, weights, beside(metadata));
   try {
     static_cast<void>(nam::parse_model(Node{nam::parse_json(text), ""}, 1));
   } catch (FormatError const& error) {

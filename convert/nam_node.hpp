@@ -12,7 +12,7 @@
 
 namespace coldpress::convert::nam {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 class Node {
  public:

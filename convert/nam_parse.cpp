@@ -76,10 +76,13 @@ void parse_layers(Node const& at, LayerArray& array) {
   Node const taps = one ? *one : *many;
   auto const gating = at.find_value("gating_mode"), secondary = at.find_value("secondary_activation");
   bool const gated = !gating && at.flag("gated", false);
+  Node const activations = at["activation"];
+  Activation const common = activations.is_list() ? Activation{} : parse_activation(activations, array.bottleneck);
   for (std::size_t l = 0; l < count; ++l) {
     Layer layer{.taps = of_layer(taps, l, count).integer(1, max_taps),
                 .dilation = dilations[l].integer(1, max_dilation)};
-    layer.activation = parse_activation(of_layer(at["activation"], l, count), array.bottleneck);
+    layer.activation =
+        activations.is_list() ? parse_activation(of_layer(activations, l, count), array.bottleneck) : common;
     if (gated) layer.gating = Gating::gated;
     if (gating) layer.gating = parse_gating(of_layer(*gating, l, count));
     if (gating && layer.gating != Gating::none && secondary) {
@@ -202,9 +205,13 @@ WaveNet parse_wavenet(Node const& config, double size, std::vector<double>& size
   if (arrays.size() == 0 || arrays.size() > 64) arrays.expected("a list of 1 to 64");
   std::vector<std::vector<Index>> allowed;
   network.arrays.reserve(arrays.size());
+  std::size_t layers = 0;
   for (std::size_t a = 0; a < arrays.size(); ++a) {
     LayerArray const* const before = a == 0 ? nullptr : &network.arrays[a - 1];
     network.arrays.push_back(parse_array(arrays[a], condition, before, network.inputs));
+    layers += network.arrays.back().layers.size();
+    if (layers > static_cast<std::size_t>(max_layers))
+      arrays[a]["dilations"].refuse("with these, the network has more than " + grouped(max_layers) + " layers");
     allowed.push_back(parse_allowed(arrays[a], network.arrays.back().channels));
   }
   if (auto const given = config.find_value("head")) {

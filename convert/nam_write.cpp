@@ -7,20 +7,22 @@
 namespace coldpress::convert::nam {
 namespace {
 
+using Ordered = nlohmann::ordered_json;  // keeps the order in which members are added
+
 /// The shortest text of a float, which comes back exactly.
 void append(std::string& text, float value) {
   std::array<char, 32> buffer;
   text.append(buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr);
 }
-Json number(float value) {
+Ordered number(float value) {
   std::string text;
   append(text, value);
-  return Json::parse(text);
+  return Ordered::parse(text);
 }
 
-Json json_of(Activation const& activation) {
+Ordered json_of(Activation const& activation) {
   if (!activation.slopes.empty()) {
-    Json slopes = Json::array();
+    Ordered slopes = Ordered::array();
     for (float const slope : activation.slopes) slopes.push_back(number(slope));
     return {{"type", "PReLU"}, {"negative_slopes", std::move(slopes)}};
   }
@@ -46,8 +48,8 @@ Json json_of(Activation const& activation) {
 
 /// A list with an entry for each layer.
 template <class F>
-Json each_layer(LayerArray const& array, F f) {
-  Json list = Json::array();
+Ordered each_layer(LayerArray const& array, F f) {
+  Ordered list = Ordered::array();
   for (Layer const& layer : array.layers) list.push_back(f(layer));
   return list;
 }
@@ -65,7 +67,7 @@ bool is_plain(LayerArray const& array) {
          });
 }
 
-Json plain_json(LayerArray const& array) {
+Ordered plain_json(LayerArray const& array) {
   return {{"input_size", array.inputs},
           {"condition_size", array.condition},
           {"head_size", array.head_outputs},
@@ -77,9 +79,9 @@ Json plain_json(LayerArray const& array) {
           {"head_bias", array.head_bias}};
 }
 
-Json json_of(LayerArray const& array) {
+Ordered json_of(LayerArray const& array) {
   if (is_plain(array)) return plain_json(array);
-  Json json = {
+  Ordered json = {
       {"input_size", array.inputs},
       {"condition_size", array.condition},
       {"head", {{"out_channels", array.head_outputs}, {"kernel_size", array.head_taps}, {"bias", array.head_bias}}},
@@ -92,9 +94,10 @@ Json json_of(LayerArray const& array) {
                                  [](Layer const& layer) {
                                    return std::string{gating_names[static_cast<std::size_t>(layer.gating)]};
                                  })},
-      {"secondary_activation",
-       each_layer(array,
-                  [](Layer const& layer) { return layer.gating == Gating::none ? Json{} : json_of(layer.secondary); })},
+      {"secondary_activation", each_layer(array,
+                                          [](Layer const& layer) {
+                                            return layer.gating == Gating::none ? Ordered{} : json_of(layer.secondary);
+                                          })},
       {"groups_input", array.groups_input},
       {"groups_input_mixin", array.groups_mixin},
       {"layer1x1", {{"active", array.layer1x1.active}, {"groups", array.layer1x1.groups}}},
@@ -108,12 +111,12 @@ Json json_of(LayerArray const& array) {
   return json;
 }
 
-std::string file_text(char const* version, char const* architecture, Json const& config, Json const& more,
+std::string file_text(char const* version, char const* architecture, Ordered const& config, Beside const& more,
                       std::vector<float> const& numbers) {
-  Json file = {{"version", version}, {"architecture", architecture}, {"config", config}};
-  for (auto const& [key, value] : more.items()) file[key] = value;
-  std::string text = file.dump(-1, ' ', false, Json::error_handler_t::replace);
-  text.pop_back();
+  std::string text = std::string{"{\"version\":\""} + version + "\",\"architecture\":\"" + architecture +
+                     "\",\"config\":" + config.dump();
+  if (more.metadata) text += ",\"metadata\":" + more.metadata->dump();
+  if (more.sample_rate) text += ",\"sample_rate\":" + Json(*more.sample_rate).dump();
   text += ",\"weights\":[";
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i > 0) text += ',';
@@ -125,17 +128,16 @@ std::string file_text(char const* version, char const* architecture, Json const&
 constexpr char const* plain_version = "0.5.4";
 constexpr char const* full_version = "0.7.0";
 
-std::string text_of(WaveNet const& network, Weights const& weights, Json const& more, std::string const& prefix,
+std::string text_of(WaveNet const& network, Weights const& weights, Beside const& more, std::string const& prefix,
                     std::vector<float> const& numbers) {
-  Json config = Json::object();
+  Ordered config = Ordered::object();
   bool plain = !network.head && !network.condition && network.inputs == 1;
   if (network.condition) {
-    Json inner = Json::object();
-    if (auto const rate = more.find("sample_rate"); rate != more.end()) inner["sample_rate"] = *rate;
-    config["condition_dsp"] = Json::parse(nam::text_of(*network.condition, weights, inner, prefix + "cond."));
+    auto const inner = nam::text_of(*network.condition, weights, {.sample_rate = more.sample_rate}, prefix + "cond.");
+    config["condition_dsp"] = Ordered::parse(inner);
   }
   if (network.inputs != 1) config["in_channels"] = network.inputs;
-  config["layers"] = Json::array();
+  config["layers"] = Ordered::array();
   for (LayerArray const& array : network.arrays) {
     config["layers"].push_back(json_of(array));
     plain = plain && is_plain(array);
@@ -150,36 +152,36 @@ std::string text_of(WaveNet const& network, Weights const& weights, Json const& 
   config["head_scale"] = number(network.head_scale);
   return file_text(plain ? plain_version : full_version, "WaveNet", config, more, numbers);
 }
-void add_channels(Json& config, Index inputs, Index outputs) {
+void add_channels(Ordered& config, Index inputs, Index outputs) {
   if (inputs != 1) config["in_channels"] = inputs;
   if (outputs != 1) config["out_channels"] = outputs;
 }
-std::string text_of(Lstm const& network, Weights const&, Json const& more, std::string const&,
+std::string text_of(Lstm const& network, Weights const&, Beside const& more, std::string const&,
                     std::vector<float> const& numbers) {
-  Json config = {{"input_size", network.inputs}, {"hidden_size", network.hidden}, {"num_layers", network.layers}};
+  Ordered config = {{"input_size", network.inputs}, {"hidden_size", network.hidden}, {"num_layers", network.layers}};
   add_channels(config, network.inputs, network.outputs);
   return file_text(config.size() == 3 ? plain_version : full_version, "LSTM", config, more, numbers);
 }
-std::string text_of(ConvNet const& network, Weights const&, Json const& more, std::string const&,
+std::string text_of(ConvNet const& network, Weights const&, Beside const& more, std::string const&,
                     std::vector<float> const& numbers) {
-  Json config = {{"channels", network.channels},
-                 {"dilations", network.dilations},
-                 {"batchnorm", false},
-                 {"activation", json_of(network.activation)}};
+  Ordered config = {{"channels", network.channels},
+                    {"dilations", network.dilations},
+                    {"batchnorm", false},
+                    {"activation", json_of(network.activation)}};
   if (network.groups != 1) config["groups"] = network.groups;
   add_channels(config, network.inputs, network.outputs);
   return file_text(config.size() == 4 && config["activation"].is_string() ? plain_version : full_version, "ConvNet",
                    config, more, numbers);
 }
-std::string text_of(Fir const& network, Weights const&, Json const& more, std::string const&,
+std::string text_of(Fir const& network, Weights const&, Beside const& more, std::string const&,
                     std::vector<float> const& numbers) {
-  Json const config = {{"receptive_field", network.taps}, {"bias", network.bias}};
+  Ordered const config = {{"receptive_field", network.taps}, {"bias", network.bias}};
   return file_text(plain_version, "Linear", config, more, numbers);
 }
 
 }  // namespace
 
-std::string text_of(Network const& network, Weights const& weights, Json const& more, std::string const& prefix) {
+std::string text_of(Network const& network, Weights const& weights, Beside const& more, std::string const& prefix) {
   auto const numbers = numbers_of(network, weights, prefix);
   return std::visit([&](auto const& kind) { return text_of(kind, weights, more, prefix, numbers); }, network.kind);
 }

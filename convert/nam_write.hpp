@@ -6,7 +6,13 @@
 
 namespace coldpress::convert::nam {
 
-/// The text of a whole file. The weights must be those of the network. `more` are further members of the file.
-std::string text_of(Network const& network, Weights const& weights, Json const& more, std::string const& prefix = "");
+/// What a file has beside its network.
+struct Beside {
+  std::optional<double> sample_rate = {};
+  std::optional<Json> metadata = {};
+};
+
+/// The text of a whole file. The weights must be those of the network.
+std::string text_of(Network const& network, Weights const& weights, Beside const& more, std::string const& prefix = "");
 
 }  // namespace coldpress::convert::nam

@@ -118,6 +118,14 @@ TEST_CASE("sizes that no file can have weights for, and memories beyond what a s
   auto far = replaced(text, "\"dilations\": [1, 4]", "\"dilations\": [1, 1048576]");
   far = replaced(far, "\"kernel_sizes\": [2, 3]", "\"kernel_sizes\": [2, 100]");
   CHECK(refused<FormatError>(far).starts_with("config: a stream would keep 207,618,0"));
+  std::string dilations;
+  for (int i = 0; i < 1023; ++i) dilations += "1, ";
+  CHECK(refused<FormatError>(replaced(replaced(replaced(replaced(replaced(text, "[1, 4]", "[" + dilations + "1]"),
+                                                                 "\"kernel_sizes\": [2, 3]", "\"kernel_size\": 2"),
+                                                        "[\"Tanh\", \"Tanh\"]", "\"Tanh\""),
+                                               "[\"none\", \"none\"]", "\"none\""),
+                                      "[\"Sigmoid\", \"Sigmoid\"]", "\"Sigmoid\"")) ==
+        "config.layers[1].dilations: with these, the network has more than 1,024 layers");
   std::string deep = text;
   for (int i = 0; i < 9; ++i)
     deep = replaced(text, "\"head_scale\"", "\"condition_dsp\": " + deep + ", \"head_scale\"");

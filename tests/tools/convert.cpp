@@ -158,7 +158,7 @@ TEST_CASE("convert reads and writes networks of .nam files, and says what anothe
   CHECK(persist::read_model(juice).weights[0].values == std::vector<float>{2, 0.5f});
   CHECK(output({"convert", file, other}) == other + ": 2 parameters\n");
   CHECK(content(other) == R"({"version":"0.5.4","architecture":"Linear","config":{"receptive_field":2,"bias":false},)"
-                          R"("metadata":{"name":"A","loudness":-18.5},"sample_rate":48000.0,"weights":[0.5,2]})"
+                          R"("metadata":{"loudness":-18.5,"name":"A"},"sample_rate":48000.0,"weights":[0.5,2]})"
                           "\n");
   CHECK(output({"convert", juice, other}) == other + ": 2 parameters\n");
   CHECK(contains(content(other), R"("weights":[0.5,2])"));
