@@ -1,0 +1,18 @@
+// From the plain data of an architecture to the JSON of a .nam file.
+#pragma once
+
+#include "nam_network.hpp"
+#include "nam_node.hpp"
+
+namespace coldpress::convert::nam {
+
+/// What a file has beside its network.
+struct Beside {
+  std::optional<double> sample_rate = {};
+  std::optional<Json> metadata = {};
+};
+
+/// The text of a whole file. The weights must be those of the network.
+std::string text_of(Network const& network, Weights const& weights, Beside const& more, std::string const& prefix = "");
+
+}  // namespace coldpress::convert::nam
