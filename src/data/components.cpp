@@ -34,4 +34,16 @@ void write_png(std::string const& path, Shape const& shape, std::span<float cons
   components().write_png(path, shape, values);
 }
 
+Sound read_sound(std::string const& path) {
+  if (!components().read_sound)
+    throw UnsupportedError{"this program reads no sound files: it was built without coldpress::sound"};
+  return components().read_sound(path);
+}
+
+void write_sound(std::string const& path, Sound const& sound, SoundFormat format) {
+  if (!components().write_sound)
+    throw UnsupportedError{"this program writes no sound files: it was built without coldpress::sound"};
+  components().write_sound(path, sound, format);
+}
+
 }  // namespace coldpress::data
