@@ -5,6 +5,7 @@
 #include <coldpress/train/html_report.hpp>
 #include <coldpress/train/live_view.hpp>
 #include <coldpress/train/score.hpp>
+#include <coldpress/train/signal_error.hpp>
 #include <coldpress/train/snapshot.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/train/summary.hpp>

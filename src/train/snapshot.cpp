@@ -37,7 +37,10 @@ SaveBest::SaveBest(std::string path, Metric metric) : path_(std::move(path)), be
 }
 
 void SaveBest::operator()(Trainer& trainer) {
-  if (best_.look(trainer) == Best::Found::better) persist::write_model(path_, trainer.model());
+  if (best_.look(trainer) != Best::Found::better) return;
+  persist::Model model = trainer.model();
+  if (complete) complete(model);
+  persist::write_model(path_, model);
 }
 
 State SaveBest::state() const {
