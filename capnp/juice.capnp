@@ -107,6 +107,8 @@ struct LayerConfig $juice(19) {
     leakyHardTanh @66 :LeakyHardTanhConfig;
     hardSwish @67 :Void;
     softsign @68 :Void;
+    errorToSignalRatio @69 :ErrorToSignalRatioConfig;
+    stftLoss @70 :StftLossConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -483,6 +485,23 @@ struct AccuracyConfig {
 struct BinaryAccuracyConfig {
   threshold @0 :Float32;
   reportError @1 :Bool;
+}
+
+struct ErrorToSignalRatioConfig {
+  # c of the filter 1 - c z^-1; 0: none.
+  preEmphasis @0 :Float32;
+  epsilon @1 :Float32 = 1e-8;
+}
+
+struct StftLossConfig {
+  # Each has one number, or one for each of up to three resolutions.
+  fftSize @0 :List(UInt64) = [1024, 2048, 512];
+  hopSize @1 :List(UInt64) = [120, 240, 50];
+  windowSize @2 :List(UInt64) = [600, 1200, 240];
+  spectralConvergence @3 :Float32 = 1;
+  logMagnitude @4 :Float32 = 1;
+  magnitude @5 :Float32 = 0;
+  epsilon @6 :Float32 = 1e-8;
 }
 
 struct CustomConfig {

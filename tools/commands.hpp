@@ -19,6 +19,7 @@ void add_layers(CLI::App& app);
 void add_data(CLI::App& app);
 void add_export(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_amp(CLI::App& app);
 void add_completion(CLI::App& app);
 
 }  // namespace coldpress::command

@@ -1,7 +1,7 @@
 // coldpress train: trains a network from a config, or from a checkpoint on, and saves it to a file.
 
 #include "commands.hpp"
-#include "interruption.hpp"
+#include "ending.hpp"
 #include "print.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -10,7 +10,6 @@
 #include <coldpress/train.hpp>
 
 #include <cstdio>
-#include <exception>
 #include <fstream>
 
 namespace coldpress::command {
@@ -64,24 +63,6 @@ void check_metric(Metric const& metric, Data const& data, bool scored, bool labe
                          ? "; --validate 0.1 holds out a tenth of the data for validation"
                          : "")};
 }
-
-/// Tries each action even if others fail, and then throws the first error.
-class Attempts {
- public:
-  void operator()(auto const& action) {
-    try {
-      action();
-    } catch (...) {
-      if (!failure_) failure_ = std::current_exception();
-    }
-  }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  std::exception_ptr failure_;
-};
 
 std::string title_of(Checkpoint const& run) {
   return run.model.config.name.empty() ? "Training" : run.model.config.name;
@@ -151,21 +132,6 @@ void monitor(Trainer& trainer, Options const& options, Checkpoint const& run, Da
     std::string line = train::epoch_label(now) + "  " + to_string(now.epoch_score());
     for (auto const& [title, validation] : judges) line += "  " + title + " " + to_string(validation->score());
     progress.print(line);
-  });
-}
-
-/// Ends the run when the process is asked to end, after a last checkpoint. If stdout is no longer read, the training
-/// also ends, but only if there is a checkpoint to continue from.
-void listen(Trainer& trainer, std::string const& checkpoint, train::Snapshot* snapshot, auto finish) {
-  Interruption::listen();
-  trainer.every(train::steps(1), [&checkpoint, snapshot, finish](Trainer& now) {
-    bool const unread = Interruption::unread() && snapshot;
-    if (!Interruption::asked() && !unread) return;
-    finish(false);
-    throw Error{
-        "interrupted after step " + std::to_string(now.iteration()) +
-        (unread ? ", since nobody reads the output" : "") +
-        (snapshot ? "; continue with --resume " + checkpoint : "; nothing is saved, since there is no --checkpoint")};
   });
 }
 

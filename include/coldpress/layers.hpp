@@ -17,6 +17,7 @@
 #include <coldpress/layers/element_wise.hpp>
 #include <coldpress/layers/elu.hpp>
 #include <coldpress/layers/embedding.hpp>
+#include <coldpress/layers/error_to_signal_ratio.hpp>
 #include <coldpress/layers/exponential.hpp>
 #include <coldpress/layers/flatten.hpp>
 #include <coldpress/layers/gaussian_kl.hpp>
@@ -57,6 +58,7 @@
 #include <coldpress/layers/softsign.hpp>
 #include <coldpress/layers/split.hpp>
 #include <coldpress/layers/square_loss.hpp>
+#include <coldpress/layers/stft_loss.hpp>
 #include <coldpress/layers/tanh.hpp>
 #include <coldpress/layers/threshold.hpp>
 #include <coldpress/layers/tied_linear.hpp>
@@ -74,7 +76,7 @@ struct BuiltinLayers
                Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
-                                Hinge, GaussianKL, Wasserstein> {};
+                                Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss> {};
 struct BuiltinStatistics : TypeList<Accuracy, BinaryAccuracy> {};
 
 /// The number that identifies a layer's operation where types are erased: the index of the layer among the built-in

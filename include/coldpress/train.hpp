@@ -6,6 +6,7 @@
 #include <coldpress/train/layer_times.hpp>
 #include <coldpress/train/live_view.hpp>
 #include <coldpress/train/score.hpp>
+#include <coldpress/train/signal_error.hpp>
 #include <coldpress/train/snapshot.hpp>
 #include <coldpress/train/statistics.hpp>
 #include <coldpress/train/summary.hpp>

@@ -29,4 +29,16 @@ Opened open_image_folder(Request const& request) {
   return components().open_images(std::move(images));
 }
 
+Sound read_sound(std::string const& path) {
+  if (!components().read_sound)
+    throw UnsupportedError{"this program reads no sound files: it was built without coldpress::sound"};
+  return components().read_sound(path);
+}
+
+void write_sound(std::string const& path, Sound const& sound, SoundFormat format) {
+  if (!components().write_sound)
+    throw UnsupportedError{"this program writes no sound files: it was built without coldpress::sound"};
+  components().write_sound(path, sound, format);
+}
+
 }  // namespace coldpress::data

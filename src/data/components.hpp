@@ -4,6 +4,7 @@
 #include <coldpress/data/hdf5.hpp>
 #include <coldpress/data/images.hpp>
 #include <coldpress/data/output.hpp>
+#include <coldpress/data/sound.hpp>
 
 namespace coldpress::data {
 
@@ -12,6 +13,8 @@ struct Components {
   std::unique_ptr<Source> (*open_hdf5)(Hdf5Data) = nullptr;
   std::unique_ptr<Output> (*open_hdf5_output)(std::string const& path, Shape const& row) = nullptr;
   std::unique_ptr<Source> (*open_images)(ImageFolder) = nullptr;
+  Sound (*read_sound)(std::string const& path) = nullptr;
+  void (*write_sound)(std::string const& path, Sound const&, SoundFormat) = nullptr;
 };
 Components& components();
 

@@ -28,6 +28,8 @@ class SpecOptions {
   std::vector<std::string> list(std::string_view name) const;
   /// A whole number from 1 on; 0 if there is no such option.
   Index count(std::string_view name) const;
+  /// A whole number, which may be negative.
+  Index integer(std::string_view name, Index otherwise) const;
   /// 1 or 0.
   bool flag(std::string_view name, bool otherwise) const;
 
@@ -48,6 +50,7 @@ using Opened = std::variant<Dataset, std::unique_ptr<Source>>;
 Opened open_csv(Request const& request);
 Opened open_hdf5_files(Request const& request);
 Opened open_image_folder(Request const& request);
+Opened open_signals(Request const& request);
 
 enum class Part { training, test };
 std::vector<std::string> mnist_files(Part part, std::string const& folder);

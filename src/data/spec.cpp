@@ -129,7 +129,18 @@ std::span<Format const> formats() {
         {"block", "samples that are read together; default: whole chunks, about 1 MiB"},
         {"shuffle", "samples that are shuffled together; default: as many as fit in 32 MiB"}},
        files_and_lists,
-       open_hdf5_files}};
+       open_hdf5_files},
+      {"sound",
+       "INPUT,OUTPUT",
+       2,
+       2,
+       "two WAV files of one channel, what goes into a device and what comes out of it, cut into segments: samples "
+       "{run-in + length, 1} and targets {length, 1}",
+       {{"length", "steps of a target; default: 8192"},
+        {"run-in", "steps of a sample before them; default: 0"},
+        {"delay", "steps by which the output is late, which are cut off, or find; default: 0"}},
+       themselves,
+       open_signals}};
   return all;
 }
 
@@ -184,6 +195,9 @@ Spec parse(std::string const& spec) {
     parsed.paths = format.most == 1 ? std::vector{paths} : split_at_commas(paths);
     if (std::ranges::count(parsed.paths, "") > 0)
       throw ConfigError{"'" + spec + "' has no name of a file where one is expected, as in " + usage};
+    if (parsed.paths.size() < format.least)
+      throw ConfigError{"'" + paths + "' names " + std::to_string(parsed.paths.size()) + " file, expected " +
+                        std::to_string(format.least) + ", as in " + usage};
     if (parsed.paths.size() > format.most)
       throw ConfigError{"'" + paths + "' names " + std::to_string(parsed.paths.size()) + " files, expected at most " +
                         std::to_string(format.most) + ", as in " + usage};
@@ -219,6 +233,15 @@ Index SpecOptions::count(std::string_view name) const {
   auto const [end, error] = std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
   if (error != std::errc{} || *end != '\0' || value < 1)
     throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected a whole number from 1 on"};
+  return value;
+}
+Index SpecOptions::integer(std::string_view name, Index otherwise) const {
+  auto const found = values_.find(name);
+  if (found == values_.end()) return otherwise;
+  Index value = 0;
+  auto const [end, error] = std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  if (error != std::errc{} || *end != '\0')
+    throw ConfigError{"the option " + found->first + " is '" + found->second + "', expected a whole number"};
   return value;
 }
 bool SpecOptions::flag(std::string_view name, bool otherwise) const {

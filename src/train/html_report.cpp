@@ -1,6 +1,7 @@
 #include <coldpress/train/html_report.hpp>
 
 #include "numbers.hpp"
+#include "picture.hpp"
 #include "report.hpp"
 
 #include <coldpress/data/atomic_file.hpp>
@@ -76,7 +77,8 @@ std::string tiles(Trainer const& trainer, Description const& description) {
   for (Series const& series : trainer.statistics().all()) {
     // The mean over an epoch says more than the last minibatches.
     bool const replaced = series.name == "training/loss" && trainer.statistics().find("training/loss_epoch");
-    bool const loss = !replaced && (series.name.ends_with("/loss") || series.name == "training/loss_epoch");
+    bool const loss = !replaced && (series.name.ends_with("/loss") || series.name.ends_with("/esr") ||
+                                    series.name == "training/loss_epoch");
     bool const accuracy = series.name.ends_with("accuracy");
     if ((!loss && !accuracy) || series.values.empty()) continue;
     auto const [low, high] = std::ranges::minmax(series.values);
@@ -118,6 +120,12 @@ std::string shown_lines(std::string const& text) {
     at = end + 1;
   }
   return out;
+}
+
+/// Charts as a picture, in which nothing can run.
+std::string picture(std::vector<data::Chart> const& charts, std::string const& title) {
+  return "<img class=\"charts\" alt=\"" + title + "\" src=\"data:image/svg+xml;base64," +
+         detail::base64(data::svg(charts)) + "\"/>\n";
 }
 
 std::string section(std::string const& title, std::string const& content) {
@@ -188,6 +196,10 @@ void HtmlReport::operator()(Trainer& trainer) {
   page +=
       "<h2>Curves</h2>\n<div class=\"charts\" id=\"charts\"></div>\n<noscript><p class=\"note\">The curves need "
       "JavaScript.</p></noscript>\n";
+  for (auto const& [name, charts] : options_.charts) {
+    auto const drawn = charts();
+    if (!drawn.empty()) page += section(shown(name), picture(drawn, shown(name)));
+  }
   if (options_.validation) {
     detail::Judgement const judgement = judged(trainer, *options_.validation, options_.worst);
     if (judgement.labels) page += section("Which classes are confused", detail::confusion(judgement));

@@ -130,6 +130,8 @@ TEST_CASE("every loss is the same objective in a type and in a config") {
   check_objective<MultinomialLogistic{}>();
   check_objective<SoftlabelSoftmax{}>();
   check_objective<Wasserstein{}>();
+  check_objective<ErrorToSignalRatio{.pre_emphasis = 0.5f}>();
+  check_objective<StftLoss{.fft_size = {8, 4}, .hop_size = 2, .window_size = {7, 4}}>();
 }
 
 namespace {

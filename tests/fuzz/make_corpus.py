@@ -272,6 +272,7 @@ for name, spec in {
     "mnist": "mnist:DIR", "cifar": "cifar100-test:DIR?labels=coarse", "images": "images:DIR?width=8&height=8&skip=1",
     "csv": "csv:odd?.csv?label=a b&delimiter=;&classes=u,v", "npy-alone": "npy:x.npy", "npy": "npy:x.npy,/y.npy",
     "npz": "npz:a.npz?x=x_train", "hdf5": "hdf5:a.h5,b.h5?x=u&y=v&block=2", "hdf5-list": "hdf5:missing.txt",
+    "sound": "sound:x.wav,y.wav?length=64&run-in=3&delay=-2", "sound-alone": "sound:x.wav",
     "no-file": "npy:a,,b", "no-value": "npz:a?x=", "twice": "npz:a?x=b&x=c", "question-marks": "npy:a?b??", "empty": "",
     "unknown-option": "csv:a?&=&", "three-files": "npy:a,b,c", "controls": "csv:\u009b2J\0?label=\n",
 }.items():
@@ -492,3 +493,27 @@ spoilt("checkpoint", "without-checksum", capnp(run + ")", "Checkpoint"))
 put("checkpoint", "with-another-checksum", capnp(run + ', checksum = 1, checksumKind = "coldpress 1")', "Checkpoint"))
 put("checkpoint", "of-a-later-kind", capnp(run + ', checksum = 1, checksumKind = "coldpress 2")', "Checkpoint"))
 put("checkpoint", "a-model", model(dense, fc_weights))
+# Sound.
+def wav(kind, bits, channels, content, rate=48000, more=b"", promised=None, magic=b"RIFF"):
+    size = bits // 8 * channels
+    header = struct.pack("<HHIIHH", kind, channels, rate, rate * size % (1 << 32), size % (1 << 16), bits)
+    chunks = b"fmt " + struct.pack("<I", len(header)) + header + more
+    chunks += b"data" + struct.pack("<I", len(content) if promised is None else promised) + content
+    return magic + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
+spoilt("sound", "16-bit", wav(1, 16, 1, bytes(range(16))))
+spoilt("sound", "24-bit-stereo", wav(1, 24, 2, bytes(range(24)), 44100, b"LIST" + struct.pack("<I", 4) + b"INFO"))
+spoilt("sound", "float", wav(3, 32, 1, struct.pack("<4f", 0, 0.5, -1, 2)))
+put("sound", "8-bit", wav(1, 8, 1, b"\0\x80\xff"))
+put("sound", "double", wav(3, 64, 1, struct.pack("<2d", 0.25, -1e300)))
+put("sound", "not-finite", wav(3, 32, 1, struct.pack("<2f", 0, float("nan"))))
+put("sound", "without-frames", wav(1, 16, 1, b""))
+put("sound", "without-channels", wav(1, 16, 0, bytes(4)))
+put("sound", "of-many-channels", wav(1, 16, 65535, bytes(8)))
+put("sound", "without-a-rate", wav(1, 16, 1, bytes(4), 0))
+put("sound", "compressed", wav(0x11, 4, 1, bytes(64)))
+put("sound", "mu-law", wav(7, 8, 1, bytes(8)))
+put("sound", "promises-more", wav(1, 16, 1, bytes(8), promised=1 << 31))
+put("sound", "of-64-bits-without-its-chunk", wav(1, 16, 1, bytes(8), promised=0xFFFFFFFF, magic=b"RF64"))
+put("sound", "neither", b"OggS")

@@ -75,4 +75,37 @@ for name, power, strength in ("wasserstein", 1, 10), ("wasserstein_squares", 2, 
     for word, values in {"in": a.shape, "x": a, "target": b, "y": value / 3, "dx": da, "dt": db}.items():
         put(word, torch.as_tensor(values).detach())
 
+
+
+def error_to_signal(x, t, c):
+    """As neural-amp-modeler computes it, with auraloss' epsilon."""
+    filtered = lambda signal: signal[:, 1:] - c * signal[:, :-1] if c else signal
+    return ((filtered(x) - filtered(t)).square().sum(1) / (filtered(t).square().sum(1) + 1e-8)).sum()
+
+
+for name, c in ("error_to_signal_ratio", 0), ("error_to_signal_ratio_filtered", 0.875):
+    x, t = numbers(3, 7), numbers(3, 7)
+    case(name, x, t, error_to_signal(x, t, c))
+
+
+def stft_loss(x, t, resolutions, factors):
+    """The formulas of auraloss' MultiResolutionSTFTLoss, for each sample of its own."""
+    total = 0
+    for size, hop, length in resolutions:
+        spectra = [
+            torch.stft(signal, size, hop, length, torch.hann_window(length), return_complex=True)
+            for signal in (x, t)
+        ]
+        y, target = [(s.real.square() + s.imag.square()).clamp(min=1e-8).sqrt() for s in spectra]
+        convergence = (y - target).flatten(1).norm(dim=1) / target.flatten(1).norm(dim=1)
+        logs, linear = (y.log() - target.log()).abs().mean((1, 2)), (y - target).abs().mean((1, 2))
+        total += sum(f * part.sum() for f, part in zip(factors, (convergence, logs, linear))) / len(resolutions)
+    return total
+
+
+x, t = numbers(2, 40), numbers(2, 40)
+case("stft_loss", x, t, stft_loss(x, t, [(16, 3, 10), (32, 8, 32), (8, 2, 5)], (1, 1, 0)))
+x, t = numbers(2, 30), numbers(2, 30)
+case("stft_loss_weighted", x, t, stft_loss(x, t, [(16, 5, 16)], (0.5, 0.25, 2)))
+
 write(__file__)

@@ -103,3 +103,17 @@ TEST_CASE("Wasserstein is what PyTorch computes with logarithms") {
   check<Wasserstein{.iterations = 1000}, Shape{6}>("wasserstein", true);
   check<Wasserstein{.lambda = 5, .iterations = 1000, .power = 2}, Shape{6}>("wasserstein_squares", true);
 }
+TEST_CASE("ErrorToSignalRatio is what PyTorch computes, with and without a filter before it") {
+  check<ErrorToSignalRatio{}, Shape{7}>("error_to_signal_ratio");
+  check<ErrorToSignalRatio{.pre_emphasis = 0.875f}, Shape{7}>("error_to_signal_ratio_filtered");
+}
+TEST_CASE("StftLoss is what PyTorch computes at three resolutions, and at one with other factors") {
+  check<StftLoss{.fft_size = {16, 32, 8}, .hop_size = {3, 8, 2}, .window_size = {10, 32, 5}}, Shape{40}>("stft_loss");
+  check<StftLoss{.fft_size = 16,
+                 .hop_size = 5,
+                 .window_size = 16,
+                 .spectral_convergence = 0.5f,
+                 .log_magnitude = 0.25f,
+                 .magnitude = 2},
+        Shape{30, 1}>("stft_loss_weighted");
+}

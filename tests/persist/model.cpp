@@ -53,6 +53,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(SoftlabelSoftmax{.axis = 1, .loss_weight = 2});
   check(BinaryCrossEntropy{.loss_weight = 0});
   check(Wasserstein{.lambda = 3, .iterations = 7, .power = 2, .loss_weight = 4});
+  check(ErrorToSignalRatio{.pre_emphasis = 0.85f, .epsilon = 0.5f, .loss_weight = 2});
+  check(StftLoss{.fft_size = {512, 64}, .hop_size = 32, .window_size = {512, 60}, .magnitude = 2, .loss_weight = 0.1f});
   check(Accuracy{.axis = -2, .report_error = true});
   check(BinaryAccuracy{.threshold = -0.5f, .report_error = true});
   for (RnnType const type : {RnnType::lstm, RnnType::gru, RnnType::relu, RnnType::tanh}) check(Rnn{.rnn_type = type});

@@ -1,7 +1,7 @@
 // The loss Wasserstein: the cost of transporting one distribution to another.
 #pragma once
 
-#include <coldpress/core/freestanding.hpp>
+#include <coldpress/core/fourier.hpp>
 #include <coldpress/core/layer.hpp>
 
 namespace coldpress {
@@ -76,18 +76,6 @@ struct Wasserstein {
   bool operator==(Wasserstein const&) const = default;
 
  private:
-  struct OneThread {
-    template <class F>
-    constexpr void each(Index n, F const& f) const {
-      for (Index i = 0; i < n; ++i) f(i);
-    }
-    template <class F>
-    constexpr double sum(Index n, F const& f) const {
-      double total = 0;
-      for (Index i = 0; i < n; ++i) total += f(i);
-      return total;
-    }
-  };
   static constexpr Index distance(Index i, Index j) { return i < j ? j - i : i - j; }
 };
 

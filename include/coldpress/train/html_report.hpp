@@ -1,10 +1,17 @@
 // A callback that shows a training on one page for a browser.
 #pragma once
 
+#include <coldpress/data/chart.hpp>
 #include <coldpress/train/layer_times.hpp>
 #include <coldpress/train/trainer.hpp>
 
 namespace coldpress::train {
+
+/// A section of the report with charts that are made when it is written; without charts it is left out.
+struct ReportCharts {
+  std::string title;
+  std::function<std::vector<data::Chart>()> charts;
+};
 
 struct HtmlReportOptions {
   std::string title = "Training";
@@ -12,12 +19,14 @@ struct HtmlReportOptions {
   data::Source const* validation = nullptr;  // borrowed; without it there is no confusion matrix and no worst sample
   Index worst = 24;                          // how many samples with the highest losses are shown
   bool layer_times = true;                   // measured in the first call: see group_times
+  std::vector<ReportCharts> charts = {};     // sections of their own, below the curves
 };
 
 /// Writes, whenever it is called and at the end, one HTML file that needs nothing else and asks no network: curves of
-/// all statistics, the layers (parameters, FLOPs, times, norms of weights and of their last change), the plan of the
-/// memory as a drawing, and, of the validation data, the confusion matrix, if the targets are labels, and the samples
-/// with the highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The file is replaced atomically.
+/// all statistics, charts of your own, the layers (parameters, FLOPs, times, norms of weights and of their last change),
+/// the plan of the memory as a drawing, and, of the validation data, the confusion matrix, if the targets are labels,
+/// and the samples with the highest loss, as pictures if their shape is {H, W}, {1, H, W} or {3, H, W}. The file is
+/// replaced atomically.
 ///
 /// Each call evaluates the network on the validation data. Throws FileError, when a run begins if this is known by
 /// then, and what Trainer::evaluate throws.

@@ -35,6 +35,10 @@ class SaveBest {
   explicit SaveBest(std::string path, Metric metric = {});
   void operator()(Trainer& trainer);
   Best const& best() const { return best_; }
+
+  /// Changes what is written, such as the shape of the network's input.
+  std::function<void(persist::Model&)> complete = {};
+
   static constexpr std::string_view name = "save_best";
   State state() const;
   void restore(State const& state);

@@ -1,0 +1,52 @@
+// How a training ends: by what is to be saved even if something fails, and when the process is asked to end.
+#pragma once
+
+#include "interruption.hpp"
+
+#include <coldpress/train/snapshot.hpp>
+
+#include <exception>
+#include <string>
+
+namespace coldpress::command {
+
+/// Tries each action even if others fail, and then throws the first error.
+class Attempts {
+ public:
+  void operator()(auto const& action) {
+    try {
+      action();
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::exception_ptr failure_;
+};
+
+/// Ends the run when the process is asked to end, after a last checkpoint. If stdout is no longer read, the training
+/// also ends, but only if there is a checkpoint to continue from.
+void listen(train::Trainer& trainer, std::string const& checkpoint, train::Snapshot* snapshot, auto finish) {
+  Interruption::listen();
+  trainer.every(train::steps(1), [&checkpoint, snapshot, finish](train::Trainer& now) {
+    bool const unread = Interruption::unread() && snapshot;
+    if (!Interruption::asked() && !unread) return;
+    finish(false);
+    throw Error{
+        "interrupted after step " + std::to_string(now.iteration()) +
+        (unread ? ", since nobody reads the output" : "") +
+        (snapshot ? "; continue with --resume " + checkpoint : "; nothing is saved, since there is no --checkpoint")};
+  });
+}
+
+/// For example "epoch 3/10".
+inline std::string label(train::Trainer const& trainer) {
+  auto const done = static_cast<Index>(trainer.batch().position.epoch) + 1;
+  return "epoch " + std::to_string(done) + "/" + std::to_string(trainer.options().epochs);
+}
+
+}  // namespace coldpress::command
