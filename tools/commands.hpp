@@ -20,6 +20,8 @@ void add_data(CLI::App& app);
 void add_export(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_amp(CLI::App& app);
+void add_stream(CLI::App& app);
+void add_bench(CLI::App& app);
 void add_completion(CLI::App& app);
 
 }  // namespace coldpress::command

@@ -34,6 +34,8 @@ int run(int argc, char** argv) {
   coldpress::command::add_export(app);
   coldpress::command::add_convert(app);
   coldpress::command::add_amp(app);
+  coldpress::command::add_stream(app);
+  coldpress::command::add_bench(app);
   coldpress::command::add_completion(app);
   try {
     app.parse(argc, argv);
