@@ -83,6 +83,7 @@ int bench::command(int argc, char** argv) try {
     bench::run_static<bench::Dense, coldpress::Cpu>(options);
     bench::run_static<bench::Images, coldpress::Cpu>(options);
     bench::run_static<bench::Sequences, coldpress::Cpu>(options);
+    bench::run_static<bench::Amplifiers, coldpress::Cpu>(options);
   } else if (options.path == "linked" && options.backend == "cpu") {
     bench::run_linked(options);
 #if defined COLDPRESS_HAS_CUDA

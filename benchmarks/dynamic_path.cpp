@@ -1,3 +1,3 @@
 #include "dynamic_path.hpp"
 
-void bench::run_dynamic(Options const& options) { run_configs(options, Dense{}, Images{}, Sequences{}); }
+void bench::run_dynamic(Options const& options) { run_configs(options, Dense{}, Images{}, Sequences{}, Amplifiers{}); }

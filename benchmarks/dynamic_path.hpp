@@ -37,10 +37,12 @@ void run_configs(Options const& options, Lists...) {
     auto const config = dynamic::to_config<typename W::Net, W::shape>();
     auto const x = inputs<W>();
     if constexpr (Trains<W>) {
+      constexpr auto own = optimizer_of<W>();
       dynamic::SolverConfig solver_config{.network = config,
                                           .objective = dynamic::LayerConfig{"loss", W::loss},
-                                          .base_lr = optimizer.learning_rate,
-                                          .momentum = optimizer.momentum};
+                                          .solver = own,
+                                          .base_lr = own.learning_rate};
+      if constexpr (requires { own.momentum; }) solver_config.momentum = own.momentum;
       auto solver = dynamic::Solver::from_config(backend, backend, solver_config, {}, 7);
       auto const y = targets<W>(W::loss.target_shape(solver.network().output_shape()).size());
       if (options.resident) {

@@ -8,4 +8,5 @@ void bench::run_linked(Options const& options) {
   run_static<Dense, coldpress::LinkedCpu>(options);
   run_static<Images, coldpress::LinkedCpu>(options);
   run_static<Sequences, coldpress::LinkedCpu>(options);
+  run_static<Amplifiers, coldpress::LinkedCpu>(options);
 }

@@ -3,6 +3,7 @@
 
 #include "timing.hpp"
 
+#include <coldpress/amp.hpp>
 #include <coldpress/coldpress.hpp>
 
 #include <type_traits>
@@ -124,6 +125,17 @@ struct I5full : Stream<0> {
 };
 using Sequences = TypeList<T5, I3h8, I3h16, I3h32, I5conv, I5full>;
 
+// Models of amplifiers, which are trained on segments of sound after a run-in that does not count.
+struct N9 {
+  static constexpr char const* id = "N9";
+  using Net = Sequential<Graph<amp::a1_standard>{}, Slice{.begin = amp::a1_standard_run_in}>;
+  static constexpr Shape shape{amp::a1_standard_run_in + 8192, 1};
+  static constexpr MeanSquaredError loss{.loss_average = Average::values};
+  static constexpr Adam optimizer{.learning_rate = 0.004f};
+  static constexpr Index batch = 16;
+};
+using Amplifiers = TypeList<N9>;
+
 template <class W>
 concept Trains = requires {
   W::loss;
@@ -132,6 +144,15 @@ template <class W>
 concept Streams = requires {
   W::streams;
 };
+
+template <class W>
+constexpr auto optimizer_of() {
+  if constexpr (requires { W::optimizer; }) {
+    return W::optimizer;
+  } else {
+    return optimizer;
+  }
+}
 
 template <class W>
 std::vector<float> inputs() {

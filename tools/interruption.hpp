@@ -14,8 +14,8 @@ class Interruption {
     // SIGINT and SIGTERM take effect at once the second time, because people press Ctrl-C again and services send
     // SIGTERM again. A terminal that closes may send SIGHUP several times, and every line written for a reader that is
     // gone causes a SIGPIPE.
-    for (int const number : {SIGINT, SIGTERM}) listen(number, static_cast<int>(SA_RESETHAND));
-    for (int const number : {SIGHUP, SIGPIPE}) listen(number, 0);
+    for (int const which : {SIGINT, SIGTERM}) listen(which, static_cast<int>(SA_RESETHAND));
+    for (int const which : {SIGHUP, SIGPIPE}) listen(which, 0);
   }
   /// Whether SIGINT, SIGTERM or SIGHUP has come.
   static bool asked() { return flag(SIGINT) != 0; }
@@ -23,17 +23,17 @@ class Interruption {
   static bool unread() { return flag(SIGPIPE) != 0; }
 
  private:
-  static void listen(int number, int once) {
+  static void listen(int which, int once) {
     struct sigaction action {
     }, before{};
     action.sa_handler = [](int heard) { flag(heard) = 1; };
     action.sa_flags = SA_RESTART | once;
-    sigaction(number, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+    sigaction(which, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(which, &action, nullptr);
   }
-  static std::sig_atomic_t volatile& flag(int number) {
+  static std::sig_atomic_t volatile& flag(int which) {
     static std::sig_atomic_t volatile flags[2];
-    return flags[number == SIGPIPE];
+    return flags[which == SIGPIPE];
   }
 };
 

@@ -1,0 +1,3 @@
+#include "static_path.hpp"
+
+template void bench::run_static<bench::Amplifiers, coldpress::Cpu>(Options const&);

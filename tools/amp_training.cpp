@@ -1,0 +1,197 @@
+#include "amp_training.hpp"
+
+#include "ending.hpp"
+#include "solver_text.hpp"
+#include "writable.hpp"
+
+#include <coldpress/data/progress.hpp>
+#include <coldpress/data/segments.hpp>
+#include <coldpress/train.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+namespace coldpress::command {
+namespace {
+
+using persist::Checkpoint;
+using train::Trainer;
+
+std::string rounded(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
+/// Reads the files and corrects the delay, which it returns, and says so.
+Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
+  signals = data::read_signals(options.input, options.output);
+  auto const rate = static_cast<double>(signals.sample_rate);
+  auto const steps = static_cast<Index>(std::min(signals.input.size(), signals.output.size()));
+  std::printf("%.1f s at %td Hz; ", static_cast<double>(steps) / rate, signals.sample_rate);
+  auto const found =
+      options.delay ? options.delay : data::find_delay(signals, std::min(signals.sample_rate / 2, steps));
+  if (!found) {
+    throw DataError{"no delay was found between " + options.input + " and " + options.output +
+                    ": the second does not seem to follow from the first. With --delay 0 they are taken as they are"};
+  }
+  std::printf("the output comes %td samples (%.2f ms) %s the input%s\n", std::abs(*found),
+              1000 * static_cast<double>(std::abs(*found)) / rate, *found < 0 ? "before" : "after",
+              options.delay ? ", as given" : "");
+  data::correct_delay(signals, *found);
+  return *found;
+}
+
+/// The signals as data of a checkpoint, whose options must be the same when it continues.
+std::string spec_of(AmpOptions const& options, Index delay) {
+  return "sound:" + options.input + "," + options.output + "?length=" + std::to_string(options.segment) +
+         "&run-in=" + std::to_string(amp_run_in(options.architecture)) + "&delay=" + std::to_string(delay);
+}
+
+/// The run as it begins, or throws MismatchError if the checkpoint is of another one.
+Checkpoint begin(AmpOptions const& options, Index delay, Index steps_per_epoch) {
+  Checkpoint run;
+  run.model.config = amp_training(options.architecture, options.segment, options.losses);
+  run.solver.solver = Adam{};
+  run.solver.base_lr = options.rate;
+  run.solver.lr_policy = policy::Step{.gamma = options.decay, .stepsize = steps_per_epoch};
+  run.data = spec_of(options, delay);
+  run.epochs = options.epochs, run.batch = options.batch, run.seed = options.seed;
+  run.monitoring.validate = options.validate;
+  if (options.resume.empty()) return run;
+
+  Checkpoint kept = persist::read_checkpoint(options.resume);
+  auto const check = [&](bool same, std::string const& what) {
+    if (!same) throw MismatchError{"was made with " + what + "; repeat the options of the first run"};
+  };
+  auto const options_of = [](std::string const& spec) { return spec.substr(std::min(spec.rfind('?'), spec.size())); };
+  with_file(options.resume, [&] {
+    std::string const other = dynamic::difference(kept.model.config, run.model.config);
+    if (!other.empty()) throw MismatchError{"is of another network: " + other};
+    if (kept.solver != run.solver) throw MismatchError{difference(kept.solver, run.solver)};
+    check(kept.batch == run.batch, "batch " + std::to_string(kept.batch));
+    check(kept.seed == run.seed, "seed " + std::to_string(kept.seed));
+    check(kept.monitoring.validate == run.monitoring.validate, "validate " + rounded(kept.monitoring.validate, 6));
+    check(options_of(kept.data) == options_of(run.data), "other segments, " + options_of(kept.data));
+  });
+  kept.epochs = options.epochs;
+  return kept;
+}
+
+dynamic::Solver make_solver(AmpOptions const& options, Checkpoint const& run) {
+  dynamic::Backend const backend = options.computing.open();
+  if (!options.resume.empty()) return persist::solver_of(backend, run);
+  dynamic::SolverConfig config = run.solver;
+  config.network = run.model.config;
+  return dynamic::Solver::from_config(backend, config, {}, run.seed);
+}
+
+/// The trained network as a stream.
+persist::Model stream_of(persist::Model model, std::string const& architecture) {
+  model.config = amp_stream(architecture);
+  return model;
+}
+
+std::string configuration(AmpOptions const& options, Index delay) {
+  return "architecture " + options.architecture + "\ninput " + options.input + "\noutput " + options.output +
+         "\ndelay " + std::to_string(delay) + " samples\nmean squared error " +
+         rounded(static_cast<double>(options.losses.squares), 6) + ", error to signal ratio " +
+         rounded(static_cast<double>(options.losses.ratio), 6) + " (pre-emphasis " +
+         rounded(static_cast<double>(options.losses.pre_emphasis), 6) + "), spectra " +
+         rounded(static_cast<double>(options.losses.spectra), 6) + "\nAdam, learning rate " +
+         rounded(static_cast<double>(options.rate), 6) + ", times " + rounded(static_cast<double>(options.decay), 6) +
+         " after each epoch\n";
+}
+
+}  // namespace
+
+void train_amp(AmpOptions const& options) {
+  Files files;
+  files.reads("--input", options.input);
+  files.reads("--output", options.output);
+  files.reads("--resume", options.resume);
+  files.writes("--save", options.save);
+  if (!options.checkpoint.empty()) files.writes("--checkpoint", options.checkpoint, "--resume");
+  if (!options.best.empty()) files.writes("--keep-best", options.best);
+  if (!options.html.empty()) files.writes("--html", options.html);
+  if (!options.log.empty()) files.writes("--log", options.log);
+  files.check_writable();
+
+  data::SignalPair signals;
+  Index const delay = open_signals(options, signals), sample_rate = signals.sample_rate;
+  auto const all =
+      data::segments(std::move(signals), {.length = options.segment, .run_in = amp_run_in(options.architecture)});
+  auto const parts = data::split_end(*all, options.validate);
+  Checkpoint run = begin(options, delay, (parts.training->size() + options.batch - 1) / options.batch);
+  dynamic::Solver solver = make_solver(options, run);
+  Trainer trainer{solver,
+                  *parts.training,
+                  {.epochs = run.epochs, .batch = run.batch, .seed = run.seed, .prefetch = options.prefetch}};
+  data::Progress progress{stdout, trainer.samples(),
+                          static_cast<Index>(run.epoch) * parts.training->size() + static_cast<Index>(run.position)};
+
+  Metric const metric{"validation/esr"};
+  auto& judge = trainer.every(train::epochs(1), train::SignalError{*parts.held_out});
+  auto const& stop = trainer.every(train::epochs(1),
+                                   train::StopEarly{{.metric = metric, .patience = options.patience.value_or(most)}});
+  trainer.every(train::end(), [&judge](Trainer& now) { judge.evaluate(now); });  // of the best network
+  if (!options.best.empty()) {
+    auto& best = trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
+    best.complete = [&options](persist::Model& model) { model = stream_of(std::move(model), options.architecture); };
+  }
+  if (!options.log.empty()) trainer.every(train::epochs(1), train::CsvLog{options.log});
+  if (!options.html.empty()) {
+    auto const charts = [&judge, sample_rate] { return judge.charts(sample_rate); };
+    trainer.every(train::epochs(1),
+                  train::HtmlReport{options.html,
+                                    {.title = "Model of an amplifier",
+                                     .configuration = configuration(options, delay),
+                                     .charts = {{"What was held out, and what the model makes of it", charts}}}});
+  }
+  trainer.every(train::steps(1), [&progress](Trainer& now) {
+    progress.update(label(now), now.samples_done(), *now.epoch_score().loss);
+  });
+  trainer.every(train::epochs(1), [&progress, &judge](Trainer& now) {
+    progress.print(label(now) + "  " + to_string(now.epoch_score()) + "  error to signal ratio " +
+                   rounded(judge.ratio(), 4));
+  });
+  train::Snapshot* snapshot = nullptr;
+  if (!options.checkpoint.empty()) {
+    snapshot = &trainer.every(train::epochs(1), train::Snapshot{options.checkpoint});
+    snapshot->complete = [data = run.data, monitoring = run.monitoring](Checkpoint& checkpoint) {
+      checkpoint.data = data;
+      checkpoint.monitoring = monitoring;
+    };
+  }
+  listen(trainer, options.checkpoint, snapshot, [&](bool) {
+    if (snapshot) (*snapshot)(trainer);
+    progress.finish();
+  });
+  if (!options.resume.empty()) with_file(options.resume, [&] { trainer.resume(run); });
+
+  Index parameters = 0;
+  for (auto const& weight : solver.network().executable().weights()) parameters += weight.shape.size();
+  std::printf("%td segments to learn from, %td held out, %td parameters\n", parts.training->size(),
+              parts.held_out->size(), parameters);
+  std::uint64_t const before = trainer.iteration();
+  trainer.run();
+  Attempts attempt;
+  attempt([&] {
+    if (snapshot) (*snapshot)(trainer);
+  });
+  double const ratio = judge.ratio();
+  attempt([&] {
+    write_amp(options.save,
+              {stream_of(trainer.model(), options.architecture), options.architecture, sample_rate, ratio});
+  });
+  attempt.rethrow();
+  progress.finish();
+  if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs were done before.");
+  if (!trainer.stopped().empty()) std::printf("Stopped early: %s\n", trainer.stopped().c_str());
+  std::printf("Error to signal ratio %s, after step %s: %s (below 0.01 great, 0.035 not bad, 0.1 might sound ok)\n",
+              rounded(ratio, 4).c_str(), std::to_string(stop.best().iteration()).c_str(),
+              train::judgement_of_ratio(ratio));
+  std::printf("Saved the model to %s\n", options.save.c_str());
+}
+
+}  // namespace coldpress::command
