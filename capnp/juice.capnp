@@ -103,6 +103,10 @@ struct LayerConfig $juice(19) {
     wasserstein @61 :WassersteinConfig;
     accuracy @62 :AccuracyConfig;
     binaryAccuracy @63 :BinaryAccuracyConfig;
+    hardTanh @65 :HardTanhConfig;
+    leakyHardTanh @66 :LeakyHardTanhConfig;
+    hardSwish @67 :Void;
+    softsign @68 :Void;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -294,6 +298,18 @@ struct SoftplusConfig {
 
 struct EluConfig {
   alpha @0 :Float32 = 1;
+}
+
+struct HardTanhConfig {
+  minVal @0 :Float32 = -1;
+  maxVal @1 :Float32 = 1;
+}
+
+struct LeakyHardTanhConfig {
+  minVal @0 :Float32 = -1;
+  maxVal @1 :Float32 = 1;
+  minSlope @2 :Float32 = 0.01;
+  maxSlope @3 :Float32 = 0.01;
 }
 
 struct ChannelPoolingConfig {

@@ -86,6 +86,16 @@ Ubuntu: libprotobuf-dev protobuf-compiler)")
   endif()
 endif()
 
+# So is nlohmann-json, of which nothing but headers is used: without it, models of Neural Amp Modeler cannot be read.
+find_package(nlohmann_json 3.11 QUIET)
+set(COLDPRESS_HAS_JSON FALSE)
+if(TARGET nlohmann_json::nlohmann_json)
+  set(COLDPRESS_HAS_JSON TRUE)
+else()
+  message(STATUS "coldpress: nlohmann-json was not found; coldpress::convert is built without the .nam files of Neural Amp Modeler \
+(Debian and Ubuntu: nlohmann-json3-dev)")
+endif()
+
 # So are libpng and libjpeg: without them, pictures cannot be read.
 set(COLDPRESS_HAS_IMAGES FALSE)
 if(COLDPRESS_STATIC_DEPENDENCIES OR CMAKE_CROSSCOMPILING)

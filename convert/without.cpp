@@ -1,6 +1,7 @@
 // What the component does where a library that it needs was not found when it was built.
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
+#include <coldpress/convert/nam.hpp>
 
 namespace coldpress::convert {
 namespace {
@@ -20,6 +21,11 @@ data::NpyArray read_mocha_mean(std::string const&) { refuse("Mocha's files", "HD
 #ifndef COLDPRESS_CONVERT_CAFFE
 Conversion read_caffe(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Caffe's files", "protobuf"); }
 data::NpyArray read_caffe_mean(std::string const&) { refuse("Caffe's files", "protobuf"); }
+#endif
+
+#ifndef COLDPRESS_CONVERT_NAM
+NamModel read_nam(std::string const&, NamOptions const&) { refuse(".nam files", "nlohmann-json"); }
+void write_nam(std::string const&, persist::Model const&, NamMetadata const&) { refuse(".nam files", "nlohmann-json"); }
 #endif
 
 }  // namespace coldpress::convert

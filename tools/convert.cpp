@@ -7,6 +7,7 @@
 
 #include <coldpress/convert/caffe.hpp>
 #include <coldpress/convert/mocha.hpp>
+#include <coldpress/convert/nam.hpp>
 #include <coldpress/data/transform.hpp>
 #include <coldpress/persist.hpp>
 
@@ -29,12 +30,30 @@ struct Format {
   std::function<void(std::string const&, data::NpyArray const&)> write_array = {};
 };
 
-std::vector<Format> formats() {
+/// What the networks of .nam files are read with, and what such a file says beside its network.
+struct Nam {
+  double size = 1;
+  convert::NamMetadata metadata = {};
+  std::vector<double> sizes = {};
+};
+
+std::vector<Format> formats(std::shared_ptr<Nam> const& nam = std::make_shared<Nam>()) {
   return {{.name = "juice",
            .endings = {".juice"},
            .read_network = [](std::string const& path, dynamic::LayerConfig const&,
                               convert::Options const&) { return Conversion{.model = persist::read_model(path)}; },
            .write_network = persist::write_model},
+          {.name = "nam",
+           .endings = {".nam"},
+           .read_network =
+               [nam](std::string const& path, dynamic::LayerConfig const&, convert::Options const& options) {
+                 auto read = convert::read_nam(path, {.size = nam->size, .input = options.input});
+                 nam->metadata = std::move(read.metadata);
+                 nam->sizes = std::move(read.sizes);
+                 return Conversion{.model = std::move(read.model)};
+               },
+           .write_network = [nam](std::string const& path,
+                                  persist::Model const& model) { convert::write_nam(path, model, nam->metadata); }},
           {.name = "mocha",
            .endings = {".hdf5", ".h5"},
            .weights_only = true,
@@ -63,8 +82,9 @@ bool can_be_read(Format const& format) { return format.read_network || format.re
 bool can_be_written(Format const& format) { return format.write_network || format.write_array; }
 
 /// The format of that name, or that of the file's ending if there is no name.
-Format format_of(std::string const& option, std::string const& name, std::string const& path) {
-  for (Format& format : formats()) {
+Format format_of(std::string const& option, std::string const& name, std::string const& path,
+                 std::shared_ptr<Nam> const& nam) {
+  for (Format& format : formats(nam)) {
     auto const ends = [&](std::string const& ending) { return path.ends_with(ending); };
     if (name.empty() ? std::ranges::any_of(format.endings, ends) : format.name == name) return format;
   }
@@ -76,7 +96,26 @@ struct ConvertOptions {
   std::string input, output, from, to, config;
   std::vector<Index> sample;
   convert::Options options;
+  std::shared_ptr<Nam> nam = std::make_shared<Nam>();
 };
+
+/// What is not said by the network alone.
+void report(Nam const& nam, Format const& to, ConvertOptions const& options) {
+  std::vector<std::string> sizes, lost;
+  for (double const size : nam.sizes) sizes.push_back(to_string(static_cast<float>(size)));
+  if (sizes.size() > 1) {
+    show("note: " + options.input + " has a network for each of the sizes " + joined(sizes) + ", of which --size " +
+         to_string(static_cast<float>(nam.size)) + " chooses one");
+  }
+  auto const add = [&](char const* name, std::optional<double> const& value, char const* unit) {
+    if (value) lost.push_back(name + std::string{" "} + to_string(static_cast<float>(*value)) + unit);
+  };
+  add("sample rate", nam.metadata.sample_rate, " Hz");
+  add("loudness", nam.metadata.loudness, " dB");
+  add("input level", nam.metadata.input_level_dbu, " dBu");
+  add("output level", nam.metadata.output_level_dbu, " dBu");
+  if (to.name != "nam" && !lost.empty()) show("note: " + options.output + " cannot hold the metadata: " + joined(lost));
+}
 
 void report(Conversion const& conversion, std::string const& output) {
   std::string text;
@@ -110,9 +149,10 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
   }
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;
-  if (to.weights_only && !conversion.model.transforms.empty())
+  if ((to.weights_only || to.name == "nam") && !conversion.model.transforms.empty())
     show("note: " + options.output + " cannot hold the transforms of samples");
   to.write_network(options.output, conversion.model);
+  report(*options.nam, to, options);
   report(conversion, options.output);
 }
 
@@ -125,8 +165,10 @@ void convert_array(Format const& from, Format const& to, ConvertOptions const& o
 }
 
 void convert_file(ConvertOptions const& options) {
-  Format const from = format_of("--from", options.from, options.input);
-  Format const to = format_of("--to", options.to, options.output);
+  Format const from = format_of("--from", options.from, options.input, options.nam);
+  Format const to = format_of("--to", options.to, options.output, options.nam);
+  if (options.nam->size != 1 && from.name != "nam")
+    throw CLI::ValidationError("--size", "is for .nam files, which may have several networks");
   Files files;
   files.reads("INPUT", options.input);
   files.reads("--config", options.config);
@@ -153,7 +195,8 @@ std::string explanation() {
          "\nExamples:\n"
          "  coldpress convert lenet.caffemodel --config lenet.capnp.txt -o lenet.juice\n"
          "  coldpress convert lenet.juice lenet.hdf5\n"
-         "  coldpress convert mean.binaryproto mean.npy\n";
+         "  coldpress convert mean.binaryproto mean.npy\n"
+         "  coldpress convert amp.nam amp.juice\n";
 }
 
 }  // namespace
@@ -161,7 +204,8 @@ std::string explanation() {
 void add_convert(CLI::App& app) {
   auto const options = std::make_shared<ConvertOptions>();
   auto* const command = app.add_subcommand(
-      "convert", "Reads weights of Mocha and Caffe into the network of a config, and writes those of Mocha");
+      "convert",
+      "Reads weights of Mocha and Caffe into the network of a config, and networks of .nam files, and writes them");
   command->footer(explanation);
   command->add_option("INPUT", options->input, "The file to read")->type_name("")->required();
   command->add_option("-o,--output,OUTPUT", options->output, "The file to write")->type_name(file)->required();
@@ -173,10 +217,16 @@ void add_convert(CLI::App& app) {
   add_format("--from", options->from, "The format of INPUT, if its ending does not say it: ", can_be_read);
   add_format("--to", options->to, "The format of OUTPUT, if its ending does not say it: ", can_be_written);
   command->add_option("--config", options->config, "File with the network that the weights are for")->type_name(file);
-  command->add_option("--input", options->sample, "Extents of one sample, if the config declares none")
+  command
+      ->add_option("--input", options->sample,
+                   "Extents of one sample, if the config declares none; for a .nam file, steps and channels")
       ->type_name(number)
       ->check(at_least_1())
       ->expected(1, Shape::max_rank);
+  command->add_option("--size", options->nam->size, "Which network of a .nam file that has several, from 0 to 1")
+      ->type_name(number)
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->capture_default_str();
   command->add_flag("--allow-missing", options->options.allow_missing,
                     "Weights that the file lacks have their initial values, not only biases");
   command->add_option("--seed", options->options.seed, "Seed of these initial values")

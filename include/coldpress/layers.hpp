@@ -22,9 +22,12 @@
 #include <coldpress/layers/gaussian_kl.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
+#include <coldpress/layers/hard_swish.hpp>
+#include <coldpress/layers/hard_tanh.hpp>
 #include <coldpress/layers/hinge.hpp>
 #include <coldpress/layers/identity.hpp>
 #include <coldpress/layers/layer_normalization.hpp>
+#include <coldpress/layers/leaky_hard_tanh.hpp>
 #include <coldpress/layers/leaky_relu.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_softmax.hpp>
@@ -51,6 +54,7 @@
 #include <coldpress/layers/softmax_loss.hpp>
 #include <coldpress/layers/softmax_over.hpp>
 #include <coldpress/layers/softplus.hpp>
+#include <coldpress/layers/softsign.hpp>
 #include <coldpress/layers/split.hpp>
 #include <coldpress/layers/square_loss.hpp>
 #include <coldpress/layers/tanh.hpp>
@@ -64,6 +68,7 @@ namespace coldpress {
 struct BuiltinLayers
     : TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
                LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
+               HardTanh, LeakyHardTanh, HardSwish, Softsign,                                               //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
                LayerNormalization, BatchNormalization, Embedding,  //
                Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};

@@ -3,6 +3,7 @@
 
 import gzip
 import io
+import json
 import pathlib
 import struct
 import subprocess
@@ -169,6 +170,66 @@ put("caffe", "many-blobs", caffe_layer(b"conv", b"Convolution", *[b""] * 512))
 put("caffe", "groups", part(100, part(117, b"\x4b" * 200)))
 put("caffe", "text", b'name: "LeNet"')
 put("caffe", "not-finite", caffe_layer(b"conv", b"Convolution", part(7, part(1, b"\x04")) + part(5, b"\xff\xff\xff\x7f" * 4)))
+
+
+# Models of amplifiers.
+def nam(architecture, config, count, **more):
+    weights = [round(0.125 * (i % 7 - 3), 3) for i in range(count)]
+    return {"version": "0.7.0", "architecture": architecture, "config": config, "weights": weights, **more}
+
+
+def wavenet_array(**fields):
+    array = {"input_size": 1, "condition_size": 1, "channels": 2, "head_size": 1, "head_bias": True, "kernel_size": 2,
+             "dilations": [1, 4], "activation": "Tanh", "gated": False}
+    return {key: value for key, value in (array | fields).items() if value is not None}
+
+
+def films(*places, shift=True):
+    return {f"{place}_film": {"active": True, "shift": shift, "groups": 1} for place in places}
+
+
+plain_array = wavenet_array()
+plain_wavenet = {"layers": [plain_array], "head": None, "head_scale": 0.5}
+plain_count = 2 + 2 * (8 + 2 + 2 + 4 + 2) + 3 + 1
+full_array = wavenet_array(
+    channels=2, bottleneck=1, head_size=None, head={"out_channels": 1, "kernel_size": 2, "bias": True},
+    kernel_size=None, kernel_sizes=[1, 2], gated=None, gating_mode=["gated", "blended"],
+    activation=[{"type": "PReLU", "negative_slopes": [-0.5]}, {"type": "LeakyHardtanh", "min_val": -0.5}],
+    secondary_activation=["Sigmoid", "Hardswish"], head1x1={"active": True, "out_channels": 2, "groups": 1},
+    **films("conv_pre", "conv_post", "input_mixin_pre", "input_mixin_post"),
+    **films("activation_pre", "activation_post", "layer1x1_post", "head1x1_post", shift=False))
+full_films = 2 * (4 + 4 + 2 + 4) + 2 * (2 + 1 + 2 + 2)
+full_count = 2 + sum(4 * taps + 2 + 2 + 4 + 4 + full_films for taps in (1, 2)) + 5 + 1
+head = {"channels": 2, "out_channels": 1, "kernel_sizes": [1, 2], "activation": "Softsign"}
+amp = nam("WaveNet", plain_wavenet, plain_count, sample_rate=48000, metadata={"name": "a", "loudness": -18.5, "date": {"year": 1}})
+lstm = nam("LSTM", {"input_size": 1, "hidden_size": 2, "num_layers": 2}, 36 + 44 + 3)
+slim = {"slimmable": {"method": "slice_channels_uniform", "kwargs": {"allowed_channels": [1, 2]}}}
+nams = {
+    "wavenet": amp,
+    "wavenet-full": nam("WaveNet", plain_wavenet | {"layers": [full_array]}, full_count),
+    "wavenet-head": nam("WaveNet", plain_wavenet | {"head": head}, plain_count + 4 + 5),
+    "wavenet-condition": nam("WaveNet", plain_wavenet | {"condition_dsp": lstm}, plain_count),
+    "wavenet-slimmable": nam("WaveNet", plain_wavenet | {"layers": [plain_array | slim]}, plain_count),
+    "lstm": lstm,
+    "convnet": nam("ConvNet", {"channels": 2, "dilations": [1, 2], "batchnorm": False, "activation": "ReLU"}, 6 + 10 + 3),
+    "convnet-normalised": nam("ConvNet", {"channels": 1, "dilations": [1], "batchnorm": True, "activation": "SiLU"}, 9)
+        | {"weights": [1, 2, 0.5, 0.25, 1, 0.5, 0.125, 1, 0.5]},
+    "linear": nam("Linear", {"receptive_field": 3, "bias": True}, 4),
+    "container": nam("SlimmableContainer", {"submodels": [{"max_value": 0.5, "model": lstm}, {"max_value": 1, "model": amp}]}, 0),
+    "one-weight-too-many": nam("Linear", {"receptive_field": 3, "bias": False}, 4),
+    "weights-of-2-40": nam("LSTM", {"input_size": 4096, "hidden_size": 4096, "num_layers": 1024}, 1),
+    "history-of-2-40": nam("WaveNet", plain_wavenet | {"layers": [plain_array | {"kernel_size": 2**20, "dilations": [2**20]}]}, 1),
+    "slopes-for-other-channels": nam("WaveNet", plain_wavenet | {"layers": [
+        plain_array | {"activation": {"type": "PReLU", "negative_slopes": [1, 2, 3]}}]}, plain_count),
+}
+for name, model in nams.items():
+    put("nam", name, json.dumps(model, separators=(",", ":")).encode())
+put("nam", "wavenet-cut-in-the-middle", json.dumps(amp).encode()[:300])
+put("nam", "deep", b"[" * 500)
+put("nam", "number-too-large", b'{"version":"0.5.4","architecture":"Linear","config":{"receptive_field":1,"bias":false},"weights":[1e39]}')
+put("nam", "not-utf-8", b'{"version":"0.5.4\xff"}')
+
+
 def archive(members, method=zipfile.ZIP_DEFLATED, **how):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:

@@ -134,5 +134,57 @@ TEST_CASE("convert refuses what does not fit, and leaves the output as it was") 
   CHECK(content(c.juice) == "mine");
 }
 
+/// A finite impulse response of two taps as a .nam file.
+std::string nam(std::string const& more) {
+  return R"({"version": "0.5.4", "architecture": "Linear", "config": {"receptive_field": 2, "bias": false},)"
+         R"( "weights": [0.5, 2])" +
+         more + "}";
+}
+bool reads_nam() {
+  bool const has = !contains(run({"convert", "missing.nam", "a.juice"}).err, "without which coldpress::convert");
+  if (!has) WARN("skipped: the command was built without nlohmann-json");
+  return has;
+}
+
+TEST_CASE("convert reads and writes networks of .nam files, and says what another format cannot hold") {
+  if (!has_command() || !reads_nam()) return;
+  TemporaryFolder folder;
+  std::string const file =
+      folder.put("a.nam", nam(R"(, "sample_rate": 48000, "metadata": {"loudness": -18.5, "name": "A"})"));
+  std::string const juice = folder / "a.juice", other = folder / "b.nam";
+  CHECK(output({"convert", file, juice}) == "note: " + juice +
+                                                " cannot hold the metadata: sample rate 48000 Hz, loudness -18.5 dB\n" +
+                                                juice + ": 2 parameters\n");
+  CHECK(persist::read_model(juice).weights[0].values == std::vector<float>{2, 0.5f});
+  CHECK(output({"convert", file, other}) == other + ": 2 parameters\n");
+  CHECK(content(other) == R"({"version":"0.5.4","architecture":"Linear","config":{"receptive_field":2,"bias":false},)"
+                          R"("metadata":{"name":"A","loudness":-18.5},"sample_rate":48000.0,"weights":[0.5,2]})"
+                          "\n");
+  CHECK(output({"convert", juice, other}) == other + ": 2 parameters\n");
+  CHECK(contains(content(other), R"("weights":[0.5,2])"));
+  CHECK(output({"convert", file, juice, "--input", "100", "1"}).ends_with(": 2 parameters\n"));
+  auto const config = persist::read_model(juice).config;
+  CHECK(std::get<dynamic::SequentialConfig>(config.layer_type).inputs[0].shape == Shape{100, 1});
+  CHECK(contains(run({"convert", folder.put("bad.nam", nam(", \"sample_rate\": -1")), juice}).err,
+                 "bad.nam: sample_rate: got -1, expected a number of Hz above 0"));
+}
+
+TEST_CASE("convert chooses the network of a .nam file by its size") {
+  if (!has_command() || !reads_nam()) return;
+  TemporaryFolder folder;
+  std::string const inside = R"({"version": "0.5.4", "architecture": "Linear", "config": {"receptive_field": 1,)"
+                             R"( "bias": false}, "weights": [7]})";
+  std::string const file =
+      folder.put("a.nam", R"({"version": "0.7.0", "architecture": "SlimmableContainer", "config": {"submodels": [)"
+                          R"({"max_value": 0.5, "model": )" +
+                              inside + R"(}, {"max_value": 1, "model": )" + nam("") + R"(}]}, "weights": []})");
+  std::string const juice = folder / "a.juice";
+  std::string const note = "note: " + file + " has a network for each of the sizes 0, 0.5, of which --size ";
+  CHECK(output({"convert", file, juice}) == note + "1 chooses one\n" + juice + ": 2 parameters\n");
+  CHECK(output({"convert", file, juice, "--size", "0.25"}) == note + "0.25 chooses one\n" + juice + ": 1 parameters\n");
+  CHECK(contains(bad_use({"convert", juice, folder / "b.juice", "--size", "0.5"}),
+                 "--size: is for .nam files, which may have several networks"));
+}
+
 }  // namespace
 }  // namespace coldpress::command

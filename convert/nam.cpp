@@ -1,0 +1,132 @@
+#include <coldpress/convert/nam.hpp>
+
+#include <coldpress/core/finite.hpp>
+#include <coldpress/data/atomic_file.hpp>
+
+#include "nam_parse.hpp"
+#include "nam_write.hpp"
+#include "weights.hpp"
+
+#include <cmath>
+#include <span>
+
+namespace coldpress::convert {
+namespace {
+
+using nam::Json, nam::Node;
+
+constexpr std::size_t max_file = std::size_t{1} << 28;  // that of a real model with all its sizes has 2^20 bytes
+
+struct Field {
+  char const* key;
+  std::optional<double> NamMetadata::*value;
+};
+constexpr std::array<Field, 4> numbers{{{"loudness", &NamMetadata::loudness},
+                                        {"gain", &NamMetadata::gain},
+                                        {"input_level_dbu", &NamMetadata::input_level_dbu},
+                                        {"output_level_dbu", &NamMetadata::output_level_dbu}}};
+
+NamMetadata metadata_of(nam::Parsed const& parsed) {
+  NamMetadata metadata{.version = parsed.version, .sample_rate = parsed.sample_rate};
+  Json others = parsed.metadata;
+  Node const all{parsed.metadata, "metadata"};
+  for (Field const& field : numbers) {
+    auto const given = all.find(field.key);
+    if (!given || given->is_null()) continue;
+    metadata.*field.value = given->number();
+    others.erase(field.key);
+  }
+  if (auto const given = all.find("name"); given && given->is_text()) {
+    metadata.name = given->text();
+    others.erase("name");
+  }
+  metadata.others = others.dump();
+  auto const& states = parsed.network.states;
+  if (std::ranges::any_of(states, [](float state) { return state != 0; })) metadata.initial_states = states;
+  return metadata;
+}
+
+/// The weights in the order and with the shapes of the config.
+std::vector<persist::NamedTensor> tensors_of(dynamic::LayerConfig const& config, nam::Weights const& weights) {
+  std::vector<persist::NamedTensor> tensors;
+  for (auto const& weight : dynamic::weights_of(config)) {
+    auto shape = persist::extents_of(weight.shape);
+    if (shape.size() == 1) shape.insert(shape.begin(), 1);  // as in every file
+    tensors.push_back({weight.name, std::move(shape), weights.find(weight.name)->second});
+  }
+  return tensors;
+}
+
+Shape input_of(nam::Network const& network, std::optional<Shape> const& given) {
+  Index const channels = network.inputs();
+  auto const* const wavenet = std::get_if<nam::WaveNet>(&network.kind);
+  // The output of an LSTM has steps, so that all that is added to it must have them, too.
+  bool const steps = wavenet && wavenet->condition && std::holds_alternative<nam::Lstm>(wavenet->condition->kind);
+  if (!given) return steps ? Shape{1, channels} : Shape{channels};
+  if (given->rank() < 1 || given->rank() > 2 || (*given)[given->rank() - 1] != channels ||
+      (steps && given->rank() == 1)) {
+    throw ShapeError{"the input is " + to_string(*given) + ", but the network reads {steps, " +
+                     std::to_string(channels) + "}"};
+  }
+  return *given;
+}
+
+nam::Weights weights_of(persist::Model const& model) {
+  auto const wanted = persist::wanted(model);
+  auto const values = persist::copies(persist::in_order(model, wanted), wanted);
+  nam::Weights weights;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (Index const bad = first_not_finite<float>(values[i]); bad >= 0)
+      throw DataError{"'" + persist::printable(wanted[i].name) + "': value " + std::to_string(bad) +
+                      " is infinite or NaN"};
+    weights.emplace(wanted[i].name, values[i]);
+    for (std::string const& alias : wanted[i].aliases) weights.emplace(alias, values[i]);
+  }
+  return weights;
+}
+
+Json json_of(NamMetadata const& metadata) {
+  Json others;
+  with_context([&] { others = nam::parse_json(metadata.others); }, [](Error& error) { error.in_field("metadata"); });
+  if (!others.is_object()) Node{others, "metadata"}.expected("an object");
+  Json json = Json::object();
+  if (metadata.name) json["name"] = *metadata.name;
+  for (Field const& field : numbers) {
+    auto const& value = metadata.*field.value;
+    if (value && !std::isfinite(*value)) throw DataError{std::string{field.key} + " is infinite or NaN"};
+    if (value) json[field.key] = *value;
+  }
+  for (auto const& [key, value] : others.items()) {
+    if (!json.contains(key)) json[key] = value;
+  }
+  Json more = {{"metadata", std::move(json)}};
+  if (metadata.sample_rate) more["sample_rate"] = *metadata.sample_rate;
+  return more;
+}
+
+}  // namespace
+
+NamModel read_nam(std::string const& path, NamOptions const& options) {
+  if (!(options.size >= 0 && options.size <= 1)) throw ConfigError{"the size of a model is from 0 to 1"};
+  return with_file(path, [&] {
+    auto const bytes = read_file(path, max_file);
+    Json const json = nam::parse_json({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+    auto parsed = nam::parse_model(Node{json, ""}, options.size);
+    NamModel result{.model = {}, .metadata = metadata_of(parsed), .sizes = parsed.sizes};
+    auto const input = input_of(parsed.network, options.input);
+    result.model.config = nam::to_config(parsed.network, input, parsed.network.weights);
+    result.model.name = result.metadata.name.value_or("network");
+    result.model.weights = tensors_of(result.model.config, parsed.network.weights);
+    return result;
+  });
+}
+
+void write_nam(std::string const& path, persist::Model const& model, NamMetadata const& metadata) {
+  auto const weights = weights_of(model);
+  auto network = nam::to_network(model.config, weights);
+  network.states = metadata.initial_states;
+  std::string const text = nam::text_of(network, weights, json_of(metadata));
+  with_file(path, [&] { write_atomically(path, std::as_bytes(std::span{text})); });
+}
+
+}  // namespace coldpress::convert

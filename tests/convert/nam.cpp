@@ -1,0 +1,196 @@
+#include <coldpress/convert/nam.hpp>
+
+#include "convert/nam_play.hpp"
+
+using namespace coldpress;
+using namespace coldpress::convert;
+using namespace nam_test;
+
+namespace {
+
+/// Reads the text, plays it, reads it for whole sequences, writes it and reads that again.
+NamModel check(Model const& model, NamOptions const& options = {}) {
+  TemporaryFolder folder;
+  std::string const path = folder.put("model.nam", model.text);
+  NamModel const read = read_nam(path, options);
+  auto const expected = flat(model.y);
+  CHECK(difference(play(read.model, signal), expected) < bound);
+
+  auto whole = options;
+  whole.input = Shape{static_cast<Index>(signal.size()), 1};
+  auto layer = persist::layer_of(dynamic::Backend{"cpu"}, read_nam(path, whole).model);
+  std::vector<float> x;
+  for (auto const& sample : signal) x.push_back(static_cast<float>(sample[0]));
+  auto const y = layer.predict(x);
+  CHECK(difference({y.begin(), y.end()}, expected) < bound);
+
+  std::string const written = folder / "written.nam";
+  write_nam(written, read.model, read.metadata);
+  NamModel const again = read_nam(written);
+  CHECK(again.model == read.model);
+  CHECK(again.metadata.others == read.metadata.others);
+  CHECK(again.metadata.sample_rate == read.metadata.sample_rate);
+  return read;
+}
+
+/// Two arrays with everything that version 0.7 has.
+std::vector<Array> full() {
+  auto const all = activations();
+  std::vector<Array> arrays(2);
+  for (Array& array : arrays) {
+    array.channels = 4, array.bottleneck = 2, array.head = 4, array.head_bias = false;
+    array.taps = {2, 3, 1}, array.dilations = {1, 3, 7};
+    array.activation = {all[5], all[14], all[15]};
+    array.gating = {"none", "gated", "blended"};
+    array.secondary = {all[1], all[7], all[14]};
+    array.groups_input = 2, array.groups_layer1x1 = 2, array.head1x1 = 4, array.groups_head1x1 = 2;
+    for (std::size_t p = 0; p < 8; ++p) array.films[p] = {.active = true, .shift = p % 3 != 0};
+  }
+  arrays[1].inputs = 4;
+  arrays[1].head = 1, arrays[1].head_taps = 3, arrays[1].head_dilation = 2, arrays[1].head_bias = true;
+  return arrays;
+}
+
+}  // namespace
+
+TEST_CASE("a WaveNet of two arrays computes what plain loops do") {
+  if (!has_json()) return;
+  std::vector<Array> arrays(2);
+  arrays[0].head = 2;
+  arrays[1].inputs = 2;
+  auto const read = check(wavenet(arrays, signal, 1));
+  CHECK(read.metadata.version == "0.7.0");
+  CHECK(read.metadata.sample_rate == 48000);
+  CHECK(read.sizes == std::vector<double>{0});
+}
+
+TEST_CASE("each activation of a WaveNet computes what the format says, alone and as a gate") {
+  if (!has_json()) return;
+  for (auto const& activation : activations()) {
+    INFO(activation.json);
+    std::vector<Array> arrays(1);
+    arrays[0].activation = {activation, activation};
+    arrays[0].gating = {"none", "gated"};
+    arrays[0].secondary = {activation, activation};
+    check(wavenet(arrays, each(signal, [](double x) { return x; }), 3));
+  }
+}
+
+TEST_CASE("gates, blends, FiLMs at every place, groups, bottlenecks and heads of several taps compute what loops do") {
+  if (!has_json()) return;
+  check(wavenet(full(), signal, 5));
+  check(wavenet(full(), signal, 6, {}, Head{}));
+  std::vector<Array> narrow(1);
+  narrow[0].layer1x1 = false;
+  check(wavenet(narrow, signal, 7));
+}
+
+TEST_CASE("a condition is made by a network of any architecture") {
+  if (!has_json()) return;
+  auto arrays = full();
+  for (Array& array : arrays) {
+    array.condition = 4, array.groups_mixin = 2;
+    for (Film& film : array.films) film.groups = 2;
+  }
+  auto inner = full();
+  inner[1].head = 4;
+  check(wavenet(arrays, signal, 8, wavenet(inner, signal, 9)));
+  std::vector<Array> const plain(1);
+  check(wavenet(plain, signal, 10, convnet(false, signal, 11)));
+  check(wavenet(plain, signal, 10, linear(signal, 12)));
+  check(wavenet(plain, signal, 10, lstm(2, 1, signal, 13)));
+}
+
+TEST_CASE("an LSTM, a ConvNet and a Linear compute what loops do") {
+  if (!has_json()) return;
+  CHECK(check(lstm(3, 2, signal, 1)).metadata.initial_states.empty());
+  check(convnet(false, signal, 3));
+  check(convnet(true, signal, 4));
+  check(linear(signal, 5));
+}
+
+TEST_CASE("initial states of an LSTM are kept for the file that is written") {
+  if (!has_json()) return;
+  auto const read = check(lstm(3, 2, signal, 1, false));
+  CHECK(read.metadata.initial_states.size() == 12);
+  TemporaryFolder folder;
+  write_nam(folder / "a.nam", read.model, read.metadata);
+  CHECK(read_nam(folder / "a.nam").metadata == [&] {
+    auto metadata = read.metadata;
+    metadata.version = "0.5.4";
+    return metadata;
+  }());
+}
+
+TEST_CASE("metadata come back as they were, known fields and others") {
+  if (!has_json()) return;
+  std::string const metadata =
+      R"({"name": "Crunch", "loudness": -18.5, "gain": 0.25, "input_level_dbu": 12.5, "output_level_dbu": null, )"
+      R"("date": {"year": 2026}, "tone": ["a", 1.5, null]})";
+  auto text = linear(signal, 5).text;
+  text.replace(text.rfind('}'), 1, ", \"metadata\": " + metadata + "}");
+  TemporaryFolder folder;
+  auto const read = read_nam(folder.put("a.nam", text));
+  CHECK(read.metadata.name == "Crunch");
+  CHECK(read.metadata.loudness == -18.5);
+  CHECK(read.metadata.gain == 0.25);
+  CHECK(read.metadata.input_level_dbu == 12.5);
+  CHECK_FALSE(read.metadata.output_level_dbu);
+  CHECK(read.metadata.others == R"({"output_level_dbu":null,"date":{"year":2026},"tone":["a",1.5,null]})");
+  write_nam(folder / "b.nam", read.model, read.metadata);
+  auto again = read_nam(folder / "b.nam").metadata;
+  again.version = read.metadata.version;
+  CHECK(again == read.metadata);
+  CHECK(contains(message<FormatError>([&] { write_nam(folder / "c.nam", read.model, {.others = "[1]"}); }),
+                 "metadata: got a list of 1, expected an object"));
+  CHECK_FALSE(std::filesystem::exists(folder / "c.nam"));
+}
+
+TEST_CASE("one model of a container is chosen by its size, the last by default") {
+  if (!has_json()) return;
+  auto const small = lstm(2, 1, signal, 1), middle = linear(signal, 2), large = convnet(false, signal, 3);
+  auto const container = [&](std::string const& second, std::string const& last) {
+    return file("SlimmableContainer",
+                R"({"submodels": [{"max_value": 0.25, "model": )" + small.text + R"(}, {"max_value": )" + second +
+                    R"(, "model": )" + middle.text + R"(}, {"max_value": )" + last + R"(, "model": )" + large.text +
+                    "}]}",
+                "[]");
+  };
+  std::string const text = container("0.5", "1.0");
+  CHECK(check({text, large.y}).sizes == std::vector<double>{0, 0.25, 0.5});
+  check({text, small.y}, {.size = 0});
+  check({text, small.y}, {.size = 0.249});
+  check({text, middle.y}, {.size = 0.25});
+  check({text, large.y}, {.size = 0.5});
+  CHECK(refused<FormatError>(container("0.25", "1.0")) ==
+        "config.submodels[1].max_value: got 0.25, expected more than that of the model before it");
+  CHECK(refused<FormatError>(container("0.5", "0.9")) ==
+        "config.submodels[2].max_value: got 0.9, expected at least 1 for the last model");
+  CHECK(contains(message<ConfigError>([&] { static_cast<void>(read_nam("a.nam", {.size = 1.5})); }), "from 0 to 1"));
+}
+
+TEST_CASE("a slimmed WaveNet has the first channels of the whole one") {
+  if (!has_json()) return;
+  // Weights by hand: two channels; the first alone computes tanh(x/2 + x/4 + 1/8), which is 2 times that with the
+  // scale.
+  std::string const config =
+      R"({"layers": [{"input_size": 1, "condition_size": 1, "head_size": 1, "channels": 2, "kernel_size": 1,)"
+      R"( "dilations": [1], "activation": "Tanh", "gated": false, "head_bias": true,)"
+      R"( "slimmable": {"method": "slice_channels_uniform", "kwargs": {"allowed_channels": [1, 2]}}}],)"
+      R"( "head": null, "head_scale": 2})";
+  // rechannel 2x1; conv 2x2 and its bias; mixin 2x1; layer1x1 2x2 and its bias; head 1x2 and its bias; head_scale
+  std::string const weights = "[0.5, 7, 1, 0, 0, 1, 0.125, 0.25, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 1, 0.5, 0.25, 2]";
+  Signal one = signal, two = signal;
+  for (auto& sample : one) sample[0] = 2 * (std::tanh(0.75 * sample[0] + 0.125) + 0.25);
+  for (std::size_t t = 0; t < two.size(); ++t) two[t][0] = one[t][0] + 2 * 0.5 * std::tanh(7.5 * signal[t][0] + 0.25);
+  std::string const text = file("WaveNet", config, weights);
+  CHECK(check({text, two}).sizes == std::vector<double>{0, 0.5});
+  check({text, one}, {.size = 0.25});
+  check({text, two}, {.size = 0.5});
+  CHECK(refused<FormatError>(replaced(text, "[1, 2]}", "[2, 1]}")) ==
+        "config.layers[0].slimmable.kwargs.allowed_channels[1]: got 1, expected more than the 2 before it");
+  CHECK(refused<FormatError>(replaced(text, "[1, 2]}", "[1]}")) ==
+        "config.layers[0].slimmable.kwargs.allowed_channels: its last entry must be 2, the number of channels");
+  CHECK(contains(refused<UnsupportedError>(replaced(text, "slice_channels_uniform", "fold")),
+                 "config.layers[0].slimmable.method: got \"fold\", and only"));
+}
