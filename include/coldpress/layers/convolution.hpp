@@ -94,11 +94,11 @@ struct Convolution {
     return Backend::convolution_scratch(geometry(in), extent);
   }
   __attribute__((always_inline)) constexpr void forward(auto const& backend, auto const& pass) const {
-    auto const* const bias = has_bias ? pass.p[1] : nullptr;
+    auto const* const biases = has_bias ? pass.p[1] : nullptr;
     if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x)>>) {
-      backend.convolve(geometry_in(pass), pass.x, pass.p[0], bias, pass.y, pass.post_ops, pass.most);
+      backend.convolve(geometry_in(pass), pass.x, pass.p[0], biases, pass.y, pass.post_ops, pass.most);
     } else {
-      backend.convolve(geometry_in(pass), pass.x, pass.p[0], bias, pass.y, pass.post_ops, pass.state, pass.windows);
+      backend.convolve(geometry_in(pass), pass.x, pass.p[0], biases, pass.y, pass.post_ops, pass.state, pass.windows);
     }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
