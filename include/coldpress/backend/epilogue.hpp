@@ -37,7 +37,7 @@ struct CommonOps {
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.
 template <class Common, class Erased, class F, class... Layers>
 COLDPRESS_INLINE bool as_common(Erased const& erased, TypeList<Layers...>, F f) {
-  auto const try_one = [&]<class L>(TypeList<L>) COLDPRESS_INLINE_LAMBDA {
+  [[maybe_unused]] auto const try_one = [&]<class L>(TypeList<L>) COLDPRESS_INLINE_LAMBDA {
     using Op = decltype(Common::template op_of<L>());
     bool const same = erased.id == Common::template id<L>;
     if (same) f(*static_cast<Op const*>(erased.op));
