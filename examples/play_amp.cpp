@@ -1,6 +1,6 @@
 // ctest:
 // Models of amplifiers in an audio thread: one plays, and another is loaded and faded in while sound runs. A plugin for
-// JUCE, CLAP or VST3 makes the same calls; docs/audio.md says where.
+// JUCE, CLAP or VST3 makes the same calls; docs/plugin.md says where.
 #include <coldpress/audio/player.hpp>
 #include <coldpress/coldpress.hpp>
 #include <coldpress/persist.hpp>

@@ -106,6 +106,7 @@ void PlayableModel::play(std::span<float const> x, std::span<float> y) {
 
 void PlayableModel::process(std::span<float const> x, std::span<float> y) {
   if (x.size() != y.size()) refuse("play: got ", x.size(), " samples in and ", y.size(), " out, expected equally many");
+  FlushDenormals const guard;
   auto const most = static_cast<std::size_t>(most_);
   for (std::size_t first = 0; first < x.size(); first += most) {
     std::size_t const count = std::min(most, x.size() - first);

@@ -1,8 +1,6 @@
 #include <coldpress/audio/player.hpp>
 #include "check_sound.hpp"
 
-#include <coldpress/core/flush_denormals.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,7 +11,10 @@ namespace {
 constexpr double most_hearing = 0.1;  // seconds that a new model hears before it fades in
 constexpr double smoothing = 0.01;    // seconds in which a gain comes e times closer to what was set
 
-float factor(float decibels) { return std::pow(10.f, decibels / 20); }
+float factor(float decibels) {
+  // A value beyond all use, or none, must not stay in what follows it.
+  return std::isnan(decibels) ? 1 : std::pow(10.f, std::clamp(decibels, -120.f, 120.f) / 20);
+}
 
 /// From 0 to 1 along half a cosine, which has no corner at either end.
 std::vector<float> fade_of(double samples) {
@@ -26,7 +27,7 @@ std::vector<float> fade_of(double samples) {
 }
 }  // namespace
 
-Smoothed::Smoothed(float value, double sample_rate)
+Player::Smoothed::Smoothed(float value, double sample_rate)
     : value_(value), target_(value), rate_(static_cast<float>(1 - std::exp(-1 / (smoothing * sample_rate)))) {}
 
 /// A model, what is known of it before it plays, and the link of the list of those that have faded out.
@@ -110,7 +111,6 @@ void Player::reset() {
 
 void Player::process(std::span<float const> x, std::span<float> y) {
   if (x.size() != y.size()) refuse("play: got ", x.size(), " samples in and ", y.size(), " out, expected equally many");
-  FlushDenormals const guard;
   for (std::size_t first = 0; first < x.size(); first += input_.size()) {
     std::size_t const count = std::min(input_.size(), x.size() - first);
     process_some(x.subspan(first, count), y.subspan(first, count));
@@ -145,7 +145,8 @@ void Player::process_some(std::span<float const> x, std::span<float> y) {
       --to_hear_;
     } else if (incoming_) {
       float const weight = faded_ < fade_.size() ? fade_[faded_++] : 1;
-      value += weight * (level(incoming_, normalized) * next[i] - value);
+      float const to = level(incoming_, normalized) * next[i];
+      value = weight < 1 ? value + weight * (to - value) : to;
     }
     y[i] = output_gain_.next() * value;
   }

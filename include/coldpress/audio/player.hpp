@@ -16,22 +16,6 @@ struct PlayerOptions {
   double loudness = -18;       // dB that models are brought to
 };
 
-/// A value that follows what is set within some hundredths of a second, so that no step is heard.
-class Smoothed {
- public:
-  Smoothed(float value, double sample_rate);
-  void set(float target) { target_ = target; }
-  void arrive() { value_ = target_; }
-  float next() {
-    value_ += rate_ * (target_ - value_);
-    if (std::abs(target_ - value_) < 1e-5f) value_ = target_;
-    return value_;
-  }
-
- private:
-  float value_, target_, rate_;
-};
-
 /// Plays one channel through the model that was loaded last. Until there is one, the input goes through unchanged.
 ///
 /// `load` and `collect` belong to a thread that may wait, one call at a time; the other functions to the audio thread,
@@ -73,6 +57,21 @@ class Player {
   bool has_retired() const { return retired_.load(std::memory_order_relaxed) != nullptr; }
 
  private:
+  /// A value that follows what is set within some hundredths of a second, so that no step is heard.
+  class Smoothed {
+   public:
+    Smoothed(float value, double sample_rate);
+    void set(float target) { target_ = target; }
+    void arrive() { value_ = target_; }
+    float next() {
+      value_ += rate_ * (target_ - value_);
+      if (std::abs(target_ - value_) < 3e-5f * (1 + std::abs(target_))) value_ = target_;
+      return value_;
+    }
+
+   private:
+    float value_, target_, rate_;
+  };
   struct Voice;
   void take_next();
   void arrive();
