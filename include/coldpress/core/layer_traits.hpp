@@ -85,27 +85,26 @@ constexpr Index state_of(L const& layer, Shapes in) {
   }
 }
 
-/// The number of earlier steps of its input that a layer reads where its forward pass is given signals:
-/// layer.window(in). The stream keeps them, and the layer needs no state.
+/// The number of earlier steps of its input that a layer reads where its forward pass is given signals: layer.past(in).
+/// The stream keeps them, and the layer needs no state.
+template <Layer L>
+constexpr bool reads_past = requires(L const& layer, Shape const& in) {
+  { layer.past(in) } -> std::same_as<Index>;
+};
 template <Layer L>
 constexpr Index window_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.window(detail::asked<L>(in)); }) {
-    return layer.window(detail::asked<L>(in));
+  if constexpr (reads_past<L>) {
+    return layer.past(in[0]);
   } else {
     return 0;
   }
 }
-
-/// The number of earlier steps on which a layer's output depends: its window, or else none without a state and
-/// endless_past with one.
+/// The number of earlier steps on which a layer's output depends: those, or else none without a state and endless_past
+/// with one.
 inline constexpr Index endless_past = Index{1} << 40;
 template <Layer L>
 constexpr Index past_of(L const& layer, Shapes in) {
-  if constexpr (requires { layer.window(detail::asked<L>(in)); }) {
-    return window_of(layer, in);
-  } else {
-    return state_of(layer, in) > 0 ? endless_past : 0;
-  }
+  return reads_past<L> ? window_of(layer, in) : state_of(layer, in) > 0 ? endless_past : 0;
 }
 
 /// The key of a layer's random numbers: network seed, the layer's own seed where it has one, and its name.

@@ -120,7 +120,7 @@ struct TableCpu : Layout, Context, Networks {
   }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
-    take(SignalRecurrence<>{s.r, s.weights, s.x, s.rows, s.y, s.y_distance}, *streaming);
+    take(SignalRecurrence<>{s.r, s.weights, s.clock, s.x, s.rows, s.y, s.y_distance}, *streaming);
   }
   void recurrent_gradient(Recurrence<float> const& r, float const* weights, Sequence<float const> const& upper,
                           Index truncation) const {

@@ -112,16 +112,12 @@ class BasicTape {
     f(r.x.data);
   }
   template <class F>
-  static void for_reads(SignalRecurrence<>& block, F f) {
-    for_reads(block.r, f);
-  }
-  template <class F>
   static void for_reads(PostOps<ErasedChain, float>& post_ops, F f) {
     f(post_ops.join.other);
   }
   template <class Step, class F>
   static void for_reads(Step& step, F f) {
-    if constexpr (requires { step.x; }) f(step.x);
+    if constexpr (requires { f(step.x); }) f(step.x);  // not signals, which are in one place
     if constexpr (requires { step.post_ops; }) for_reads(step.post_ops, f);
   }
   template <class... Parts, class F>

@@ -78,7 +78,7 @@ struct Convolution {
   constexpr Index flops(Shape const& in) const { return 2 * geometry(in).products(); }
   constexpr Index state(Shape const& in) const { return comes_in_parts(in) ? geometry(in).state() : 0; }
 
-  constexpr Index window(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
+  constexpr Index past(Shape const& in) const { return comes_in_parts(in) ? geometry(in).past() : 0; }
 
   /// A stream's step is inlined, and needs all that the compiler knows.
   template <PassKind kind>
