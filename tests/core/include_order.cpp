@@ -29,6 +29,7 @@ std::vector<std::vector<std::string>> const order = {
     {"cuda", "dynamic"},
     {"persist"},
     {"convert", "train"},
+    {"audio"},
     {"testing"},
 };
 /// The folder that a header beside the folders belongs to.

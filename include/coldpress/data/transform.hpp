@@ -139,8 +139,10 @@ std::unique_ptr<SampleStream> augmented(std::unique_ptr<SampleStream> stream, Tr
                                         std::uint64_t seed);
 
 /// The random numbers of the transform with the number `place` in the list, for the sample at a position.
-inline Stream draws(std::uint64_t seed, SampleStream::Position position, std::size_t place, std::string_view name) {
-  return RandomStream{mix(RandomStream{mix(seed, position.epoch), place, name}.key, static_cast<std::uint64_t>(position.offset))};
+inline RandomStream draws(std::uint64_t seed, SampleStream::Position position, std::size_t place,
+                          std::string_view name) {
+  return RandomStream{
+      mix(RandomStream{mix(seed, position.epoch), place, name}.key, static_cast<std::uint64_t>(position.offset))};
 }
 
 }  // namespace coldpress::data
