@@ -41,7 +41,7 @@ void run_static(Options const& options) {
       }
       time_training<W>(options, [&] { return solver->train_minibatch(x, y); });
     } else if constexpr (requires { W::block; }) {
-      Stream stream{std::as_const(*net), W::block};
+      coldpress::Stream stream{std::as_const(*net), W::block};
       time_blocks<W>(options, stream);
     } else if constexpr (Streams<W>) {
       report(options, W::id, [&] { keep(net->step(x).data()); });

@@ -6,6 +6,7 @@
 #include <coldpress/amp.hpp>
 #include <coldpress/coldpress.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace bench {
