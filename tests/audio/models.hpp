@@ -40,6 +40,16 @@ inline std::vector<float> tones(std::size_t samples, double rate = 48000) {
   return x;
 }
 
+/// A tone that can be repeated without a jump.
+inline std::vector<float> loop(std::size_t samples) {
+  std::vector<float> x(samples);
+  for (std::size_t t = 0; t < samples; ++t) {
+    double const at = static_cast<double>(t) / static_cast<double>(samples);
+    x[t] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 6 * at));
+  }
+  return x;
+}
+
 inline std::vector<float> played(auto& player, std::vector<float> const& x, std::vector<std::size_t> const& blocks) {
   std::vector<float> y(x.size());
   std::size_t next = 0;
