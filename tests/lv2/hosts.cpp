@@ -114,7 +114,10 @@ TEST_CASE("jalv plays it at 48 kHz in blocks of 64, and goes from one model to t
     jackd=$!
     trap 'kill $jackd; wait $jackd' EXIT
     try=0
-    until ls /dev/shm/jack_sem.*_$JACK_DEFAULT_SERVER\_* >/dev/null 2>&1 || [ $try = 100 ] || ! kill -0 $jackd; do sleep 0.1; try=$((try + 1)); done
+    until ls /dev/shm/jack_sem.*_$JACK_DEFAULT_SERVER\_* >/dev/null 2>&1 || [ $try = 100 ] || ! kill -0 $jackd; do
+      sleep 0.1
+      try=$((try + 1))
+    done
     { echo presets
       for i in $(seq 500); do printf 'preset urn:preset:a\npreset urn:preset:b\n'; done
       printf 'preset urn:preset:c\ncontrols\n'; } | jalv -t urn:coldpress:amp || echo status $?
