@@ -22,7 +22,7 @@ inline std::string amplifier(double factor, double bias = 0, std::string const& 
 /// A WaveNet with two stacks, and what it makes of x after a long silence.
 inline nam_test::Model wavenet(unsigned seed, std::vector<float> const& x = {}) {
   std::size_t const silence = 64;
-  nam_test::Signal signal(silence, {0.0});
+  nam_test::Frames signal(silence, {0.0});
   for (float const value : x) signal.push_back({value});
   auto model = nam_test::wavenet({nam_test::Array{.head = 2}, nam_test::Array{.inputs = 2}}, signal, seed);
   model.y.erase(model.y.begin(), model.y.begin() + silence);
