@@ -143,8 +143,13 @@ class GraphBuilder {
   constexpr void name(int node, std::string_view text) {
     check(std::string_view{at(graph_.names, node)}.empty(), "name: the value already has a name", node);
     check(!text.empty(), "name: a name must have at least one character", node);
-    check(names_.find_or_add(text, node) == node, "two layers have this name", node);
-    at(graph_.names, node) = NodeName{text};
+    NodeName& name = at(graph_.names, node);
+    name = NodeName{text};
+    check(names_.find_or_add(name, node) == node, "two layers have this name", node);
+  }
+  /// Names a node unless it has a name, or another node has this one.
+  constexpr void suggest_name(int node, std::string_view text) {
+    if (std::string_view{at(graph_.names, node)}.empty() && !names_.contains(text)) name(node, text);
   }
   constexpr void add_output(int node) {
     bool& taken = at(about_, source(node)).is_output;
