@@ -1,3 +1,5 @@
 #include "dynamic_path.hpp"
 
-void bench::run_dynamic(Options const& options) { run_configs(options, Dense{}, Images{}, Sequences{}, Amplifiers{}); }
+void bench::run_dynamic(Options const& options) {
+  run_configs(options, Dense{}, Images{}, Sequences{}, Amplifiers{}, Blocks{});
+}

@@ -56,7 +56,10 @@ void run_configs(Options const& options, Lists...) {
     } else {
       auto layer = dynamic::Layer::from_config(backend, config, {}, 7);
       layer.set_mode(dynamic::Mode::inference);
-      if constexpr (Streams<W>) {
+      if constexpr (requires { W::block; }) {
+        dynamic::Stream stream{layer, W::block};
+        time_blocks<W>(options, stream);
+      } else if constexpr (Streams<W>) {
         report(options, W::id, [&] { keep(layer.step(std::span<float const>{x}).data()); });
       } else if (options.on_gpu()) {
         auto const x_here = tensor_of<W>(x), given = options.resident ? layer.upload(x_here) : x_here;

@@ -4,6 +4,7 @@
 #include "paths.hpp"
 #include "workloads.hpp"
 
+#include <coldpress/stream.hpp>
 #include <coldpress/threads.hpp>
 
 #include <memory>
@@ -39,6 +40,9 @@ void run_static(Options const& options) {
         }
       }
       time_training<W>(options, [&] { return solver->train_minibatch(x, y); });
+    } else if constexpr (requires { W::block; }) {
+      coldpress::Stream stream{std::as_const(*net), W::block};
+      time_blocks<W>(options, stream);
     } else if constexpr (Streams<W>) {
       report(options, W::id, [&] { keep(net->step(x).data()); });
     } else if constexpr (requires { net->upload(x); }) {  // on a GPU; forward downloads the output

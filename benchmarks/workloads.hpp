@@ -6,6 +6,7 @@
 #include <coldpress/amp.hpp>
 #include <coldpress/coldpress.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace bench {
@@ -135,6 +136,59 @@ struct N9 {
   static constexpr Index batch = 16;
 };
 using Amplifiers = TypeList<N9>;
+
+// The same and others as streams, which are given `block` samples per call.
+template <auto const& net, Index samples>
+struct Played {
+  using Net = Graph<net>;
+  static constexpr Shape shape{1};
+  static constexpr Index batch = 1, block = samples;
+};
+inline constexpr auto lstm_16 = graph(
+    [](auto signal) { return signal | Rnn{.hidden_size = 16} | Convolution{.num_output = 1, .filter_shape = 1}; });
+inline constexpr auto two_lstm_8 = graph([](auto signal) {
+  return signal | Rnn{.hidden_size = 8, .num_layers = 2} | Convolution{.num_output = 1, .filter_shape = 1};
+});
+struct N1 : Played<amp::a1_standard, 64> {
+  static constexpr char const* id = "N1";
+};
+struct N2 : Played<amp::a2_full, 64> {
+  static constexpr char const* id = "N2";
+};
+struct N3 : Played<amp::a2_lite, 64> {
+  static constexpr char const* id = "N3";
+};
+struct N4 : Played<amp::a1_nano, 64> {
+  static constexpr char const* id = "N4";
+};
+struct N5 : Played<lstm_16, 64> {
+  static constexpr char const* id = "N5";
+};
+struct N6 : Played<two_lstm_8, 64> {
+  static constexpr char const* id = "N6";
+};
+struct N7 : Played<amp::a1_standard, 16> {
+  static constexpr char const* id = "N7";
+};
+struct N8 : Played<amp::a1_standard, 1> {
+  static constexpr char const* id = "N8";
+};
+using Blocks = TypeList<N1, N2, N3, N4, N5, N6, N7, N8>;
+
+/// Times a stream on a second of noise that swells.
+template <class W>
+void time_blocks(Options const& options, auto& stream) {
+  constexpr std::size_t block = W::block;
+  std::vector<float> x = noise(49152, 7, 0.5f), y(block);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 0.5f + 0.5f * std::sin(static_cast<float>(i) * 1e-3f);
+  stream.warm_up();
+  std::size_t at = 0;
+  report(options, W::id, [&] {
+    stream.process({x.data() + at, block}, y);
+    keep(y.data());
+    at = (at + block) % x.size();
+  });
+}
 
 template <class W>
 concept Trains = requires {

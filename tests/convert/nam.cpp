@@ -185,7 +185,7 @@ TEST_CASE("a slimmed WaveNet has the first channels of the whole one") {
       R"( "head": null, "head_scale": 2})";
   // rechannel 2x1; conv 2x2 and its bias; mixin 2x1; layer1x1 2x2 and its bias; head 1x2 and its bias; head_scale
   std::string const weights = "[0.5, 7, 1, 0, 0, 1, 0.125, 0.25, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 1, 0.5, 0.25, 2]";
-  Signal one = signal, two = signal;
+  Frames one = signal, two = signal;
   for (auto& sample : one) sample[0] = 2 * (std::tanh(0.75 * sample[0] + 0.125) + 0.25);
   for (std::size_t t = 0; t < two.size(); ++t) two[t][0] = one[t][0] + 2 * 0.5 * std::tanh(7.5 * signal[t][0] + 0.25);
   std::string const text = file("WaveNet", config, weights);

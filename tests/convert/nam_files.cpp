@@ -236,7 +236,7 @@ TEST_CASE("models of guitarists sound as the player of their format plays them")
     WARN("skipped: COLDPRESS_TEST_DATA has no nam/signal.npy");
     return;
   }
-  Signal played;
+  Frames played;
   for (float const x : data::read_npy(folder + "signal.npy").values) played.push_back({x});
   int models = 0;
   for (auto const& entry : std::filesystem::directory_iterator(folder)) {

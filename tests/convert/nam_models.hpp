@@ -62,7 +62,7 @@ struct Array {
 
 struct Model {
   std::string text;  // of the file
-  Signal y;          // what it makes of the signal
+  Frames y;          // what it makes of the signal
   std::size_t weights = 0;
 };
 
@@ -79,51 +79,51 @@ struct Head {
 };
 
 /// A WaveNet; every array adds to what the head of the one before it gives.
-inline Model wavenet(std::vector<Array> const& arrays, Signal const& signal, unsigned seed,
+inline Model wavenet(std::vector<Array> const& arrays, Frames const& signal, unsigned seed,
                      std::optional<Model> const& condition = {}, std::optional<Head> const& head = {}) {
   Numbers numbers{seed};
-  Signal const cond = condition ? condition->y : signal;
-  Signal value = signal, last_head;
+  Frames const cond = condition ? condition->y : signal;
+  Frames value = signal, last_head;
   std::string layers;
   for (Array const& a : arrays) {
     layers += (layers.empty() ? "" : ", ") + a.json();
     value = convolution(numbers, a.inputs, a.channels, 1, 1, 1, false)(value);
-    Signal accumulated = last_head;
+    Frames accumulated = last_head;
     for (std::size_t l = 0; l < a.taps.size(); ++l) {
       bool const gated = a.gating[l] != "none";
       int const sums = gated ? 2 * a.bottleneck : a.bottleneck, skips = a.head1x1 ? a.head1x1 : a.bottleneck;
       auto const conv = convolution(numbers, a.channels, sums, a.taps[l], a.dilations[l], a.groups_input, true);
       auto const mixin = convolution(numbers, a.condition, sums, 1, 1, a.groups_mixin, false);
-      std::function<Signal(Signal const&)> residual, skip;
+      std::function<Frames(Frames const&)> residual, skip;
       if (a.layer1x1) residual = convolution(numbers, a.bottleneck, a.channels, 1, 1, a.groups_layer1x1, true);
       if (a.head1x1) skip = convolution(numbers, a.bottleneck, a.head1x1, 1, 1, a.groups_head1x1, true);
       int const dimensions[8] = {a.channels, sums, a.condition, sums, sums, a.bottleneck, a.channels, skips};
-      std::vector<std::function<Signal(Signal const&)>> films(8);
+      std::vector<std::function<Frames(Frames const&)>> films(8);
       for (std::size_t p = 0; p < 8; ++p) {
         Film const& film = a.films[p];
         int const dimension = dimensions[p];
-        films[p] = [](Signal const& x) { return x; };
+        films[p] = [](Frames const& x) { return x; };
         if (!film.active) continue;
         auto const made = convolution(numbers, a.condition, (film.shift ? 2 : 1) * dimension, 1, 1, film.groups, true);
-        films[p] = [made, cond, film, dimension](Signal const& x) {
+        films[p] = [made, cond, film, dimension](Frames const& x) {
           auto const count = static_cast<std::size_t>(dimension);
-          Signal const all = made(cond);
-          Signal const y = both(x, channels(all, 0, count), [](double u, double scale) { return u * scale; });
+          Frames const all = made(cond);
+          Frames const y = both(x, channels(all, 0, count), [](double u, double scale) { return u * scale; });
           return film.shift ? sum(y, channels(all, count, count)) : y;
         };
       }
-      Signal const before = films[4](sum(films[1](conv(films[0](value))), films[3](mixin(films[2](cond)))));
-      Signal y = before;
+      Frames const before = films[4](sum(films[1](conv(films[0](value))), films[3](mixin(films[2](cond)))));
+      Frames y = before;
       if (!gated) y = a.activation[l](before);
       if (gated) {
         auto const count = static_cast<std::size_t>(a.bottleneck);
-        Signal const first = channels(before, 0, count), second = a.secondary[l](channels(before, count, count));
+        Frames const first = channels(before, 0, count), second = a.secondary[l](channels(before, count, count));
         y = both(a.activation[l](first), second, [](double u, double gate) { return u * gate; });
         if (a.gating[l] == "blended")
           y = sum(y, both(first, second, [](double u, double gate) { return u * (1 - gate); }));
       }
       y = films[5](y);
-      Signal const given = skip ? films[7](skip(y)) : y;
+      Frames const given = skip ? films[7](skip(y)) : y;
       accumulated = accumulated.empty() ? given : sum(accumulated, given);
       // The player for which the format was made applies this FiLM where a layer is blended.
       if (residual) value = sum(value, a.gating[l] == "blended" ? films[6](residual(y)) : residual(y));
@@ -131,7 +131,7 @@ inline Model wavenet(std::vector<Array> const& arrays, Signal const& signal, uns
     last_head = convolution(numbers, a.head1x1 ? a.head1x1 : a.bottleneck, a.head, a.head_taps, a.head_dilation, 1,
                             a.head_bias)(accumulated);
   }
-  std::vector<std::function<Signal(Signal const&)>> heads;
+  std::vector<std::function<Frames(Frames const&)>> heads;
   int inputs = arrays.back().head;
   for (std::size_t i = 0; head && i < head->taps.size(); ++i) {
     int const outputs = i + 1 == head->taps.size() ? head->outputs : head->channels;
@@ -139,7 +139,7 @@ inline Model wavenet(std::vector<Array> const& arrays, Signal const& signal, uns
     inputs = outputs;
   }
   double const scale = numbers.next();
-  Signal y = each(last_head, [&](double x) { return scale * x; });
+  Frames y = each(last_head, [&](double x) { return scale * x; });
   for (auto const& conv : heads) y = conv(head->activation(y));
   std::string config = "{\"layers\": [" + layers + "], \"head_scale\": 0.02, \"head\": ";
   if (head) {
@@ -156,16 +156,16 @@ inline Model wavenet(std::vector<Array> const& arrays, Signal const& signal, uns
 }
 
 /// An LSTM of the format, whose states start at zero here and at the numbers of the file in the text.
-inline Model lstm(int hidden, int layers, Signal const& signal, unsigned seed, bool zero_states = true) {
+inline Model lstm(int hidden, int layers, Frames const& signal, unsigned seed, bool zero_states = true) {
   Numbers numbers{seed};
-  Signal value = signal;
+  Frames value = signal;
   for (int layer = 0; layer < layers; ++layer) {
     int const inputs = layer == 0 ? 1 : hidden;
     auto const weights = numbers.next(4 * hidden * (inputs + hidden));
     auto const biases = numbers.next(4 * hidden);
     for (int i = 0; i < 2 * hidden; ++i) zero_states ? numbers.given(0) : numbers.next();
     std::vector<double> h(static_cast<std::size_t>(hidden)), c = h;
-    Signal y;
+    Frames y;
     for (auto const& x : value) {
       std::vector<double> sums = biases;
       for (std::size_t row = 0; row < sums.size(); ++row) {
@@ -191,9 +191,9 @@ inline Model lstm(int hidden, int layers, Signal const& signal, unsigned seed, b
           value, numbers.count()};
 }
 
-inline Model convnet(bool batchnorm, Signal const& signal, unsigned seed) {
+inline Model convnet(bool batchnorm, Frames const& signal, unsigned seed) {
   Numbers numbers{seed};
-  Signal value = signal;
+  Frames value = signal;
   int const count = 3;
   int inputs = 1;
   for (int const dilation : {1, 3}) {
@@ -221,11 +221,11 @@ inline Model convnet(bool batchnorm, Signal const& signal, unsigned seed) {
 }
 
 /// A finite impulse response, whose first number is for the newest sample.
-inline Model linear(Signal const& signal, unsigned seed) {
+inline Model linear(Frames const& signal, unsigned seed) {
   Numbers numbers{seed};
   auto const response = numbers.next(5);
   double const bias = numbers.next();
-  Signal y;
+  Frames y;
   for (std::size_t t = 0; t < signal.size(); ++t) {
     double value = bias;
     for (std::size_t k = 0; k < response.size() && k <= t; ++k) value += response[k] * signal[t - k][0];

@@ -12,7 +12,7 @@
 
 namespace nam_test {
 
-using Signal = std::vector<std::vector<double>>;  // [sample][channel]
+using Frames = std::vector<std::vector<double>>;  // [sample][channel]
 using Function = std::function<double(double)>;
 
 /// Numbers between -0.5 and 0.5 that look random, given one after the other, and the list of all that were given.
@@ -49,21 +49,21 @@ class Numbers {
   std::vector<double> all_;
 };
 
-inline Signal noise(std::size_t samples, unsigned seed = 9) {
+inline Frames noise(std::size_t samples, unsigned seed = 9) {
   Numbers numbers{seed};
-  Signal signal;
+  Frames signal;
   for (std::size_t t = 0; t < samples; ++t) signal.push_back({2 * numbers.next()});
   return signal;
 }
 
 /// A causal convolution with the weights that come next: for each output and input of its group the taps, the oldest
 /// first; then the biases. Before the first sample there are zeros.
-inline std::function<Signal(Signal const&)> convolution(Numbers& numbers, int inputs, int outputs, int taps,
+inline std::function<Frames(Frames const&)> convolution(Numbers& numbers, int inputs, int outputs, int taps,
                                                         int dilation, int groups, bool bias) {
   auto const weights = numbers.next(outputs * (inputs / groups) * taps);
   auto const biases = bias ? numbers.next(outputs) : std::vector<double>(static_cast<std::size_t>(outputs));
-  return [=](Signal const& x) {
-    Signal y(x.size(), std::vector<double>(static_cast<std::size_t>(outputs)));
+  return [=](Frames const& x) {
+    Frames y(x.size(), std::vector<double>(static_cast<std::size_t>(outputs)));
     int const in = inputs / groups, out = outputs / groups;
     for (int t = 0; t < static_cast<int>(x.size()); ++t) {
       for (int o = 0; o < outputs; ++o) {
@@ -83,23 +83,23 @@ inline std::function<Signal(Signal const&)> convolution(Numbers& numbers, int in
   };
 }
 
-inline Signal each(Signal x, Function const& f) {
+inline Frames each(Frames x, Function const& f) {
   for (auto& sample : x) {
     for (double& value : sample) value = f(value);
   }
   return x;
 }
-inline Signal both(Signal a, Signal const& b, std::function<double(double, double)> const& f) {
+inline Frames both(Frames a, Frames const& b, std::function<double(double, double)> const& f) {
   for (std::size_t t = 0; t < a.size(); ++t) {
     for (std::size_t c = 0; c < a[t].size(); ++c) a[t][c] = f(a[t][c], b[t][c]);
   }
   return a;
 }
-inline Signal sum(Signal const& a, Signal const& b) {
+inline Frames sum(Frames const& a, Frames const& b) {
   return both(a, b, [](double x, double y) { return x + y; });
 }
-inline Signal channels(Signal const& x, std::size_t first, std::size_t count) {
-  Signal part;
+inline Frames channels(Frames const& x, std::size_t first, std::size_t count) {
+  Frames part;
   for (auto const& sample : x) {
     auto const begin = sample.begin() + static_cast<std::ptrdiff_t>(first);
     part.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
@@ -111,7 +111,7 @@ inline Signal channels(Signal const& x, std::size_t first, std::size_t count) {
 struct Activation {
   std::string json;
   std::function<double(double, std::size_t)> f;
-  Signal operator()(Signal x) const {
+  Frames operator()(Frames x) const {
     for (auto& sample : x) {
       for (std::size_t c = 0; c < sample.size(); ++c) sample[c] = f(sample[c], c);
     }

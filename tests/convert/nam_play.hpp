@@ -20,7 +20,7 @@ inline bool has_json() {
   return has_nam();
 }
 
-inline std::vector<float> play(persist::Model const& model, Signal const& signal, std::size_t silence = 0) {
+inline std::vector<float> play(persist::Model const& model, Frames const& signal, std::size_t silence = 0) {
   auto layer = persist::layer_of(dynamic::Backend{"cpu"}, model);
   float const zero = 0;
   for (std::size_t t = 0; t < silence; ++t) static_cast<void>(layer.step({&zero, 1}));
@@ -44,7 +44,7 @@ inline double difference(std::vector<float> const& y, std::vector<double> const&
   }
   return most / peak;
 }
-inline std::vector<double> flat(Signal const& signal) {
+inline std::vector<double> flat(Frames const& signal) {
   std::vector<double> values;
   for (auto const& sample : signal) values.insert(values.end(), sample.begin(), sample.end());
   return values;
