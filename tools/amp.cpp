@@ -44,7 +44,10 @@ void add_files(CLI::App& command, AmpOptions& options) {
       ->check(at_least_1())
       ->capture_default_str()
       ->group(of_data);
-  command.add_option("--save", options.save, "File for the best model, .nam or .juice")->type_name(file)->required()->group(of_files);
+  command.add_option("--save", options.save, "File for the best model, .nam or .juice")
+      ->type_name(file)
+      ->required()
+      ->group(of_files);
   command
       .add_option("--checkpoint", options.checkpoint,
                   "File for a checkpoint after each epoch, and when the run is interrupted")

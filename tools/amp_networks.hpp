@@ -29,7 +29,7 @@ dynamic::LayerConfig amp_training(std::string const& architecture, Index length,
 
 /// A trained model of a device, and what is known of it.
 struct TrainedAmp {
-  persist::Model model;  // as a stream
+  persist::Model model;            // as a stream
   Index sample_rate;               // steps per second
   double ratio;                    // the error to signal ratio of what was held out
   std::optional<double> loudness;  // of what the device made of the recording, in dB; nothing for silence
