@@ -37,10 +37,10 @@ class Resampling {
   void come_out(std::size_t count, std::span<float> y);
 
   std::unique_ptr<Converters> converters_;
-  double ratio_;
+  [[maybe_unused]] double ratio_ = 1;
   Index latency_ = 0;
   std::vector<float> inside_x_, inside_y_, out_;  // out_ begins with what is to come out next
-  std::size_t waiting_ = 0;                       // samples in out_
+  [[maybe_unused]] std::size_t waiting_ = 0;      // samples in out_
 };
 
 }  // namespace coldpress::audio

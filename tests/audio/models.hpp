@@ -19,12 +19,12 @@ inline std::string amplifier(double factor, double bias = 0, std::string const& 
   return nam_test::file("Linear", R"({"receptive_field": 1, "bias": true})",
                         "[" + std::to_string(factor) + ", " + std::to_string(bias) + "]", more);
 }
-/// A WaveNet that depends on 11 earlier samples, and what it makes of x after a long silence.
+/// A WaveNet with two stacks, and what it makes of x after a long silence.
 inline nam_test::Model wavenet(unsigned seed, std::vector<float> const& x = {}) {
   std::size_t const silence = 64;
   nam_test::Signal signal(silence, {0.0});
   for (float const value : x) signal.push_back({value});
-  auto model = nam_test::wavenet({nam_test::Array{}, nam_test::Array{.inputs = 2, .head = 1}}, signal, seed);
+  auto model = nam_test::wavenet({nam_test::Array{.head = 2}, nam_test::Array{.inputs = 2}}, signal, seed);
   model.y.erase(model.y.begin(), model.y.begin() + silence);
   return model;
 }
@@ -36,6 +36,16 @@ inline std::vector<float> tones(std::size_t samples, double rate = 48000) {
     double const at = static_cast<double>(t) / rate;
     x[t] = static_cast<float>(std::min(1.0, at * 20) * (0.4 * std::sin(2 * std::numbers::pi * 220 * at) +
                                                         0.3 * std::sin(2 * std::numbers::pi * 1333 * at)));
+  }
+  return x;
+}
+
+/// A tone that can be repeated without a jump.
+inline std::vector<float> loop(std::size_t samples) {
+  std::vector<float> x(samples);
+  for (std::size_t t = 0; t < samples; ++t) {
+    double const at = static_cast<double>(t) / static_cast<double>(samples);
+    x[t] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 6 * at));
   }
   return x;
 }
@@ -79,16 +89,16 @@ inline bool same_bits(std::vector<float> const& a, std::vector<float> const& b, 
   return a.size() == b.size() && std::memcmp(a.data() + from, b.data() + from, (a.size() - from) * sizeof(float)) == 0;
 }
 
-/// The file cut off or with a byte that no place of it can have: as many versions as asked for.
+/// A file cut off at as many places as asked for; of a text, every other version has a byte instead that no text has.
 inline std::vector<std::string> damaged(std::string const& bytes, std::size_t versions, bool text) {
   std::vector<std::string> all;
   for (std::size_t k = 0; k < versions; ++k) {
     std::size_t const place = bytes.size() * (k + 1) / (versions + 2);
     std::string copy = bytes;
-    if (k % 2) {
-      copy.resize(place);
+    if (text && k % 2) {
+      copy[place] = '\x01';
     } else {
-      copy[place] = text ? '\x01' : static_cast<char>(copy[place] ^ 0x20);
+      copy.resize(place);
     }
     all.push_back(copy);
   }

@@ -19,15 +19,15 @@ using namespace coldpress;
 
 constexpr Shape in{4};
 constexpr std::size_t features = 4, steps = 1200;
-using Signal = std::vector<float>;
+using Sound = std::vector<float>;
 
-Signal signal(auto value) {
-  Signal x(steps * features);
+Sound signal(auto value) {
+  Sound x(steps * features);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = value(i / features) * (2 * RandomStream{3}.uniform(i) - 1);
   return x;
 }
 /// Sound that fades by a sixth in each step, sound and then silence, and values that are denormal from the beginning.
-std::vector<Signal> small_signals() {
+std::vector<Sound> small_signals() {
   return {signal([](std::size_t t) { return static_cast<float>(std::pow(0.85, static_cast<double>(t))); }),
           signal([](std::size_t t) { return t < 64 ? 1.f : 0.f; }), signal([](std::size_t) { return 1e-39f; })};
 }
@@ -35,8 +35,8 @@ std::vector<Signal> small_signals() {
 /// The outputs; and `slow` steps in which a result was denormal and not exact, also one that only passes by in a
 /// kernel.
 template <class Net>
-__attribute__((noinline)) Signal played(Net& net, Signal const& x, std::size_t& slow) {
-  Signal y;
+__attribute__((noinline)) Sound played(Net& net, Sound const& x, std::size_t& slow) {
+  Sound y;
   slow = 0;
   for (std::size_t t = 0; t < steps; ++t) {
     std::feclearexcept(FE_ALL_EXCEPT);
@@ -48,16 +48,16 @@ __attribute__((noinline)) Signal played(Net& net, Signal const& x, std::size_t& 
   return y;
 }
 template <class Net>
-Signal played(Net& net, Signal const& x) {
+Sound played(Net& net, Sound const& x) {
   std::size_t slow = 0;
   return played(net, x, slow);
 }
 
 template <class Net>
-void check_equal_bits(Signal const& x, Signal const& y) {
+void check_equal_bits(Sound const& x, Sound const& y) {
   auto config = dynamic::Layer::from_config(dynamic::Backend::like_static(), dynamic::to_config<Net, in>(), {}, 7);
   config.set_mode(dynamic::Mode::inference);
-  Signal const other = played(config, x);
+  Sound const other = played(config, x);
   REQUIRE(other.size() == y.size());
   CHECK(std::memcmp(other.data(), y.data(), y.size() * sizeof(float)) == 0);
 }
@@ -66,9 +66,9 @@ template <RnnType type, class Backend = Cpu>
 void check_recurrent() {
   using Net = Sequential<Rnn{.hidden_size = 9, .num_layers = 2, .rnn_type = type, .output = RnnOutput::last_step}>;
   Network<Net, in, Batch<1>, Backend> net{7};
-  for (Signal const& x : small_signals()) {
+  for (Sound const& x : small_signals()) {
     std::size_t slow = 0;
-    Signal const y = played(net, x, slow);
+    Sound const y = played(net, x, slow);
     if constexpr (std::is_same_v<Backend, Cpu>) check_equal_bits<Net>(x, y);
     if constexpr (type == RnnType::relu) continue;  // whose sums begin with zero
     CAPTURE(type);
@@ -91,7 +91,7 @@ TEST_CASE("A recurrent stream keeps out of denormal numbers while its inputs and
 TEST_CASE("A filter has the same bits as a type and as a config where its inputs are denormal") {
   using Net = Sequential<Convolution{.num_output = 5, .filter_shape = 3, .dilation = 2}, TanH{}, Linear{3}>;
   Network<Net, in, Batch<1>> net{7};
-  for (Signal const& x : small_signals()) check_equal_bits<Net>(x, played(net, x));
+  for (Sound const& x : small_signals()) check_equal_bits<Net>(x, played(net, x));
 }
 
 /// Kernels for x86-64-v2, which has no fused multiply-add: without special care each product of a small input is a
@@ -113,10 +113,10 @@ void check_products(dynamic::Backend const& backend, char const* name, std::size
     return net;
   };
   auto stream = network(in), whole = network(Shape{steps, features});
-  for (Signal const& x : small_signals()) {
+  for (Sound const& x : small_signals()) {
     CAPTURE(name);
     std::size_t slow = 0;
-    Signal const y = played(stream, x, slow);
+    Sound const y = played(stream, x, slow);
     CHECK(slow <= most);
     CHECK(std::none_of(y.begin(), y.end(), [](float v) { return std::fpclassify(v) == FP_SUBNORMAL; }));
     auto const all = whole.predict(x);
@@ -151,7 +151,7 @@ float largest_of_silence() {
   using Net = Sequential<Rnn{.hidden_size = 9, .rnn_type = type, .output = RnnOutput::last_step}>;
   Network<Net, in, Batch<1>> net{7};
   float largest = 0;
-  for (float const value : played(net, Signal(steps * features))) largest = std::max(largest, std::abs(value));
+  for (float const value : played(net, Sound(steps * features))) largest = std::max(largest, std::abs(value));
   return largest;
 }
 

@@ -78,7 +78,7 @@ class Host {
   char const* run(float const* x, float* y, std::uint32_t samples) {
     auto* const control = reinterpret_cast<LV2_Atom_Sequence*>(control_.data());
     if (!sending_) {
-      control->atom = {sizeof(LV2_Atom_Sequence_Body), urid(LV2_ATOM__Sequence)};
+      control->atom = {sizeof(LV2_Atom_Sequence_Body), sequence_};
       control->body = {0, 0};
     }
     sending_ = false;
@@ -178,6 +178,13 @@ class Host {
     static_cast<Host*>(host)->log += text;
     return count;
   }
+  static int print_log(void* host, std::uint32_t type, char const* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int const count = write_log(host, type, format, arguments);
+    va_end(arguments);
+    return count;
+  }
   static char* copy(std::string const& text) { return ::strdup(text.c_str()); }
 
   std::map<std::string, std::uint32_t> urids_;
@@ -190,15 +197,7 @@ class Host {
                                   host.sizes_[host.jobs++] = size;
                                   return LV2_WORKER_SUCCESS;
                                 }};
-  LV2_Log_Log log_{this,
-                   [](void* host, std::uint32_t type, char const* format, ...) {
-                     va_list arguments;
-                     va_start(arguments, format);
-                     int const count = write_log(host, type, format, arguments);
-                     va_end(arguments);
-                     return count;
-                   },
-                   write_log};
+  LV2_Log_Log log_{this, print_log, write_log};
   // As hosts do, paths in a state are not those of the disk.
   LV2_State_Map_Path map_path_{nullptr, [](void*, char const* path) { return copy(std::string{"saved:"} + path); },
                                [](void*, char const* path) { return copy(std::string{path}.substr(6)); }};
@@ -213,7 +212,7 @@ class Host {
   LV2_Worker_Interface const* worker_ = nullptr;
   LV2_State_Interface const* state_ = nullptr;
   LV2_Atom_Forge forge_{};
-  std::uint32_t value_ = urid(LV2_PATCH__value), set_ = urid(LV2_PATCH__Set);
+  std::uint32_t value_ = urid(LV2_PATCH__value), set_ = urid(LV2_PATCH__Set), sequence_ = urid(LV2_ATOM__Sequence);
   alignas(8) std::array<std::uint64_t, 1024> control_{}, notify_{};
   bool sending_ = false;
   std::array<std::array<char, 4096>, 4> queue_{};

@@ -34,28 +34,29 @@ Request request_of(LV2_Atom const& message, Urids const& urids) {
   return {.tells = false, .load = text.substr(0, text.find('\0'))};
 }
 
-void write_messages(LV2_Atom_Sequence& port, LV2_URID_Map* map, Urids const& urids, bool says, bool changed,
-                    std::string_view path) {
-  LV2_Atom_Forge forge;
-  lv2_atom_forge_init(&forge, map);
-  lv2_atom_forge_set_buffer(&forge, reinterpret_cast<std::uint8_t*>(&port), port.atom.size);
+Writer::Writer(LV2_URID_Map* map) {
+  if (map) lv2_atom_forge_init(&forge_, map);
+}
+
+void Writer::write(LV2_Atom_Sequence& port, Urids const& urids, bool says, bool changed, std::string_view path) {
+  lv2_atom_forge_set_buffer(&forge_, reinterpret_cast<std::uint8_t*>(&port), port.atom.size);
   LV2_Atom_Forge_Frame sequence, object;
-  lv2_atom_forge_sequence_head(&forge, &sequence, 0);
+  lv2_atom_forge_sequence_head(&forge_, &sequence, 0);
   if (says) {
-    lv2_atom_forge_frame_time(&forge, 0);
-    lv2_atom_forge_object(&forge, &object, 0, urids.set);
-    lv2_atom_forge_key(&forge, urids.property);
-    lv2_atom_forge_urid(&forge, urids.model);
-    lv2_atom_forge_key(&forge, urids.value);
-    lv2_atom_forge_path(&forge, path.data(), static_cast<std::uint32_t>(path.size()));
-    lv2_atom_forge_pop(&forge, &object);
+    lv2_atom_forge_frame_time(&forge_, 0);
+    lv2_atom_forge_object(&forge_, &object, 0, urids.set);
+    lv2_atom_forge_key(&forge_, urids.property);
+    lv2_atom_forge_urid(&forge_, urids.model);
+    lv2_atom_forge_key(&forge_, urids.value);
+    lv2_atom_forge_path(&forge_, path.data(), static_cast<std::uint32_t>(path.size()));
+    lv2_atom_forge_pop(&forge_, &object);
   }
   if (changed) {
-    lv2_atom_forge_frame_time(&forge, 0);
-    lv2_atom_forge_object(&forge, &object, 0, urids.changed);
-    lv2_atom_forge_pop(&forge, &object);
+    lv2_atom_forge_frame_time(&forge_, 0);
+    lv2_atom_forge_object(&forge_, &object, 0, urids.changed);
+    lv2_atom_forge_pop(&forge_, &object);
   }
-  lv2_atom_forge_pop(&forge, &sequence);
+  lv2_atom_forge_pop(&forge_, &sequence);
 }
 
 }  // namespace coldpress::lv2

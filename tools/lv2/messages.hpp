@@ -27,9 +27,15 @@ struct Request {
 };
 Request request_of(LV2_Atom const& message, Urids const& urids);
 
-/// Writes to the port that this file plays, or nothing if `says` is false. `changed` adds that the state to save is
-/// another.
-void write_messages(LV2_Atom_Sequence& port, LV2_URID_Map* map, Urids const& urids, bool says, bool changed,
-                    std::string_view path);
+/// Writes messages to a port. It asks the host for all numbers when it is made, and never later.
+class Writer {
+ public:
+  explicit Writer(LV2_URID_Map* map);
+  /// Writes that this file plays, or nothing if `says` is false. `changed` adds that the state to save is another.
+  void write(LV2_Atom_Sequence& port, Urids const& urids, bool says, bool changed, std::string_view path);
+
+ private:
+  LV2_Atom_Forge forge_{};
+};
 
 }  // namespace coldpress::lv2

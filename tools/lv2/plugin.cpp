@@ -40,7 +40,10 @@ Host::Host(LV2_Feature const* const* features)
 }
 
 Plugin::Plugin(double sample_rate, LV2_Feature const* const* features)
-    : host_(features), urids_(host_.map), player_({.sample_rate = sample_rate, .most = host_.most}) {
+    : host_(features),
+      urids_(host_.map),
+      writer_(host_.map),
+      player_({.sample_rate = sample_rate, .most = host_.most}) {
   if (char const* const path = std::getenv(model_variable)) load(path);
 }
 
@@ -76,8 +79,8 @@ void Plugin::run(std::uint32_t samples) {
   give_work();
   if (ports_[notify] && host_.map) {
     bool const changed = player_.changes() != told_;
-    write_messages(*static_cast<LV2_Atom_Sequence*>(ports_[notify]), host_.map, urids_, tells_ || changed, changed,
-                   player_.model() ? std::string_view{player_.model()->path()} : std::string_view{});
+    writer_.write(*static_cast<LV2_Atom_Sequence*>(ports_[notify]), urids_, tells_ || changed, changed,
+                  player_.model() ? std::string_view{player_.model()->path()} : std::string_view{});
     told_ = player_.changes();
     tells_ = false;
   }

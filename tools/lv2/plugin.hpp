@@ -54,6 +54,7 @@ class Plugin {
 
   Host host_;
   Urids urids_;
+  Writer writer_;
   audio::Player player_;
   std::array<void*, 8> ports_{};
 
