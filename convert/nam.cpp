@@ -89,7 +89,15 @@ nam::Beside beside(NamMetadata const& metadata) {
   Json json;
   with_context([&] { json = nam::parse_json(metadata.others); }, [](Error& error) { error.in_field("metadata"); });
   if (!json.is_object()) Node{json, "metadata"}.expected("an object");
-  if (metadata.name) json["name"] = *metadata.name;
+  if (metadata.name) {
+    Json const name = *metadata.name;
+    try {
+      static_cast<void>(name.dump());
+    } catch (Json::exception const&) {
+      throw DataError{"the name '" + persist::printable(*metadata.name) + "' is not UTF-8"};
+    }
+    json["name"] = name;
+  }
   for (Field const& field : numbers) {
     auto const& value = metadata.*field.value;
     if (value && !std::isfinite(*value)) throw DataError{std::string{field.key} + " is infinite or NaN"};

@@ -157,9 +157,8 @@ void add(Network const& network, Layers& layers, std::string const& prefix, std:
 
 }  // namespace
 
-dynamic::LayerConfig to_config(Network const& network, Shape const& input, Weights& slopes) {
+dynamic::LayerConfig to_config(Network const& network, Shape const& input, Weights& slopes, std::string const& x) {
   dynamic::SequentialConfig container;
-  std::string const x = "input";
   container.add_input(x, input);
   Layers layers{container, slopes};
   std::string y;

@@ -188,8 +188,8 @@ void compare(dynamic::LayerConfig const& layer, dynamic::LayerConfig const& expe
 Network to_network(dynamic::LayerConfig const& config, Weights const& weights) {
   auto const* const container = std::get_if<dynamic::SequentialConfig>(&config.layer_type);
   if (!container) refuse(config.name, "expected a container with the layers of a whole network");
-  if (container->inputs.size() != 1 || container->inputs[0].name != "input" || container->inputs[0].shape.rank() > 2)
-    refuse(config.name, "expected one input named 'input' of the shape {channels} or {steps, channels}");
+  if (container->inputs.size() != 1 || container->inputs[0].shape.rank() < 1 || container->inputs[0].shape.rank() > 2)
+    refuse(config.name, "expected one input of the shape {channels} or {steps, channels}");
   if (container->layers.empty()) refuse(config.name, "it has no layers");
   Shape const& shape = container->inputs[0].shape;
   Network network = network_of(Found{*container, weights}, "", shape[shape.rank() - 1]);
@@ -205,7 +205,7 @@ Network to_network(dynamic::LayerConfig const& config, Weights const& weights) {
            "expected 'array0.rechannel', 'lstm', 'block0.conv' or 'fir', as read_nam names them");
   }
   Weights slopes;
-  auto const again = to_config(network, shape, slopes);
+  auto const again = to_config(network, shape, slopes, container->inputs[0].name);
   auto const& expected = std::get<dynamic::SequentialConfig>(again.layer_type).layers;
   for (std::size_t i = 0; i < container->layers.size(); ++i) {
     if (i >= expected.size()) refuse(container->layers[i].name, "the network is complete without it");

@@ -131,8 +131,9 @@ Index weight_count(Network const& network);
 Index history(Network const& network);
 
 /// The network as layers, for samples of this shape, and the weights that come from slopes. The layers have fixed
-/// names, by which to_network knows them again.
-dynamic::LayerConfig to_config(Network const& network, Shape const& input, Weights& slopes);
+/// names, by which to_network knows them again; `x` is the name of the input.
+dynamic::LayerConfig to_config(Network const& network, Shape const& input, Weights& slopes,
+                               std::string const& x = "input");
 /// What to_config made the config of; the weights must be those of the config. Throws UnsupportedError with the first
 /// layer that cannot be in such a config.
 Network to_network(dynamic::LayerConfig const& config, Weights const& weights);

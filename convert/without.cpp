@@ -12,6 +12,14 @@ namespace {
 
 }  // namespace
 
+bool has_nam() {
+#ifdef COLDPRESS_CONVERT_NAM
+  return true;
+#else
+  return false;
+#endif
+}
+
 #ifndef COLDPRESS_CONVERT_MOCHA
 Conversion read_mocha(std::string const&, dynamic::LayerConfig, Options const&) { refuse("Mocha's files", "HDF5"); }
 void write_mocha(std::string const&, persist::Model const&) { refuse("Mocha's files", "HDF5"); }

@@ -3,6 +3,8 @@
 #include "amp_training.hpp"
 #include "commands.hpp"
 
+#include <coldpress/convert/nam.hpp>
+
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -42,7 +44,10 @@ void add_files(CLI::App& command, AmpOptions& options) {
       ->check(at_least_1())
       ->capture_default_str()
       ->group(of_data);
-  command.add_option("--save", options.save, "File for the best model")->type_name(file)->required()->group(of_files);
+  command.add_option("--save", options.save, "File for the best model, .nam or .juice")
+      ->type_name(file)
+      ->required()
+      ->group(of_files);
   command
       .add_option("--checkpoint", options.checkpoint,
                   "File for a checkpoint after each epoch, and when the run is interrupted")
@@ -104,8 +109,8 @@ void add_amp(CLI::App& app) {
   command->callback([options] {
     if (options->losses.squares + options->losses.ratio + options->losses.spectra <= 0)
       throw CLI::ValidationError("--squares", "there is nothing to learn from if all weights of losses are 0");
-    if (options->save.ends_with(".nam") || options->best.ends_with(".nam"))
-      throw CLI::ValidationError("--save", "models are written as .juice");
+    if ((is_nam(options->save) || is_nam(options->best)) && !convert::has_nam())
+      throw UnsupportedError{".nam files need nlohmann-json, without which this command was built; .juice does not"};
     train_amp(*options);
   });
 }

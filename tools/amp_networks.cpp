@@ -1,8 +1,12 @@
 #include "amp_networks.hpp"
 
 #include <coldpress/amp.hpp>
+#include <coldpress/convert/nam.hpp>
 #include <coldpress/dynamic/to_config.hpp>
 
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <functional>
 
 namespace coldpress::command {
@@ -67,6 +71,19 @@ dynamic::LayerConfig amp_training(std::string const& architecture, Index length,
   return network;
 }
 
-void write_amp(std::string const& path, TrainedAmp const& amp) { persist::write_model(path, amp.model); }
+bool is_nam(std::string const& path) { return path.ends_with(".nam"); }
+
+void write_amp(std::string const& path, TrainedAmp const& amp) {
+  if (!is_nam(path)) return persist::write_model(path, amp.model);
+  convert::NamMetadata metadata{.sample_rate = static_cast<double>(amp.sample_rate),
+                                .loudness = amp.loudness,
+                                .name = persist::printable(std::filesystem::path{path}.stem().string())};
+  if (std::isfinite(amp.ratio)) {
+    char text[80];
+    std::snprintf(text, sizeof text, R"({"training": {"validation_esr": %.6g}})", amp.ratio);
+    metadata.others = text;
+  }
+  convert::write_nam(path, amp.model, metadata);
+}
 
 }  // namespace coldpress::command

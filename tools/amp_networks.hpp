@@ -3,6 +3,7 @@
 
 #include <coldpress/persist/model.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,15 @@ dynamic::LayerConfig amp_training(std::string const& architecture, Index length,
 
 /// A trained model of a device, and what is known of it.
 struct TrainedAmp {
-  persist::Model model;  // as a stream
-  std::string architecture;
-  Index sample_rate;  // steps per second
-  double ratio;       // the error to signal ratio of what was held out
+  persist::Model model;            // as a stream
+  Index sample_rate;               // steps per second
+  double ratio;                    // the error to signal ratio of what was held out
+  std::optional<double> loudness;  // of what the device made of the recording, in dB; nothing for silence
 };
-/// Writes it atomically, in the format that the ending of the name says. Throws what persist::write_model throws.
+/// Whether write_amp writes a .nam file.
+bool is_nam(std::string const& path);
+/// Writes it atomically: as a .nam file with all that is known of it if the name ends so, otherwise as a .juice file.
+/// Throws what convert::write_nam and persist::write_model throw.
 void write_amp(std::string const& path, TrainedAmp const& amp);
 
 }  // namespace coldpress::command

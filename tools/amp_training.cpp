@@ -86,10 +86,12 @@ dynamic::Solver make_solver(AmpOptions const& options, Checkpoint const& run) {
   return dynamic::Solver::from_config(backend, config, {}, run.seed);
 }
 
-/// The trained network as a stream.
-persist::Model stream_of(persist::Model model, std::string const& architecture) {
-  model.config = amp_stream(architecture);
-  return model;
+/// The root mean square of a sound in dB; nothing for silence.
+std::optional<double> loudness_of(std::vector<float> const& sound) {
+  double squares = 0;
+  for (float const value : sound) squares += static_cast<double>(value) * static_cast<double>(value);
+  if (!(squares > 0)) return {};
+  return 10 * std::log10(squares / static_cast<double>(sound.size()));
 }
 
 std::string configuration(AmpOptions const& options, Index delay) {
@@ -119,6 +121,7 @@ void train_amp(AmpOptions const& options) {
 
   data::SignalPair signals;
   Index const delay = open_signals(options, signals), sample_rate = signals.sample_rate;
+  auto const loudness = loudness_of(signals.output);
   auto const all =
       data::segments(std::move(signals), {.length = options.segment, .run_in = amp_run_in(options.architecture)});
   auto const parts = data::split_end(*all, options.validate);
@@ -135,10 +138,11 @@ void train_amp(AmpOptions const& options) {
   auto const& stop = trainer.every(train::epochs(1),
                                    train::StopEarly{{.metric = metric, .patience = options.patience.value_or(most)}});
   trainer.every(train::end(), [&judge](Trainer& now) { judge.evaluate(now); });  // of the best network
-  if (!options.best.empty()) {
-    auto& best = trainer.every(train::epochs(1), train::SaveBest{options.best, metric});
-    best.complete = [&options](persist::Model& model) { model = stream_of(std::move(model), options.architecture); };
-  }
+  auto const write = [&](std::string const& path, persist::Model model) {
+    model.config = amp_stream(options.architecture);
+    write_amp(path, {std::move(model), sample_rate, judge.ratio(), loudness});
+  };
+  if (!options.best.empty()) trainer.every(train::epochs(1), train::SaveBest{options.best, metric}).write = write;
   if (!options.log.empty()) trainer.every(train::epochs(1), train::CsvLog{options.log});
   if (!options.html.empty()) {
     auto const charts = [&judge, sample_rate] { return judge.charts(sample_rate); };
@@ -180,10 +184,7 @@ void train_amp(AmpOptions const& options) {
     if (snapshot) (*snapshot)(trainer);
   });
   double const ratio = judge.ratio();
-  attempt([&] {
-    write_amp(options.save,
-              {stream_of(trainer.model(), options.architecture), options.architecture, sample_rate, ratio});
-  });
+  attempt([&] { write(options.save, trainer.model()); });
   attempt.rethrow();
   progress.finish();
   if (trainer.iteration() == before && trainer.stopped().empty()) std::puts("All epochs were done before.");

@@ -46,34 +46,44 @@ struct Ends {
   Value head, x;
 };
 /// In each layer, z = activation(convolution of x + the signal, for each channel with a factor of its own) is added to
-/// the head, and a product of each step of z to x. `last` says that no stack follows, for which x would be needed.
+/// the head, and a product of each step of z to x. `last` says that no stack follows, for which x would be needed. The
+/// layers have the order and the names of those that convert::read_nam makes.
 template <class Value, std::size_t n>
-constexpr Ends<Value> stack(Value signal, Ends<Value> in, bool has_head, Index channels,
-                            std::array<Tap, n> const& filters, auto const& activation, bool last) {
+constexpr Ends<Value> stack(int number, Value signal, Ends<Value> in, Index channels, std::array<Tap, n> const& filters,
+                            auto const& activation, bool last) {
   auto [head, x] = in;
-  x = x | by_step(x.shape()[x.shape().rank() - 1], channels, false);
+  x = x | by_step(x.shape()[x.shape().rank() - 1], channels, false) | suggested_name("array", number, ".rechannel");
   for (std::size_t i = 0; i < n; ++i) {
-    auto const mixed = signal | by_step(1, channels, false);
-    auto const z = ((x | convolution(channels, channels, filters[i], true)) + mixed) | activation;
-    head = has_head ? head + z : z;
-    has_head = true;
-    if (!last || i + 1 < n) x = x + (z | by_step(channels, channels, true));
+    auto const called = [&](char const* part) { return suggested_name("array", number, ".layer", i, ".", part); };
+    auto const filtered = x | convolution(channels, channels, filters[i], true) | called("conv");
+    auto const mixed = signal | by_step(1, channels, false) | called("input_mixin");
+    auto const sum = (filtered + mixed) | called("sum");
+    auto const z = sum | activation | called("activation");
+    if (!last || i + 1 < n) {
+      auto const next = z | by_step(channels, channels, true) | called("layer1x1");
+      x = (x + next) | called("residual");
+    }
+    head = number == 0 && i == 0 ? z : (head + z) | called("skip");
   }
   return {head, x};
+}
+template <class Value>
+constexpr Value scaled(Value head, float scale) {
+  return head | Power{.scale = scale} | suggested_name("head_scale");
 }
 
 template <class Value, std::size_t n, std::size_t m>
 constexpr Value a1(Value signal, Index outer, Index inner, std::array<Tap, n> const& first,
                    std::array<Tap, m> const& second) {
-  auto ends = stack(signal, {signal, signal}, false, outer, first, TanH{}, false);
-  ends.head = ends.head | by_step(outer, inner, false);
-  ends = stack(signal, ends, true, inner, second, TanH{}, true);
-  return ends.head | by_step(inner, 1, true) | Power{.scale = 0.02f};
+  auto ends = stack(0, signal, {signal, signal}, outer, first, TanH{}, false);
+  ends.head = ends.head | by_step(outer, inner, false) | suggested_name("array0.head");
+  ends = stack(1, signal, ends, inner, second, TanH{}, true);
+  return scaled(ends.head | by_step(inner, 1, true) | suggested_name("array1.head"), 0.02f);
 }
 template <class Value, std::size_t n>
 constexpr Value a2(Value signal, Index channels, std::array<Tap, n> const& filters, Tap head) {
-  auto const ends = stack(signal, {signal, signal}, false, channels, filters, LeakyReLU{0.01f}, true);
-  return ends.head | convolution(channels, 1, head, true) | Power{.scale = 0.01f};
+  auto const ends = stack(0, signal, {signal, signal}, channels, filters, LeakyReLU{0.01f}, true);
+  return scaled(ends.head | convolution(channels, 1, head, true) | suggested_name("array0.head"), 0.01f);
 }
 
 inline constexpr auto octaves = taps<10>(3, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512});

@@ -39,9 +39,7 @@ SaveBest::SaveBest(std::string path, Metric metric) : path_(std::move(path)), be
 void SaveBest::operator()(Trainer& trainer) {
   Best seen = best_;  // a network that could not be written is not the best one
   if (seen.look(trainer) == Best::Found::better) {
-    persist::Model model = trainer.model();
-    if (complete) complete(model);
-    persist::write_model(path_, model);
+    write(path_, trainer.model());
   }
   best_ = std::move(seen);
 }

@@ -197,6 +197,8 @@ TEST_CASE("weights that training has changed are written; those that are not fin
                  "initial state 1 is infinite or NaN"));
   CHECK(contains(message<DataError>([&] { write_nam(folder / "b.nam", model, {.gain = std::nan("")}); }),
                  "gain is infinite or NaN"));
+  CHECK(contains(message<DataError>([&] { write_nam(folder / "b.nam", model, {.name = "Cr\xff"}); }),
+                 "the name 'Cr\\xff' is not UTF-8"));
 }
 
 TEST_CASE("a plain network is written as version 0.5.4, with the fields that old players read") {

@@ -16,14 +16,8 @@ using namespace coldpress;
 using namespace coldpress::convert;
 
 inline bool has_json() {
-  try {
-    static_cast<void>(read_nam("/nowhere"));
-  } catch (UnsupportedError const&) {
-    WARN("skipped: coldpress::convert was built without nlohmann-json");
-    return false;
-  } catch (Error const&) {
-  }
-  return true;
+  if (!has_nam()) WARN("skipped: coldpress::convert was built without nlohmann-json");
+  return has_nam();
 }
 
 inline std::vector<float> play(persist::Model const& model, Frames const& signal, std::size_t silence = 0) {

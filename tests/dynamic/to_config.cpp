@@ -27,6 +27,11 @@ constexpr auto shares = graph([](auto x, auto labels) {
   return outputs(scores, mixed);
 });
 
+constexpr auto suggests = graph([](auto x) {
+  for (int i = 0; i < 3; ++i) x = x | Linear{2} | suggested_name("part", i / 2, ".", "dense");
+  return x | ReLU{} | name("own") | suggested_name("other");
+});
+
 std::vector<LayerConfig> layers_of(LayerConfig const& config) {
   return std::get<SequentialConfig>(config.layer_type).layers;
 }
@@ -43,6 +48,15 @@ TEST_CASE("a type becomes the config that one would write") {
   CHECK(type_config == expected);
   CHECK(dynamic::same_network(type_config, expected));
   CHECK(dynamic::difference(type_config, expected).empty());
+}
+
+TEST_CASE("a suggested name is dropped if another layer has it, or if the layer has one") {
+  for (LayerConfig const& config :
+       {dynamic::to_config(suggests, Shape{2}), dynamic::to_config<Graph<suggests>, Shape{2}>()}) {
+    std::vector<std::string> names;
+    for (LayerConfig const& layer : layers_of(config)) names.push_back(layer.name);
+    CHECK(names == std::vector<std::string>{"part0.dense", "linear1", "part1.dense", "own"});
+  }
 }
 
 TEST_CASE("names, containers, wiring and initial values make no difference") {

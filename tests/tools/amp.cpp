@@ -1,3 +1,4 @@
+#include <coldpress/convert/nam.hpp>
 #include <coldpress/data/segments.hpp>
 #include <coldpress/data/sound.hpp>
 #include <coldpress/dynamic.hpp>
@@ -84,6 +85,40 @@ TEST_CASE("two sound files become a model that streams, and a report") {
     }
     CHECK(error / signal == Approx(ratio).epsilon(0.2));
   }
+}
+
+TEST_CASE("a model is saved as a .nam file that plays as the .juice file of the same training") {
+  if (!has_command()) return;
+  if (!convert::has_nam()) {
+    WARN("skipped: coldpress::convert was built without nlohmann-json");
+    return;
+  }
+  Recording const recording;
+  std::string const path = recording.folder / "Bright \"7\".nam", best = recording.folder / "best.nam";
+  std::string const text = output(recording.with({"--epochs", "2", "--save", path, "--keep-best", best}));
+  output(recording.with({"--epochs", "2"}));
+  auto const read = convert::read_nam(path);
+  auto file = persist::layer_of(dynamic::Backend{}, read.model),
+       juice = dynamic::Layer::load(dynamic::Backend{}, recording.save),
+       kept = persist::layer_of(dynamic::Backend{}, convert::read_nam(best).model);
+  for (std::size_t i = 0; i < 6000; ++i) {
+    auto const x = std::span{recording.input}.subspan(i, 1);
+    float const y = juice.step(x)[0];
+    REQUIRE(file.step(x)[0] == y);
+    REQUIRE(kept.step(x)[0] == y);
+  }
+
+  CHECK(read.metadata.version == "0.5.4");
+  CHECK(read.metadata.name == "Bright \"7\"");
+  CHECK(read.metadata.sample_rate == 48000);
+  double squares = 0;
+  std::size_t const steps = recording.input.size() - 40;  // without the delay
+  for (std::size_t i = 0; i < steps; ++i)
+    squares += std::pow(0.5 * std::tanh(2 * static_cast<double>(recording.input[i])), 2);
+  REQUIRE(read.metadata.loudness);
+  CHECK(*read.metadata.loudness == Approx(10 * std::log10(squares / static_cast<double>(steps))).epsilon(1e-3));
+  CHECK(last(read.metadata.others, "\"validation_esr\":") ==
+        Approx(last(text, "Error to signal ratio ")).epsilon(1e-3));
 }
 
 TEST_CASE("an interrupted training of a model goes on as if nothing had happened") {

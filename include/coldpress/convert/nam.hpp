@@ -35,6 +35,9 @@ struct NamModel {
   std::vector<double> sizes = {0};  // the least NamOptions::size of each network of the file, ascending
 };
 
+/// Whether the library was built with nlohmann-json, which .nam files need.
+[[nodiscard]] bool has_nam();
+
 /// Reads a .nam file of version 0.5.0 to 0.7.x: WaveNet, LSTM, ConvNet or Linear, a SlimmableContainer of these, or a
 /// WaveNet that can be slimmed. A sample of the network is one step, {1}, so that `step` plays the model. The network
 /// has no state yet: play silence first, as many steps as the model remembers.
@@ -45,7 +48,8 @@ struct NamModel {
 /// All sizes and counts are checked before memory is taken.
 [[nodiscard]] NamModel read_nam(std::string const& path, NamOptions const& options = {});
 
-/// Writes a network of the form that read_nam makes, with layers of the same names, atomically. Version 0.5.4 is
+/// Writes a network of the form that read_nam makes, with layers of the same names, as those of coldpress/amp.hpp have,
+/// atomically. Version 0.5.4 is
 /// written if it has all that the network needs, otherwise 0.7.0. Throws UnsupportedError, which names the first layer
 /// that a .nam file cannot have there, or if the library was built without nlohmann-json; DataError for a weight that
 /// is not finite; FormatError for metadata that are not a JSON object; and FileError.

@@ -40,20 +40,27 @@ struct FixedTable {
   struct Entry {
     std::string_view name;
     int number;
+    unsigned sum;  // of its characters, each times its place, which the compiler compares faster than texts
   };
   FixedList<Entry, n> entries{};
 
   /// Returns the number that this name already has; otherwise the name gets this number, which is returned.
   constexpr int& find_or_add(std::string_view name, int number) {
-    std::size_t const i = place(name);
-    if (i == entries.size()) entries.push_back({name, number});
+    unsigned const sum = sum_of(name);
+    std::size_t const i = place(name, sum);
+    if (i == entries.size()) entries.push_back({name, number, sum});
     return entries[i].number;
   }
-  constexpr bool contains(std::string_view name) const { return place(name) < entries.size(); }
-  constexpr std::size_t place(std::string_view name) const {
+  constexpr bool contains(std::string_view name) const { return place(name, sum_of(name)) < entries.size(); }
+  constexpr std::size_t place(std::string_view name, unsigned sum) const {
     std::size_t i = 0;
-    while (i < entries.size() && entries[i].name != name) ++i;
+    while (i < entries.size() && (entries[i].sum != sum || entries[i].name != name)) ++i;
     return i;
+  }
+  static constexpr unsigned sum_of(std::string_view name) {
+    unsigned sum = 0, place = 0;
+    for (char const c : name) sum += ++place * static_cast<unsigned char>(c);
+    return sum;
   }
 };
 
@@ -143,8 +150,16 @@ class GraphBuilder {
   constexpr void name(int node, std::string_view text) {
     check(std::string_view{at(graph_.names, node)}.empty(), "name: the value already has a name", node);
     check(!text.empty(), "name: a name must have at least one character", node);
-    check(names_.find_or_add(text, node) == node, "two layers have this name", node);
-    at(graph_.names, node) = NodeName{text};
+    NodeName& name = at(graph_.names, node);
+    name = NodeName{text};
+    check(names_.find_or_add(name, node) == node, "two layers have this name", node);
+  }
+  /// Names a node unless it has a name, or another node has this one.
+  constexpr void suggest_name(int node, std::string_view text) {
+    NodeName& name = at(graph_.names, node);
+    if (!std::string_view{name}.empty()) return;
+    name = NodeName{text};
+    if (names_.find_or_add(name, node) != node) name = NodeName{};
   }
   constexpr void add_output(int node) {
     bool& taken = at(about_, source(node)).is_output;

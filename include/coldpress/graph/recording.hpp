@@ -58,6 +58,7 @@ struct Counter {
   }
   constexpr void add_output(int) { ++counts.outputs; }
   constexpr void name(int, std::string_view text) { require(text.size() <= Name::most, "name: it is too long"); }
+  constexpr void suggest_name(int, std::string_view) {}
 };
 
 template <int kind, class L, int n>

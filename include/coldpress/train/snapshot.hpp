@@ -36,8 +36,8 @@ class SaveBest {
   void operator()(Trainer& trainer);
   Best const& best() const { return best_; }
 
-  /// Changes what is written, such as the shape of the network's input.
-  std::function<void(persist::Model&)> complete = {};
+  /// Writes the network to the path, atomically. Another function may give it another form.
+  std::function<void(std::string const& path, persist::Model const& model)> write = persist::write_model;
 
   static constexpr std::string_view name = "save_best";
   State state() const;

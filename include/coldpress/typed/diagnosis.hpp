@@ -83,6 +83,7 @@ struct Diagnosing {
   Index input_sizes[max_nodes] = {};
   std::string_view types[max_nodes] = {};
   std::string_view names[max_nodes] = {};
+  bool suggested[max_nodes] = {};  // whether it has a name of several parts, which nothing here keeps
 
   constexpr Shape const& shape(int node) const { return shapes[node]; }
   constexpr Index input_size(int node) const { return input_sizes[node]; }
@@ -115,12 +116,13 @@ struct Diagnosing {
     }
     names[node] = text;
   }
+  constexpr void suggest_name(int node, std::string_view) { suggested[node] = true; }
   /// What was found, with the names that only the whole function gives.
   constexpr Diagnosis result() const { return found_node < 0 ? found : about(found_node, found); }
   /// Adds what is known of a node.
   constexpr Diagnosis about(int node, Diagnosis all) const {
     all.place = node - inputs + 1, all.type = types[node], all.name = names[node], all.number = 1;
-    for (int i = 0; i < node; ++i) all.number += types[i] == all.type && names[i].empty();
+    for (int i = 0; i < node; ++i) all.number += types[i] == all.type && names[i].empty() && !suggested[i];
     return all;
   }
 
@@ -279,6 +281,7 @@ struct Caught {
   }
   constexpr void add_output(int) {}
   constexpr void name(int, std::string_view) {}
+  constexpr void suggest_name(int, std::string_view) {}
 };
 template <int n, class First, class... More>
 constexpr auto type_at(TypeList<First, More...>) {

@@ -75,6 +75,31 @@ constexpr Value<Recorder> operator|(Value<Recorder> x, NameTag tag) {
   return x;
 }
 
+/// A name of several parts, texts and whole numbers, for the layers of a function that may be used more than once in a
+/// network: x | suggested_name("block", i, ".conv"). The name is dropped if another layer already has it, or if this
+/// layer already has one.
+struct SuggestedName {
+  Name text = {};
+};
+template <class... Parts>
+constexpr SuggestedName suggested_name(Parts const&... parts) {
+  Name text;
+  auto const append = [&](auto const& part) {
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>) {
+      text.append(Digits{static_cast<long long>(part)}.view());
+    } else {
+      text.append(part);
+    }
+  };
+  (append(parts), ...);
+  return {Name{text.view()}};
+}
+template <class Recorder>
+constexpr Value<Recorder> operator|(Value<Recorder> x, SuggestedName const& tag) {
+  x.recorder->suggest_name(x.node, tag.text);
+  return x;
+}
+
 /// Shares parameters: x | shared("step", Linear{64}). All layers with the same key have the parameters of the first.
 template <class L>
 struct SharedTag {
