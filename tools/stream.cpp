@@ -66,7 +66,8 @@ SignalFile read_signal(std::string const& path, Index features) {
   }
   data::NpyArray array = data::read_npy(path);
   Index const steps = array.extents.empty() ? 1 : array.extents[0], all = static_cast<Index>(array.values.size());
-  if (steps == 0 || all != steps * features) refuse_features(steps == 0 ? 0 : all / steps);
+  if (steps == 0) throw DataError{"'" + path + "' has no steps"};
+  if (all != steps * features) refuse_features(all / steps);
   return {std::move(array.values), {}};
 }
 void write_signal(Options const& options, std::vector<float> values, Index features,
@@ -105,7 +106,7 @@ void stream(Options const& options) {
   }
   write_signal(options, std::move(y), played.out(), rate ? rate : played.sample_rate);
   std::printf("%td steps, after %td of silence, written to ", steps, settled);
-  show(options.output, stdout), std::printf("\n");
+  show(options.output, stdout);
 }
 
 void bench(Options const& options) {

@@ -39,10 +39,10 @@ std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x)
 
 TEST_CASE("blocks of any size give the bits of single steps, on every instruction set") {
   auto const x = noise(2 * 300);
-  for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4"}) {
+  for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4", "cpu:reference"}) {
     INFO(backend);
     try {
-      dynamic::Backend{backend};
+      dynamic::Backend const runs{backend};
     } catch (UnsupportedError const& error) {
       WARN("skipped: " << error.what());
       continue;
@@ -91,5 +91,6 @@ TEST_CASE("what cannot stream says so") {
                              Shape{1, 1}>());
   CHECK_THROWS_WITH((dynamic::Stream{bad}), Catch::Contains("rnn1"));
   Net type{4};
-  CHECK_THROWS_AS((dynamic::Stream{dynamic::Layer::adapt(type)}), UnsupportedError);
+  auto const adapted = dynamic::Layer::adapt(type);
+  CHECK_THROWS_AS((dynamic::Stream{adapted}), UnsupportedError);
 }

@@ -71,6 +71,27 @@ TEST_CASE("layers without code for blocks are computed step by step in them") {
   check_cuts([&](Index most) { return Stream{network, most}; }, x, 3, by_step);
 }
 
+TEST_CASE("an operation that depends on the place of a value, and a sequence within a step") {
+  auto const by_step = [](auto& network, std::vector<float> const& x, std::size_t in) {
+    std::vector<float> all;
+    for (std::size_t t = 0; t < x.size(); t += in) {
+      auto const y = network.step(std::span<float const>{x.data() + t, in});
+      all.insert(all.end(), y.begin(), y.end());
+    }
+    return all;
+  };
+  Network<Sequential<Convolution{.num_output = 4, .filter_shape = 3, .dilation = 2}, Dropout{},
+                     Convolution{.num_output = 2, .filter_shape = 2}>,
+          Shape{3}, Batch<1>>
+      dropped{3};
+  auto const x = noise(200 * 3), y = noise(200 * 6);
+  check_cuts([&](Index most) { return Stream{dropped, most}; }, x, 3, by_step(dropped, x, 3));
+  Network<Sequential<Reshape{{3, 2}}, Convolution{.num_output = 4, .filter_shape = 2}, Flatten{}, TanH{}>, Shape{6},
+          Batch<1>>
+      inner{3};
+  check_cuts([&](Index most) { return Stream{inner, most}; }, y, 6, by_step(inner, y, 6));
+}
+
 TEST_CASE("several inputs and outputs stream together") {
   static constexpr auto net = graph([](auto a, auto b) {
     auto const c = (a | Convolution{.num_output = 2, .filter_shape = 3}) + b;
@@ -123,6 +144,15 @@ TEST_CASE("a network with a finite past tells its length, and warms up exactly")
   auto const x = noise(100, 3);
   CHECK(same_bits(streamed(stream, x, 1, 1, {64}), streamed(after, x, 1, 1, {64})));
 }
+TEST_CASE("the past is that of the longest way") {
+  static constexpr auto net = graph([](auto x) {
+    return (x | Convolution{.num_output = 2, .filter_shape = 11}) +
+           (x | Convolution{.num_output = 2, .filter_shape = 3});
+  });
+  Network<Graph<net>, Shape{1}> network{2};
+  CHECK(Stream{network}.past() == 10);
+  CHECK(Stream{network, 1}.past() == 10);
+}
 TEST_CASE("a recurrent network warms up until nothing changes") {
   Network<Sequential<Convolution{.num_output = 2, .filter_shape = 3}, Rnn{.hidden_size = 8}>, Shape{1}> network{5};
   Stream stream{network};
@@ -134,6 +164,19 @@ TEST_CASE("a recurrent network warms up until nothing changes") {
   auto const y = streamed(stream, silence, 1, 8, {64});
   for (std::size_t i = 8; i < y.size(); ++i) REQUIRE(y[i] == y[i - 8]);
   CHECK(stream.warm_up(10) == 10);
+  // What comes late does not come after: a convolution far behind, between two recurrent layers.
+  Network<Sequential<Rnn{.hidden_size = 3}, Convolution{.num_output = 2, .filter_shape = 2, .dilation = 200},
+                     Rnn{.hidden_size = 4}>,
+          Shape{1}>
+      late{4};
+  for (Index const most : {1, 64}) {
+    Stream second{late, most};
+    Index const taken = second.warm_up();
+    CHECK(taken >= 200);
+    CHECK(taken < 100'000);
+    auto const z = streamed(second, silence, 1, 4, {64});
+    for (std::size_t i = 4; i < z.size(); ++i) REQUIRE(z[i] == z[i - 4]);
+  }
 }
 
 TEST_CASE("blocks allocate nothing") {

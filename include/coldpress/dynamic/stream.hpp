@@ -6,15 +6,17 @@
 
 namespace coldpress::dynamic {
 
-/// A stream of steps through a network, a sample of which is one step. The config of a network for whole sequences makes
-/// one if Layer::from_config is given Shape{features}. The functions are those of BasicStream. Weights that are written
-/// through tensors reach the network with Layer::send_weights().
+/// A stream of steps through a network, a sample of which is one step. The config of a network for whole sequences
+/// makes one if Layer::from_config is given Shape{features}. The functions are those of BasicStream. Weights that are
+/// written through tensors reach the network with Layer::send_weights().
 class Stream : public BasicStream<float> {
  public:
-  /// Allocates all memory of the stream. Calls with more than `most` steps are as right as others. Throws ShapeError if
-  /// a sample has several steps, or a layer needs the whole sequence at once, and UnsupportedError for a network type
-  /// (which coldpress::Stream is for) and for a network on a GPU.
+  /// Allocates all memory of the stream. A call may have more than `most` steps, which are then computed in parts. A
+  /// stream that is made for single steps, 1, computes these in the least time. Throws ShapeError if a sample has
+  /// several steps, or a layer needs the whole sequence at once, and UnsupportedError for a network type (which
+  /// coldpress::Stream is for) and for a network on a GPU.
   explicit Stream(Layer const& network, Index most = 64);
+  explicit Stream(Layer const&&, Index = 0) = delete;  // a temporary would not last
 };
 
 }  // namespace coldpress::dynamic

@@ -1,8 +1,8 @@
 // The primitives of the CPU backend as tables of functions that take shapes as run-time arguments.
 #pragma once
 
-// Each instruction set level has three tables, because programs that neither train nor stream link only the first. The last
-// argument of a function is the context: the threads and the scratch memory that it may use.
+// Each instruction set level has three tables, because programs that neither train nor stream link only the first. The
+// last argument of a function is the context: the threads and the scratch memory that it may use.
 
 #include <coldpress/backend/layout.hpp>
 #include <coldpress/backend/single_sample.hpp>

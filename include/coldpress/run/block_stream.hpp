@@ -21,8 +21,8 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
 
   /// `scratch` is what the program's layers need in addition, in values.
   BlockStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed,
-              std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch,
-              detail::StreamPlan const& plan, Index most)
+              std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch, detail::StreamPlan plan,
+              Index most)
       : program_(program),
         backend_(backend),
         parameters_(parameters),
@@ -30,7 +30,7 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
         inputs_(inputs.begin(), inputs.end()),
         outputs_(outputs.begin(), outputs.end()),
         most_((std::clamp<Index>(most, 1, steps_at_once) + 15) / 16 * 16),
-        plan_(plan),
+        plan_(std::move(plan)),
         row_(program.plan().workspace) {
     make_values();
     Index values = program.plan().workspace * most_, rows = 0;
@@ -43,7 +43,7 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
       to += in.size() * most_, row += in.size();
     }
     if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values;
-    if (plan_.calls && !plan_.by_steps) tape_.record([&](auto* tape) { forward_on(tape); });
+    if (plan_.tapes) tape_.record([&](auto* tape) { forward_on(tape); });
   }
   BlockStream(BlockStream const&) = delete;
   BlockStream& operator=(BlockStream const&) = delete;
@@ -73,17 +73,22 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
   Index warm_up(Index limit) override {
     start();
     auto const made = run();
-    bool const finite = plan_.past < endless_past;
-    Index const end = finite ? std::min(plan_.past, limit) : limit;
-    std::vector<T> before(finite ? 0 : static_cast<std::size_t>(state_.size()));
-    Index steps = 0;
-    for (bool still = false; steps < end && !still; steps += clock_.steps, advance()) {
-      if (!finite) std::copy(state_.data(), state_.data() + state_.size(), before.data());
-      clock_.steps = std::min(most_, end - steps);
-      for (std::size_t k = 0; k < inputs_.size(); ++k) silence(input(k), inputs_[k].size());
-      play(made);
-      // Only what has gone all the way round a ring without a change stands still.
-      still = !finite && std::equal(before.begin(), before.end(), state_.data());
+    auto const silence = [&](Index count) {
+      for (clock_.steps = std::min(most_, count); count > 0; clock_.steps = std::min(most_, count)) {
+        for (std::size_t k = 0; k < inputs_.size(); ++k) {
+          for (Index c = 0; c < inputs_[k].size(); ++c) std::fill_n(input(k).row(c), clock_.steps, T{});
+        }
+        play(made), advance();
+        count -= clock_.steps;
+      }
+    };
+    Index steps = std::min(plan_.past, limit);
+    if (plan_.past < endless_past) {
+      silence(steps);
+    } else {
+      steps = detail::play_until_still<T>(plan_, limit, most_, silence, [&](auto const& endless) {
+        return state_.data() + clock_size + endless.in_block;
+      });
     }
     stop();
     return steps;
@@ -94,8 +99,13 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
   using BlockRun = Run<Program, Backend, StepBlock<T>, T*>;
 
   BlockRun run() {
-    StepBlock<T> const block{
-        &clock_, most_, values_.data() + inputs_.size(), plan_.states.data(), row_.data(), row_inputs_.data()};
+    StepBlock<T> const block{&clock_,
+                             most_,
+                             values_.data() + inputs_.size(),
+                             plan_.states.data(),
+                             plan_.by_steps.get(),
+                             row_.data(),
+                             row_inputs_.data()};
     BlockRun made{program_, backend_, parameters_, workspace_.data(), {}, block, seed_, 0, state_.data() + clock_size};
     for (std::size_t k = 0; k < places_.size(); ++k) made.inputs[k] = places_[k];
     return made;
@@ -175,10 +185,6 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
         for (Index t = 0; t < clock_.steps; ++t) to[t * features + c] = row[t];
       }
     }
-  }
-  template <class Y>
-  void silence(Y const& to, Index features) const {
-    for (Index c = 0; c < features; ++c) std::fill_n(to.row(c), clock_.steps, T{});
   }
   Program const& program_;
   Backend backend_;

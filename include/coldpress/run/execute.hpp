@@ -71,13 +71,13 @@ constexpr void observe(Run const& run) {
 }
 
 namespace detail {
-/// Computes a group of a block of steps one step after another, where its layer takes no signals or an operation
-/// depends on the place of a value.
-template <class Run, class G>
+/// Computes a group of a block of steps one step after another. `Head` is the type of the head or void, so that the
+/// compiler looks at this only where it is needed.
+template <class Head, class Run, class G>
 constexpr void forward_by_steps(Run const& run, G g);
 template <class Run>
 constexpr bool is_block_of = is_step_block<std::remove_cvref_t<decltype(Run::batch)>>;
-/// Whether the head's forward pass is given to the layer as it is.
+/// Whether a head's forward pass may be given the values as they are.
 template <class Run, class L>
 constexpr bool takes_values = !is_block_of<Run> || (has_signals<decltype(Run::backend)> && LayerTraits<L>::signals);
 
@@ -88,15 +88,13 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g)
   auto const y = run.value(g);
   auto const post_ops = run.post_ops(g);
   if constexpr (is_block_of<Run>) {
-    if (run.program.group(g).positioned) return forward_by_steps(run, g);
+    if (run.batch.by_steps[Index{g}]) return forward_by_steps<void>(run, g);
   }
   run.program.head(
       g,
       [&](auto const& layer) __attribute__((always_inline)) {
         using L = std::remove_cvref_t<decltype(layer)>;
-        if constexpr (!takes_values<Run, L>) {
-          forward_by_steps(run, g);
-        } else {
+        if constexpr (takes_values<Run, L>) {
           auto const pass = run.template forward_pass<L>(g, y, post_ops);
           if constexpr (takes_layers<decltype(run.backend)> || is_linked<decltype(run.backend)>) {
             ComputedIn<Run>::forward(run.backend, layer, pass);
@@ -106,19 +104,17 @@ __attribute__((always_inline)) constexpr void forward_group(Run const& run, G g)
           if constexpr (!LayerTraits<L>::fuses && !std::remove_cvref_t<decltype(post_ops)>::nothing) {
             if (!post_ops.empty()) run.backend.map(y, y, post_ops);
           }
+        } else {
+          forward_by_steps<L>(run, g);
         }
       },
       [&] {
-        auto const x = run.value(run.program.input(g, run.first_edge));
-        if constexpr (is_block_of<Run> && !has_signals<decltype(run.backend)>) {
-          run.backend.map(x.matrix(), y.matrix(), post_ops);
-        } else {
-          run.backend.map(x, y, post_ops);
-        }
+        if constexpr (!is_block_of<Run> || has_signals<decltype(run.backend)>)
+          run.backend.map(run.value(run.program.input(g, run.first_edge)), y, post_ops);
       });
 }
 
-template <class Run, class G>
+template <class Head, class Run, class G>
 constexpr void forward_by_steps(Run const& run, G g) {
   auto const one = run.single_step(g);
   auto const to = run.value(g);
@@ -134,9 +130,7 @@ constexpr void forward_by_steps(Run const& run, G g) {
     for (Index c = 0; c < to.features; ++c) to.row(c)[t] = y.data[c];
   }
 }
-}  // namespace detail
 
-namespace detail {
 /// f(k, value of output k)
 template <class Run, class F>
 constexpr void for_each_output(Run const& run, F f) {

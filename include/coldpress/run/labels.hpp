@@ -17,9 +17,9 @@ namespace detail {
 [[noreturn]] __attribute__((noinline, cold)) inline void refuse_label(Index at, double label, Shape const& in,
                                                                       Index classes) {
   Index const of_sample = in.size() / classes;
-  raise<DataError>(sentence_of(of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"}, " of sample ",
-                              at / of_sample, " is ", number_text(label), "; expected a whole number from 0 to ",
-                              classes - 1, " (samples are counted from 0)"));
+  raise<DataError>(sentence_of(of_sample > 1 ? sentence_of("label ", at % of_sample) : ErrorText{"the label"},
+                               " of sample ", at / of_sample, " is ", number_text(label),
+                               "; expected a whole number from 0 to ", classes - 1, " (samples are counted from 0)"));
 }
 }  // namespace detail
 

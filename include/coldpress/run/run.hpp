@@ -97,7 +97,8 @@ struct StepBlock {
   StepClock const* clock;
   Index most;               // the length of the longest block, rounded up: the pitch of signals in the workspace
   Signal<T> const* values;  // those that are elsewhere, by group; inputs come before the groups, the last one first
-  Index const* states;      // for each group, where its state is
+  Index const* states;      // for each group, where its state is, ...
+  bool const* by_steps;     // ... and whether it is computed one step after another
   T* row;                   // the workspace of a single step, ...
   T* const* inputs;         // ... and its inputs, for layers that take no signals
 

@@ -17,15 +17,15 @@ class StepStream : public StreamPasses<typename Backend::Scalar> {
 
   /// `scratch` is what the program's layers need in addition, in values.
   StepStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed,
-             std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch,
-             detail::StreamPlan const& plan, Index)
+             std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch, detail::StreamPlan plan,
+             Index)
       : program_(program),
         backend_(backend),
         parameters_(parameters),
         seed_(seed),
         inputs_(inputs.begin(), inputs.end()),
         outputs_(outputs.begin(), outputs.end()),
-        past_(plan.past),
+        plan_(std::move(plan)),
         state_(program.plan().state),
         workspace_(scratch + program.plan().workspace) {
     Index size = 0;
@@ -34,7 +34,7 @@ class StepStream : public StreamPasses<typename Backend::Scalar> {
     for (Index at = 0; Shape const& in : inputs_) places_.push_back(given_.data() + at), at += in.size();
     if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data();
     values_ = workspace_.data() + scratch;
-    if (plan.calls) tape_.record([&](auto* tape) { forward_on(tape); });
+    if (plan_.step_tapes) tape_.record([&](auto* tape) { forward_on(tape); });
   }
   StepStream(StepStream const&) = delete;
   StepStream& operator=(StepStream const&) = delete;
@@ -42,7 +42,7 @@ class StepStream : public StreamPasses<typename Backend::Scalar> {
   std::span<Shape const> inputs() const override { return inputs_; }
   std::span<Shape const> outputs() const override { return outputs_; }
   std::span<T> state() override { return {state_.data(), static_cast<std::size_t>(state_.size())}; }
-  Index past() const override { return past_; }
+  Index past() const override { return plan_.past; }
 
   void process(Index steps, std::span<std::span<T const> const> inputs,
                std::span<std::span<T> const> outputs) override {
@@ -60,18 +60,15 @@ class StepStream : public StreamPasses<typename Backend::Scalar> {
   }
   Index warm_up(Index limit) override {
     std::fill_n(given_.data(), given_.size(), T{});
-    bool const finite = past_ < endless_past;
-    Index const end = finite ? std::min(past_, limit) : limit, period = 64;
-    std::vector<T> before;
-    for (Index steps = 0; steps < end; ++steps) {
-      if (!finite && steps % period == 0) {
-        auto const now = state();
-        if (!before.empty() && std::equal(now.begin(), now.end(), before.begin())) return steps;
-        before.assign(now.begin(), now.end());
-      }
-      play();
+    auto const silence = [&](Index count) {
+      for (Index t = 0; t < count; ++t) play();
+    };
+    if (plan_.past == endless_past) {
+      return detail::play_until_still<T>(plan_, limit, 64, silence,
+                                         [&](auto const& endless) { return state_.data() + endless.in_step; });
     }
-    return end;
+    silence(std::min(plan_.past, limit));
+    return std::min(plan_.past, limit);
   }
 
  private:
@@ -99,7 +96,7 @@ class StepStream : public StreamPasses<typename Backend::Scalar> {
   T const* parameters_;
   std::uint64_t seed_;
   std::vector<Shape> inputs_, outputs_;
-  Index past_;
+  detail::StreamPlan plan_;
   HeapMemory<T> state_, workspace_, given_;
   T* values_ = nullptr;
   std::vector<T*> places_;

@@ -4,17 +4,31 @@
 #include <coldpress/run/execute.hpp>
 #include <coldpress/run/stream.hpp>
 
-namespace coldpress {
+#include <memory>
 
-namespace detail {
-/// What a program remembers from block to block.
+namespace coldpress::detail {
+
+/// The shapes of the inputs of a head of type L, for groups that have one.
+template <class L, class Program, class G>
+constexpr Shapes inputs_of_head(Program const& program, G g) {
+  return program.head_inputs(g);
+}
+
+/// What a program remembers from block to block, or from step to step.
 struct StreamPlan {
+  /// Values of a state that never forget: where they are in blocks and in single steps, and how many.
+  struct Endless {
+    Index in_block, in_step, size;
+  };
   std::vector<Index> states;   // by group: where the state of its head is, in values
   std::vector<Index> windows;  // by value, the inputs before the groups: the number of its past steps that layers read
-  Index state = 0;             // the size of all states
-  Index past = 0;              // the number of earlier steps on which an output depends; endless_past: on all
-  bool by_steps = false;       // whether any group of a block is computed step by step
-  bool calls = true;           // whether every layer computes by calls that a backend can record
+  std::unique_ptr<bool[]> by_steps;  // by group: whether a block is computed one step after another
+  std::vector<Endless> endless;
+  Index state = 0;         // the size of all states
+  Index past = 0;          // the number of earlier steps on which an output depends; endless_past: on all
+  Index reach = 0;         // the same without what never forgets
+  bool tapes = true;       // whether all calls of a block can be recorded, and ...
+  bool step_tapes = true;  // ... those of a step
 };
 template <class Backend, class Program>
 StreamPlan plan_stream(Program const& program, Index inputs) {
@@ -22,39 +36,73 @@ StreamPlan plan_stream(Program const& program, Index inputs) {
   StreamPlan plan;
   plan.states.resize(groups);
   plan.windows.resize(groups + static_cast<std::size_t>(inputs));
-  std::vector<Index> past(plan.windows.size());
+  plan.by_steps = std::make_unique<bool[]>(groups);
+  std::vector<Index> past(plan.windows.size()), reach(plan.windows.size());
   auto const at = [&](std::vector<Index>& all, Index g) -> Index& { return all[static_cast<std::size_t>(inputs + g)]; };
   program.for_each_group([&](auto group) {
     Index const g{group};
-    plan.by_steps = plan.by_steps || program.group(group).positioned;
-    Index first = -1;
+    Group const& of = program.group(group);
+    bool& by_steps = plan.by_steps[static_cast<std::size_t>(g)];
+    by_steps = of.positioned || (of.head < 0 && !has_signals<Backend>);
+    Index own_past = 0, own_reach = 0, first = -1;  // what the head adds
     program.for_each_edge(group, [&](auto k) {
       if (k == 0) first = Index{program.input(group, k)};
-      at(past, g) = std::max(at(past, g), at(past, Index{program.input(group, k)}));
     });
     program.head(
         group,
         [&](auto const& layer) {
           using L = std::remove_cvref_t<decltype(layer)>;
-          constexpr bool signals = has_signals<Backend> && LayerTraits<L>::signals;
-          auto const in = program.head_inputs(group);
-          Index const window = signals ? window_of(layer, in) : 0;
-          plan.by_steps = plan.by_steps || !signals;
+          Shapes const in = inputs_of_head<L>(program, group);
+          bool const one_step = in[0].rank() != 2 || in[0][0] == 1;
+          by_steps = by_steps || !has_signals<Backend> || !LayerTraits<L>::signals || !one_step;
           if constexpr (requires { Backend::calls_of(layer); }) {
-            plan.calls = plan.calls && Backend::calls_of(layer) > 0;
+            plan.step_tapes = plan.step_tapes && Backend::calls_of(layer) > 0;
           } else {
-            plan.calls = plan.calls && LayerTraits<L>::calls_primitives;
+            plan.step_tapes = plan.step_tapes && LayerTraits<L>::calls_primitives;
           }
           plan.states[static_cast<std::size_t>(g)] = plan.state;
-          if (window > 0) at(plan.windows, first) = std::max(at(plan.windows, first), window);
-          if (!signals || window_of(layer, in) == 0) plan.state += (state_of(layer, in) + 15) / 16 * 16;
-          at(past, g) = std::min(at(past, g) + past_of(layer, in), endless_past);
+          Index const window = past_of(layer, in), size = state_of(layer, in);
+          own_past = one_step || window == endless_past ? window : (window + in[0][0] - 1) / in[0][0];
+          own_reach = window == endless_past ? 0 : own_past;
+          if (window == endless_past) plan.endless.push_back({plan.state, of.state, size});
+          if (reads_past<L> && !by_steps && window > 0) {
+            at(plan.windows, first) = std::max(at(plan.windows, first), window);
+          } else {
+            plan.state += (size + 15) / 16 * 16;
+          }
         },
         [] {});
-    plan.past = std::max(plan.past, at(past, g));
+    program.for_each_edge(group, [&](auto k) {
+      bool const beside = of.head >= 0 && k == of.side;  // the operand that is joined to what the head computes
+      Index const from{program.input(group, k)};
+      at(past, g) = std::max(at(past, g), std::min(at(past, from) + (beside ? 0 : own_past), endless_past));
+      at(reach, g) = std::max(at(reach, g), at(reach, from) + (beside ? 0 : own_reach));
+    });
+    plan.past = std::max(plan.past, at(past, g)), plan.reach = std::max(plan.reach, at(reach, g));
+    plan.tapes = plan.tapes && !by_steps;
   });
+  plan.tapes = plan.tapes && plan.step_tapes;
   return plan;
 }
-}  // namespace detail
 
-}  // namespace coldpress
+/// Plays silence until nothing that never forgets has changed for as long as the rest remembers, or for `limit` steps:
+/// play(count) computes up to `most` steps, and value(endless) is where values are now. Returns the number of steps.
+template <class T>
+Index play_until_still(StreamPlan const& plan, Index limit, Index most, auto play, auto value) {
+  std::vector<T> before;
+  Index steps = 0, still = 0;
+  while (steps < limit && still < plan.reach + 64) {
+    before.clear();
+    for (auto const& endless : plan.endless) before.insert(before.end(), value(endless), value(endless) + endless.size);
+    Index const count = std::min(most, limit - steps);
+    play(count), steps += count;
+    bool same = true;
+    auto was = before.begin();
+    for (auto const& endless : plan.endless)
+      same = same && std::equal(was, was + endless.size, value(endless)), was += endless.size;
+    still = same ? still + count : 0;
+  }
+  return steps;
+}
+
+}  // namespace coldpress::detail

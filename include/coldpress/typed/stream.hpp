@@ -36,7 +36,6 @@ class Stream : public BasicStream<typename Net::T> {
   struct Prepared {
     Backend backend{};
     Program program{};
-    detail::StreamPlan plan;
 
     explicit Prepared(Net const& network) {
       if constexpr (is_linked<Backend>) {
@@ -44,7 +43,6 @@ class Stream : public BasicStream<typename Net::T> {
         backend.link_streams();
         program.prepare(backend, network.seed());
       }
-      plan = detail::plan_stream<Backend>(program, Net::input_count);
     }
   };
   static constexpr auto outputs_of_step = [] {
@@ -60,7 +58,7 @@ class Stream : public BasicStream<typename Net::T> {
         : Prepared(network),
           Base(this->program, this->backend, network.parameters().data(), network.seed(),
                {Net::inputs.shapes, static_cast<std::size_t>(Net::input_count)}, outputs_of_step, Program::scratch_size,
-               this->plan, most),
+               detail::plan_stream<Backend>(this->program, Net::input_count), most),
           network_(network),
           most_(most) {}
     std::unique_ptr<StreamPasses<T>> another() const override { return std::make_unique<Passes>(network_, most_); }
