@@ -178,10 +178,11 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
 
 TEST_CASE("an unknown spec is told the known ones") {
   for (char const* bad : {"", "mnist", "mnist:", "json:file", "CSV:file", ":"})
-    CHECK(message<ConfigError>([&] { open(bad); }) == "the data '" + std::string{bad} +
-                                                          "' is not one of mnist:DIR, mnist-test:DIR, cifar10:DIR, "
-                                                          "cifar10-test:DIR, cifar100:DIR, cifar100-test:DIR, "
-                                                          "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,...");
+    CHECK(message<ConfigError>([&] { open(bad); }) ==
+          "the data '" + std::string{bad} +
+              "' is not one of mnist:DIR, mnist-test:DIR, cifar10:DIR, "
+              "cifar10-test:DIR, cifar100:DIR, cifar100-test:DIR, "
+              "images:DIR, csv:FILE, npy:X,Y, npz:FILE, hdf5:FILE,..., sound:INPUT,OUTPUT");
 }
 
 TEST_CASE("check refuses a dataset whose values do not fit its shapes") {

@@ -29,7 +29,7 @@ TEST_CASE("bash completes commands, options and files") {
   folder.put("completion", output({"completion", "bash"}));
   folder.put("net.juice", "");
   CHECK(offered(folder, {"coldpress", "tr"}) == "train");
-  CHECK(contains(offered(folder, {"coldpress", ""}), "predict train"));
+  CHECK(contains(offered(folder, {"coldpress", ""}), "predict stream train"));
   CHECK(offered(folder, {"coldpress", "data", "in"}) == "inspect");
   CHECK(offered(folder, {"coldpress", "train", "--check"}) == "--checkpoint --checkpoint-every");
   CHECK(offered(folder, {"coldpress", "train", "--epochs", "3", "--vali"}) == "--validate");
