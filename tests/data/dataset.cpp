@@ -168,7 +168,7 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   CHECK(message<UnsupportedError>([] { open("images:a"); }) ==
         "this program reads no pictures: it was built without coldpress::images");
   auto const help = spec_help();
-  REQUIRE(help.size() == 11);
+  REQUIRE(help.size() == 12);
   CHECK(help.back().spec == "sound:INPUT,OUTPUT");
   CHECK(help.back().options[0].name == "x");
   CHECK(is_spec("npy:x"));
