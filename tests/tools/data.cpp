@@ -12,7 +12,7 @@ TEST_CASE("data --help explains all formats and their options") {
   std::string const text = output({"data", "--help"});
   INFO(text);
   for (char const* part : {"mnist:DIR", "mnist-test:DIR", "cifar10:DIR", "cifar100-test:DIR", "images:DIR", "csv:FILE",
-                           "npy:X,Y", "npz:FILE", "hdf5:FILE,...",
+                           "npy:X,Y", "npz:FILE", "hdf5:FILE,...", "sound:INPUT,OUTPUT",
                            "?label=", "?width=", "?x=", "?shuffle=", "Options begin at the last question mark"})
     CHECK(contains(text, part));
 }
