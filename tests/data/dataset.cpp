@@ -170,7 +170,7 @@ TEST_CASE("a spec may end with options, which begin at its last question mark") 
   auto const help = spec_help();
   REQUIRE(help.size() == 12);
   CHECK(help.back().spec == "sound:INPUT,OUTPUT");
-  CHECK(help.back().options[0].name == "x");
+  CHECK(help.back().options[0].name == "length");
   CHECK(is_spec("npy:x"));
   CHECK_FALSE(is_spec("npy"));
   CHECK_FALSE(is_spec("npyx:y"));
