@@ -35,9 +35,9 @@ void print_outputs(std::string const& path) {
   dynamic::Backend const backend{"cpu:v2"};
   auto net = dynamic::Layer::load(backend, path);
   net.set_mode(dynamic::Mode::inference);
-  if (path.find("stream") != std::string::npos) {
+  if (path.ends_with("stream.juice")) {
     for (int t = 0; t < embedded::stream_steps; ++t) embedded::print(net.step(embedded::part(t, 3)));
-  } else if (path.find("branches") != std::string::npos) {
+  } else if (path.ends_with("branches.juice")) {
     dynamic::SharedTensor const x{{1, 7}}, y{{1, 6}};
     dynamic::write_batch_sample(x, embedded::part(0, 7), 0), dynamic::write_batch_sample(y, embedded::part(1, 6), 0);
     for (auto const& output : net.forward({x, y})) embedded::print(output.read());
