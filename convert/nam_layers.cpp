@@ -25,7 +25,7 @@ class Found {
     for (auto const& layer : container.layers) by_name_.emplace(layer.name, &layer);
   }
   bool has(std::string const& name) const { return by_name_.contains(name); }
-  /// The layer of that name; what it is instead, or that it is missing, is found when the config is made again.
+  /// The layer of that name. If it is missing or of another kind, this is found when the config is made again.
   template <class L>
   L get(std::string const& name, L otherwise = {}) const {
     auto const found = by_name_.find(name);
