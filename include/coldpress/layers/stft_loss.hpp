@@ -75,7 +75,7 @@ struct StftLoss {
   struct Table {
     Root roots[longest / 2];
     double weights[longest];
-    void make(Index fft, Index length) {
+    COLDPRESS_DEVICE void make(Index fft, Index length) {
       NoTable const all{fft, length};
       for (Index k = 0; k < fft / 2; ++k) roots[k] = all(k);
       for (Index i = 0; i < fft; ++i) weights[i] = all.weight(i);

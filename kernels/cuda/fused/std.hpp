@@ -17,6 +17,8 @@
 #define __builtin_erfc ::erfc
 #define __builtin_cosf ::cosf
 #define __builtin_cos ::cos
+#define __builtin_sinf ::sinf
+#define __builtin_sin ::sin
 #define __builtin_sqrtf ::sqrtf
 #define __builtin_sqrt ::sqrt
 #define __builtin_fabsf ::fabsf
