@@ -139,17 +139,23 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
         }
       });
     }
-    Index const at_once = g.sequence ? Index{dy.rows} : cpu::Panel{g}.images;
-    finish_rows(dx, derivative, blocks, at_once, g.products(), [&](Index i, Index count, float* own) {
-      cpu::zero_from(0, cpu::some(dx, i, count));
-      cpu::either(
-          cpu::is_sequence(g),
-          [&] { cpu::sequence_input_gradient(g, cpu::some(dy, i, count), weight, cpu::some(dx, i, count), own); },
-          [&] {
-            Rows<float const> const part = cpu::read_images(from, i, count, own);
-            cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
+    cpu::either(
+        cpu::is_sequence(g),
+        [&] {
+          each(dy.rows, g.products(), [&](Index first, Index last, int worker) {
+            cpu::zero_from(dx.columns, cpu::some(dx, first, last - first));
+            cpu::sequence_input_gradient(g, cpu::some(dy, first, last - first), weight, dx, derivative, first,
+                                         scratch_of(worker));
           });
-    });
+        },
+        [&] {
+          finish_rows(dx, derivative, blocks, cpu::Panel{g}.images, g.products(),
+                      [&](Index i, Index count, float* own) {
+                        cpu::zero_from(0, cpu::some(dx, i, count));
+                        Rows<float const> const part = cpu::read_images(from, i, count, own);
+                        cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
+                      });
+        });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
   template <class G, class X, class DY, class Sink, class Windows = NoWindows>
@@ -456,10 +462,10 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   template <class X, class Y, class Chain, class Join>
   void convolve_sequences(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
                           PostOps<Chain, float, Join> const& post_ops) const {
-    cpu::convolve_sequences(g, x, weight, bias, y, scratch);
-    if constexpr (!PostOps<Chain, float, Join>::nothing) {
-      if (!post_ops.empty()) map(y, y, post_ops);
-    }
+    each(x.rows, g.products(), [&](Index first, Index last, int worker) {
+      cpu::convolve_sequences(g, cpu::some(x, first, last - first), weight, bias, y, post_ops, first,
+                              scratch_of(worker));
+    });
   }
   template <class X, class Y, class Chain, class Join, class Windows>
   void convolve_images(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,

@@ -206,7 +206,7 @@ struct Panel {
       lines = depth / g.height.filter;
     }
     if (sequence) {
-      rows = rows == 1 ? 32 : freestanding::min<Index>(rows, 64);  // for single steps: this many samples
+      rows = steps_at_once(rows);
       lines = rows;
       return;
     }
@@ -227,22 +227,28 @@ struct Panel {
   constexpr Index positions() const { return images * rows * width; }
   constexpr Index pitch() const { return Layout::pitch(sequence ? depth : images * (rows + more) * width); }
   constexpr Index output_pitch() const { return Layout::pitch(sequence ? outputs : positions()); }
+  /// How many of a sequence's steps are computed at once. For single steps: how many samples.
+  static constexpr Index steps_at_once(Index steps) { return steps == 1 ? 32 : freestanding::min<Index>(steps, 64); }
+  /// The distance between the rows of what the taps of a sequence see in the gradient of the outputs.
+  constexpr Index back_pitch(Index taps) const { return Layout::pitch(taps * outputs); }
   constexpr Index size() const { return lines * pitch(); }
   constexpr Index output_size() const { return (sequence ? rows : outputs) * output_pitch(); }
-  /// The floats of a panel with one row for every tap of some channels, which the input gradient uses.
-  constexpr Index gradient_size(Index taps) const { return sequence ? size() : channels * taps * output_pitch(); }
+  /// The floats of the panel that the input gradient uses: one row for every tap of some channels or, for a sequence,
+  /// for every step of the input.
+  constexpr Index gradient_size(ConvolutionGeometry const& g) const {
+    return sequence ? steps_at_once(g.height.in) * back_pitch(g.taps()) : channels * g.taps() * output_pitch();
+  }
 };
 
 constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent extent) {
   Panel const panel{g};
   Index const gradient = extent.training ? Layout::gradients(g) : 0,
-              weights = g.sequence && extent.input_gradient ? panel.outputs * panel.pitch() : 0,
+              weights = g.sequence && extent.input_gradient ? g.taps() * panel.outputs * pitch(g.group_channels()) : 0,
               row = pitch(panel.outputs),
               turned = g.sequence        ? row
                        : extent.training ? freestanding::max(most_turned, g.width.out * row)
                                          : 0,
-              inputs =
-                  extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g.taps())) : panel.size();
+              inputs = extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g)) : panel.size();
   Index const size = 3 * Panel::slack + inputs + panel.output_size() + freestanding::max(weights, gradient + turned) +
                      Layout::unpooled(g, extent);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;

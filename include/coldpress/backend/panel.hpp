@@ -251,8 +251,7 @@ struct PanelMemory {
   PanelMemory(ConvolutionGeometry const& g, float* scratch, bool with_gradient = false)
       : panel(g),
         inputs(scratch + Panel::slack),
-        outputs(inputs + freestanding::max(panel.size(), with_gradient ? panel.gradient_size(g.taps()) : 0) +
-                Panel::slack),
+        outputs(inputs + freestanding::max(panel.size(), with_gradient ? panel.gradient_size(g) : 0) + Panel::slack),
         rest(outputs + panel.output_size() + Panel::slack) {}
 };
 

@@ -1,17 +1,19 @@
 // Causal convolutions of sequences.
 #pragma once
 
-// For a whole sequence, the rows of the matrix product are steps, as if each step were a row of a dense layer. In a
+// For a whole sequence, the rows of the matrix product are steps, as if each step were a row of a dense layer. They are
+// read where they are, or from a panel with zeros where a tap sees what is before the sequence or after it. In a
 // stream, each step is added to the future outputs that need it. Both sum in the same order.
 
+#include <coldpress/backend/blocked_rows.hpp>
 #include <coldpress/backend/image_weight_gradient.hpp>
 #include <coldpress/backend/panel.hpp>
 #include <coldpress/backend/single_sample.hpp>
 
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
-/// The part of a minibatch that goes through one panel: steps [step, step + rows) of one sequence, or one step each of
-/// as many single-step sequences as there are rows.
+/// The part of a minibatch that is computed at once: steps [step, step + rows) of one sequence, or one step each of as
+/// many single-step sequences as there are rows.
 struct Steps {
   Index sample, step, rows;
   bool single;
@@ -24,79 +26,120 @@ struct Steps {
   }
 };
 
+/// f(part) for parts of up to `most` of the `steps` steps of each sequence.
 template <class F>
-COLDPRESS_INLINE void for_each_steps(ConvolutionGeometry const& g, Panel const& panel, Index batch, F f) {
-  bool const single = g.height.out == 1;
-  Index const samples = single ? 1 : batch, steps = single ? batch : g.height.out;
+COLDPRESS_INLINE void for_each_steps(Index steps, Index most, Index batch, F f) {
+  bool const single = steps == 1;
+  Index const samples = single ? 1 : batch, count = single ? batch : steps;
   for (Index sample = 0; sample < samples; ++sample) {
-    for (Index step = 0; step < steps; step += panel.rows) {
-      Index const rows = steps - step < panel.rows ? steps - step : panel.rows;
+    for (Index step = 0; step < count; step += most) {
+      Index const rows = freestanding::min(most, count - step);
       f(single ? Steps{step, 0, rows, true} : Steps{sample, step, rows, false});
     }
   }
 }
 
-/// Writes panel[row][d] for d = (tap, c) of one group. `flushes` says whether small values become zero, as in a step of
-/// a stream.
-template <bool flushes>
-COLDPRESS_INLINE void pack_steps(ConvolutionGeometry const& g, Steps const& steps, In x, Index group, float* panel,
-                                 Index pitch) {
-  Index const channels = g.group_channels();
+/// Applies `rest`, PostOps or a Derivative, to the steps of y, which were stored without it, while they are in the
+/// cache. A part begins with a whole vector.
+template <class Y, class Rest>
+COLDPRESS_INLINE void finish_steps(Y y, Rest const& rest, Steps const& steps, Index width) {
+  if constexpr (!Rest::nothing) {
+    if (steps.single) return finish(y, rest, steps.sample, steps.rows);
+    if (rest.empty()) return;
+    auto const epilogue = epilogue_of(y, rest);
+    Index const end = (steps.step + steps.rows) * width;
+    for (Index c = steps.step * width; c < end; c += lanes) {
+      Vector v[1][1] = {{load_row(y.row(steps.sample) + c, end - c)}};
+      epilogue.finish(v, steps.sample, c);
+    }
+  }
+}
+
+/// What the taps of a filter see of a sequence as a matrix: element (i, (tap, channel)) is at data + i * row + tap *
+/// tap
+/// + channel. It is read where it is.
+struct LeftTaps {
+  float const* data;
+  Index row, channels, tap;
+
+  template <int h>
+  struct Cursor {
+    float const* at;
+    Index row, left, channels, jump;
+    COLDPRESS_INLINE float operator[](int i) const { return at[i * row]; }
+    COLDPRESS_INLINE void next() {
+      ++at;
+      if (--left == 0) at += jump, left = channels;
+    }
+  };
+  template <int h>
+  COLDPRESS_INLINE Cursor<h> from(Index first) const {
+    return {data + first * row, row, channels, channels, tap - channels};
+  }
+};
+
+/// Writes panel[row][d] for d = (tap, c) of one group, where step_of(row, tap) is a step of x, or less than 0 for
+/// zeros. `flushes` says whether small values become zero, as in a step of a stream.
+template <bool flushes, class F>
+COLDPRESS_INLINE void pack_steps(Steps const& steps, Index taps, In x, Index channels, Index of_group, Index group,
+                                 float* panel, Index pitch, F step_of) {
   for (Index i = 0; i < steps.rows; ++i, panel += pitch) {
-    Index const sample = steps.sample_of(i);
     float* to = panel;
-    for (Index r = 0; r < g.height.filter; ++r, to += channels) {
-      Index const t = g.height.at(steps.step_of(i), r);
+    for (Index r = 0; r < taps; ++r, to += of_group) {
+      Index const t = step_of(steps.step_of(i), r);
       if (t >= 0) {
-        float const* const from = x.row(sample) + t * g.channels + group * channels;
+        float const* const from = x.row(steps.sample_of(i)) + t * channels + group * of_group;
         if constexpr (flushes) {
-          for (Index c = 0; c < channels; c += lanes)
-            store(to + c, flush_small(load_row(from + c, channels - c), splat(smallest_factor)));
+          for (Index c = 0; c < of_group; c += lanes)
+            store(to + c, flush_small(load_row(from + c, of_group - c), splat(smallest_factor)));
         } else {
-          copy_over(to, from, channels);
+          copy_over(to, from, of_group);
         }
       } else {
-        for (Index c = 0; c < channels; c += lanes) store(to + c, Vector{});
+        for (Index c = 0; c < of_group; c += lanes) store(to + c, Vector{});
       }
     }
   }
 }
-
-/// The backward pass: adds to dx for all steps that a row has seen.
-template <class = void>
-void unpack_steps(ConvolutionGeometry const& g, Steps const& steps, float const* panel, Index pitch, Out dx,
-                  Index group) {
-  Index const channels = g.group_channels();
-  for (Index i = 0; i < steps.rows; ++i, panel += pitch) {
-    for (Index r = 0; r < g.height.filter; ++r) {
-      Index const t = g.height.at(steps.step_of(i), r);
-      if (t < 0) continue;
-      float* const to = dx.row(steps.sample_of(i)) + t * g.channels + group * channels;
-      float const* const from = panel + r * channels;
-      for (Index c = 0; c < channels; c += lanes)
-        store_row(to + c, load_row(to + c, channels - c) + load(from + c), channels - c);
-    }
-  }
+/// The step of x that a tap sees at a step of y. What comes before the first is less than 0.
+COLDPRESS_INLINE auto seen(ConvolutionGeometry const& g) {
+  return [&g](Index step, Index tap) COLDPRESS_INLINE_LAMBDA { return g.height.at(step, tap); };
+}
+/// Whether all taps see steps of the sequence, at all of these steps of y.
+COLDPRESS_INLINE bool sees_all(ConvolutionGeometry const& g, Steps const& steps) {
+  return !steps.single && g.height.at(steps.step, 0) >= 0;
 }
 
-template <class = void>
-void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
-                        float* scratch) {
+/// y = post_ops(x * W + bias), where y and post_ops are those of the whole minibatch, from sample `first` on.
+template <class Y, class Chain, class Join>
+void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Y y,
+                        PostOps<Chain, float, Join> const& post_ops, Index first, float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), w_pitch = Layout::pitch(g.outputs);
-  for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
-    Out const to = steps.of(y, g.outputs);
+  Axis const& steps_of = g.height;
+  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
+              w_pitch = Layout::pitch(g.outputs), taps = steps_of.filter;
+  for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& part) {
+    Steps const steps{part.sample + first, part.step, part.rows, part.single};
+    Out const to = steps.of(Out{y.data, y.rows, y.columns, y.pitch}, g.outputs);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps<!has_fma>(g, steps, x, group, memory.inputs, pitch);
       float const* b = bias;
       if (bias && group > 0) {  // whole vectors are read, which extend beyond the last group
         copy_over(memory.rest, bias + group * outputs, outputs);
         b = memory.rest;
       }
-      Output<Chain<>> const epilogue{{}, b, to.data + group * outputs, to.pitch, outputs};
-      float const* const w = weight + group * outputs;
-      multiply(steps.rows, outputs, g.depth(), {memory.inputs, pitch, 1}, w, w_pitch, epilogue);
+      Output<coldpress::Chain<>> const epilogue{{}, b, to.data + group * outputs, to.pitch, outputs};
+      auto const multiply_by = [&](auto a) COLDPRESS_INLINE_LAMBDA {
+        cpu::multiply(steps.rows, outputs, taps * channels, a, Right{weight + group * outputs, w_pitch}, epilogue);
+      };
+      if (has_fma && sees_all(g, part)) {
+        float const* const from = x.row(part.sample) + steps_of.at(part.step, 0) * g.channels + group * channels;
+        multiply_by(LeftTaps{from, steps_of.stride * g.channels, channels, steps_of.dilation * g.channels});
+      } else {
+        pack_steps<!has_fma>(part, taps, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
+        multiply_by(Left{memory.inputs, pitch, 1});
+      }
     }
+    finish_steps(y, post_ops, steps, g.outputs);
   });
 }
 
@@ -233,37 +276,105 @@ COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step s) {
   }
 }
 
-template <class = void>
-void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx, float* scratch) {
+/// dx = derivative(the gradient with respect to x), where dx and the derivative are those of the whole minibatch, from
+/// sample `first` on. It is the convolution of dy with the taps in reverse, at each step of x.
+template <class DX, class Chain>
+void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, DX dx,
+                             Derivative<Chain, float> const& derivative, Index first, float* scratch) {
   PanelMemory const memory{g, scratch, true};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs();
+  Axis const& steps_of = g.height;
+  Index const outputs = g.group_outputs(), channels = g.group_channels(), taps = steps_of.filter,
+              pitch = memory.panel.back_pitch(taps), w_pitch = Layout::pitch(channels);
+  auto const seen_by = [&](Index step, Index tap) COLDPRESS_INLINE_LAMBDA {
+    Index const from = step + steps_of.padding - tap * steps_of.dilation, output = from / steps_of.stride;
+    return from >= 0 && from % steps_of.stride == 0 && output < steps_of.out ? output : -1;
+  };
   for (Index group = 0; group < g.groups; ++group) {
-    transpose(g.depth(), outputs, weight + group * outputs, Layout::pitch(g.outputs), memory.rest, pitch);
-    for_each_steps(g, memory.panel, dy.rows, [&](Steps const& steps) {
-      In const from = steps.of(dy, g.outputs);
-      multiply(steps.rows, g.depth(), outputs, {from.data + group * outputs, from.pitch, 1}, memory.rest, pitch,
-               StoredGradient{{memory.inputs}, pitch});
-      unpack_steps(g, steps, memory.inputs, pitch, dx, group);
+    for (Index r = 0; r < taps; ++r) {
+      transpose(channels, outputs, weight + r * channels * Layout::pitch(g.outputs) + group * outputs,
+                Layout::pitch(g.outputs), memory.rest + r * outputs * w_pitch, w_pitch);
+    }
+    for_each_steps(steps_of.in, Panel::steps_at_once(steps_of.in), dy.rows, [&](Steps const& part) {
+      Steps const steps{part.sample + first, part.step, part.rows, part.single};
+      Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
+      Output<coldpress::Chain<>> const epilogue{{}, nullptr, to.data + group * channels, to.pitch, channels};
+      auto const multiply_by = [&](auto a) COLDPRESS_INLINE_LAMBDA {
+        cpu::multiply(steps.rows, channels, taps * outputs, a, Right<float>{memory.rest, w_pitch}, epilogue);
+      };
+      Index const last = part.step + part.rows - 1 + steps_of.padding;  // that the first tap sees
+      if (!part.single && steps_of.stride == 1 && last < steps_of.out) {
+        float const* const from = dy.row(part.sample) + (part.step + steps_of.padding) * g.outputs + group * outputs;
+        multiply_by(LeftTaps{from, g.outputs, outputs, -steps_of.dilation * g.outputs});
+      } else {
+        pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
+        multiply_by(Left{memory.inputs, pitch, 1});
+      }
+      if (group + 1 == g.groups) finish_steps(dx, derivative, steps, g.channels);
     });
   }
 }
 
+/// Adds to `to` the products of one row with a matrix {depth, columns}: element k of the row is a[k * step]. Several
+/// sums run side by side, since each would wait for its last term.
+template <class F>
+COLDPRESS_INLINE void add_row_product(Index columns, Index depth, F term, float const* matrix, Index pitch, float* to) {
+  constexpr int chains = 4;
+  for (Index c = 0; c < columns; c += lanes) {
+    Vector sum[chains] = {};
+    Index k = 0;
+    for (; k + chains <= depth; k += chains) {
+      unroll<chains>([&](int i)
+                         COLDPRESS_INLINE_LAMBDA { sum[i] = term(sum[i], load(matrix + (k + i) * pitch + c), k + i); });
+    }
+    for (; k < depth; ++k) sum[0] = term(sum[0], load(matrix + k * pitch + c), k);
+    store_row(to + c, load_row(to + c, columns - c) + ((sum[0] + sum[1]) + (sum[2] + sum[3])), columns - c);
+  }
+}
+
+/// Adds the gradients of W and of the biases. A part of dy is read where it is, unless whole vectors would extend
+/// beyond the last row.
 template <class = void>
 void sequence_weight_gradient(ConvolutionGeometry const& g, In x, In dy, float* gradient, float* biases,
                               float* scratch) {
   PanelMemory const memory{g, scratch};
-  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), other = memory.panel.output_pitch();
-  for_each_steps(g, memory.panel, x.rows, [&](Steps const& steps) {
-    In const from = steps.of(dy, g.outputs);
+  Axis const& steps_of = g.height;
+  Index const pitch = memory.panel.pitch(), outputs = g.group_outputs(), channels = g.group_channels(),
+              own = memory.panel.output_pitch(), to_pitch = Layout::pitch(g.outputs);
+  auto const add = [&](Index rows, Index depth, Left a, Right<float> b, float* to) COLDPRESS_INLINE_LAMBDA {
+    if (rows == 1) {
+      add_row_product(
+          outputs, depth,
+          [&](Vector sum, Vector d, Index k)
+              COLDPRESS_INLINE_LAMBDA { return fma(splat(a.data[k * a.depth]), d, sum); },
+          b.data, b.pitch, to);
+    } else {
+      cpu::multiply(rows, outputs, depth, a, b, Added{to, to_pitch, outputs});
+    }
+  };
+  for_each_steps(steps_of.out, memory.panel.rows, x.rows, [&](Steps const& steps) {
+    In const rows = steps.of(dy, g.outputs);
+    bool const last =
+        steps.sample_of(steps.rows - 1) + 1 == dy.rows && (steps.single || steps.step + steps.rows == steps_of.out);
     for (Index group = 0; group < g.groups; ++group) {
-      pack_steps<false>(g, steps, x, group, memory.inputs, pitch);
-      for (Index i = 0; i < steps.rows; ++i)
-        copy_over(memory.outputs + i * other, from.row(i) + group * outputs, outputs);
-      multiply(g.depth(), outputs, steps.rows, {memory.inputs, 1, pitch}, memory.outputs, other,
-               Added{gradient + group * outputs, Layout::pitch(g.outputs), outputs});
-      if (biases)
-        multiply(Index{1}, outputs, steps.rows, ones(), memory.outputs, other,
-                 Added{biases + group * outputs, 0, outputs});
+      Right<float> from{rows.data + group * outputs, rows.pitch};
+      if (last && outputs % lanes != 0) {
+        for (Index i = 0; i < steps.rows; ++i) copy_over(memory.outputs + i * own, from.data + i * from.pitch, outputs);
+        from = {memory.outputs, own};
+      }
+      float* const to = gradient + group * outputs;
+      if (sees_all(g, steps)) {
+        float const* seen_from = x.row(steps.sample) + steps_of.at(steps.step, 0) * g.channels + group * channels;
+        for (Index r = 0; r < steps_of.filter; ++r, seen_from += steps_of.dilation * g.channels)
+          add(channels, steps.rows, {seen_from, 1, steps_of.stride * g.channels}, from, to + r * channels * to_pitch);
+      } else {
+        pack_steps<false>(steps, steps_of.filter, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
+        add(g.depth(), steps.rows, {memory.inputs, 1, pitch}, from, to);
+      }
+      if (biases) {
+        add_row_product(
+            outputs, steps.rows, [](Vector sum, Vector d, Index) COLDPRESS_INLINE_LAMBDA { return sum + d; }, from.data,
+            from.pitch, biases + group * outputs);
+      }
     }
   });
 }
