@@ -17,7 +17,8 @@ struct SolverOptions {
   bool keep_gradients = false;  // keeps the last step's gradients for gradients(); the update is not fused
   float weight_decay = 0;
   Regularization regularization_method = Regularization::l2;
-  Index accumulate = 1;                      // minibatches per update; with more than one, the update is not fused
+  Index accumulate = 1;  // minibatches per update; with more than one, the update is not fused
+  Index microbatch = 0;  // samples that are computed at once (run/microbatches.hpp); 0: all. Not 0: it is not fused
   Policy lr_policy = policy::Fixed{};        // of the optimizer's learning rate
   Policy momentum_policy = policy::Fixed{};  // of the optimizer's momentum, if it has one
   // After this many steps each, all weights are checked to be finite. 0: neither weights nor inputs and targets are
@@ -26,7 +27,8 @@ struct SolverOptions {
   /// Whether every number is in its range.
   constexpr bool sane() const {
     return clip_gradients >= 0 && clip_values >= 0 && weight_decay >= 0 && accumulate > 0 &&
-           accumulate <= Index{1} << 20 && lr_policy.sane() && momentum_policy.sane() && check_every >= 0;
+           accumulate <= Index{1} << 20 && lr_policy.sane() && momentum_policy.sane() && check_every >= 0 &&
+           microbatch >= 0;
   }
   /// Whether an optimizer can follow the policies: a momentum must stay below 1.
   template <class Optimizer>
@@ -49,7 +51,7 @@ struct Progress {
 
 /// Whether gradients can go straight into the parameters.
 constexpr bool fuses_update(SolverOptions const& options) {
-  return options.clip_gradients == 0 && !options.keep_gradients && options.accumulate == 1;
+  return options.clip_gradients == 0 && !options.keep_gradients && options.accumulate == 1 && options.microbatch == 0;
 }
 
 /// The factor of a minibatch's gradients: they are first clipped by their global norm, then divided by the minibatch
@@ -150,6 +152,8 @@ class UpdateStep {
   }
   constexpr Progress after() const { return after_; }
   constexpr void freeze(bool const* frozen) { frozen_ = frozen; }
+  /// Running statistics observe each of this many parts of the minibatch.
+  constexpr void split(Index parts) { observation_ /= static_cast<float>(parts); }
 
  private:
   /// f(i, sink, slot) for each parameter that the update changes.

@@ -4,7 +4,7 @@
 #include <coldpress/core/finite.hpp>
 #include <coldpress/core/freestanding.hpp>
 #include <coldpress/optim/sgd.hpp>
-#include <coldpress/run/update.hpp>
+#include <coldpress/run/microbatches.hpp>
 #include <coldpress/typed/network.hpp>
 
 #include <array>
@@ -53,10 +53,18 @@ constexpr Diagnosis solver_diagnosis() {
   if (Net::weight_count == 0) return {.sentence = "Solver: the network has no parameters; there is nothing to train"};
   if (!options.sane())
     return {.sentence = "Solver: a number of SolverOptions, or of one of its policies, is out of range"};
+  if (options.microbatch > 0 && !knows_loss<typename Net::Backend>)
+    return {.sentence = "Solver: SolverOptions::microbatch is for networks on the host; here a step is one pass"};
   if (!options.suits(optimizer))
     return {.sentence = "Solver: momentum_policy is for an optimizer with a momentum, which it must keep below 1"};
   return {};
 }
+/// A workspace for runs of whose samples no more than `most` are computed at once.
+template <class Workspace, Index most>
+struct PartWorkspace : Workspace {
+  using Workspace::Workspace;
+  void reserve(Index batch) { Workspace::reserve(freestanding::min(batch, most)); }
+};
 template <class Net>
 constexpr bool is_wrong = requires {
   Net::is_wrong;
@@ -209,6 +217,24 @@ class Solver {
 
  private:
   using Given = typename Net::Given;
+  /// Takes the step, and remembers its outputs.
+  template <class Run>
+  auto play(Run const& run, UpdateStep<Optimizer, T>& update_step) {
+    if constexpr (options.microbatch > 0) {
+      update_step.freeze(frozen_.data());
+      microbatches_.reserve(run,
+                            {options.microbatch, Program::scratch_size, Net::parameter_size, Index{Net::Graph::sums}});
+      auto const mean =
+          microbatches_.train_step(run, update_step, gradients_.data(), StepOf::Each<Run, T>{run, losses_.data()});
+      workspace_.note(run, microbatches_);
+      return mean;
+    } else {
+      auto const mean = net_.transfer().play_for(losses_.data() + Program::size, Step{}, run, update_step, frozen_,
+                                                 kept_gradients(), losses_.data());
+      workspace_.note(run);
+      return mean;
+    }
+  }
   template <std::size_t n>
   auto train(std::array<Given, n> const& inputs) {
     static_assert(n == static_cast<std::size_t>(Program::inputs_capacity),
@@ -225,10 +251,8 @@ class Solver {
     run.sums = accumulator_.sums();
     UpdateSink<Optimizer, T> sink{optimizer_, 0, net_.parameters().data(), {}};
     for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = state_.data() + s * Net::parameter_size;
-    UpdateStep<Optimizer, T> const update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
-    auto const mean = net_.transfer().play_for(losses_.data() + Program::size, Step{}, run, update_step, frozen_,
-                                               kept_gradients(), losses_.data());
-    workspace_.note(run);
+    UpdateStep<Optimizer, T> update_step{sink, options, minibatch_size, progress_, run.batch, nullptr};
+    auto const mean = play(run, update_step);
     if constexpr (std::is_same_v<decltype(mean), T const>) {  // on a GPU the loss becomes known when it is read
       loss_ = mean;
       if (!(mean - mean == 0)) diverged(step() + 1, static_cast<double>(mean), false);
@@ -273,7 +297,11 @@ class Solver {
   using State = typename Transfer::template Memory<T, typename Net::Batch, Optimizer::states * Net::parameter_size>;
   using Gradients = typename Transfer::template Memory<T, typename Net::Batch, fused ? 0 : Net::parameter_size>;
   using Losses = typename Transfer::template Numbers<T, Program::size + 1>;  // per node, and their sum
-  typename Net::template BasicWorkspace<Program> workspace_;
+  struct Nothing {};
+  using Workspace = typename Net::template BasicWorkspace<Program>;
+  std::conditional_t<(options.microbatch > 0), detail::PartWorkspace<Workspace, options.microbatch>, Workspace>
+      workspace_;
+  [[no_unique_address]] std::conditional_t<(options.microbatch > 0), Microbatches<T>, Nothing> microbatches_;
   State state_;
   Gradients gradients_;
   Losses losses_;
