@@ -43,6 +43,7 @@ void run_configs(Options const& options, Lists...) {
                                           .solver = own,
                                           .base_lr = own.learning_rate};
       if constexpr (requires { own.momentum; }) solver_config.momentum = own.momentum;
+      if (solver_options_of<W>().microbatch > 0) solver_config.microbatch = solver_options_of<W>().microbatch;
       auto solver = dynamic::Solver::from_config(backend, backend, solver_config, {}, 7);
       auto const y = targets<W>(W::loss.target_shape(solver.network().output_shape()).size());
       if (options.resident) {

@@ -30,7 +30,7 @@ void run_static(Options const& options) {
     if (options.threads > 1) net->run_on(&threads);
     auto const x = inputs<W>();
     if constexpr (Trains<W>) {
-      using Trainer = Solver<Net, W::loss, optimizer_of<W>()>;
+      using Trainer = Solver<Net, W::loss, optimizer_of<W>(), solver_options_of<W>()>;
       auto const solver = std::make_unique<Trainer>(*net);
       auto const y = targets<W>(Trainer::target_shape.size());
       if constexpr (requires { net->upload(x); }) {

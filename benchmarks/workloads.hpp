@@ -133,6 +133,7 @@ struct N9 {
   static constexpr Shape shape{amp::a1_standard_run_in + 8192, 1};
   static constexpr MeanSquaredError loss{.loss_average = Average::values};
   static constexpr Adam optimizer{.learning_rate = 0.004f};
+  static constexpr SolverOptions solver_options{.microbatch = 1};
   static constexpr Index batch = 16;
 };
 using Amplifiers = TypeList<N9>;
@@ -205,6 +206,15 @@ constexpr auto optimizer_of() {
     return W::optimizer;
   } else {
     return optimizer;
+  }
+}
+
+template <class W>
+constexpr SolverOptions solver_options_of() {
+  if constexpr (requires { W::solver_options; }) {
+    return W::solver_options;
+  } else {
+    return {};
   }
 }
 

@@ -35,6 +35,8 @@ struct SolverConfig {
   momentumPolicy @16 :Policy;
   # 0: the numbers of the mean gradient are not clipped.
   clipValues @17 :Float32;
+  # The number of samples that are computed at once. 0: all of a minibatch.
+  microbatch @18 :UInt64;
 }
 
 struct Adam {

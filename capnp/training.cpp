@@ -100,6 +100,7 @@ dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file) {
     throw UnsupportedError{"has a regularisation that this version of coldpress does not know"};
   solver.regularization_method = read_enumerator<Regularization>(capnp::toDynamic(file.getRegularizationMethod()));
   solver.accumulate = read_size("solver.accumulate", file.getAccumulate());
+  if (file.getMicrobatch() != 0) solver.microbatch = read_size("solver.microbatch", file.getMicrobatch());
   check_solver(solver);
   return solver;
 }
@@ -120,6 +121,7 @@ void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig cons
       "regularizationMethod",
       written_enumerator(capnp::Schema::from<schema::Regularization>(), solver.regularization_method));
   file.setAccumulate(static_cast<std::uint64_t>(solver.accumulate));
+  if (solver.microbatch) file.setMicrobatch(static_cast<std::uint64_t>(*solver.microbatch));
 }
 
 void check_solver(dynamic::SolverConfig const& solver) {
@@ -127,6 +129,8 @@ void check_solver(dynamic::SolverConfig const& solver) {
   if (solver.minibatch_size)
     in_field("solver.minibatchSize", [&] { check_size(static_cast<std::uint64_t>(*solver.minibatch_size)); });
   in_field("solver.accumulate", [&] { check_size(static_cast<std::uint64_t>(solver.accumulate)); });
+  if (solver.microbatch)
+    in_field("solver.microbatch", [&] { check_size(static_cast<std::uint64_t>(*solver.microbatch)); });
   try {
     dynamic::check_numbers(solver);
   } catch (ConfigError const& error) {  // the file spells its fields differently

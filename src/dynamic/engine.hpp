@@ -275,11 +275,12 @@ class Engine final : public Executable {
       check_targets(reader, in, labels);
     });
   }
-  /// Starts a pass. If `kept` is above 0, the inputs are those of the previous call, and so are the first `kept`
-  /// results.
-  EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0) {
+  /// Starts a pass, which computes up to `at_once` samples at once. If `kept` is above 0, the inputs are those of the
+  /// previous call, and so are the first `kept` results.
+  EngineRun start(Space& space, std::span<Values const> inputs, Homes homes, std::uint64_t step, std::size_t kept = 0,
+                  Index at_once = PTRDIFF_MAX) {
     Index const batch = samples(space.program, inputs);
-    Room const room = space.room_for(batch);
+    Room const room = space.room_for(std::min(batch, at_once));
     transfer_.start(kept);
     if (kept == 0 && !EngineTransfer<Backend>::keeps_brought) forget();
     EngineRun run = run_in(space, room, batch, step);

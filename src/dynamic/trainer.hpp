@@ -3,6 +3,8 @@
 
 #include "engine.hpp"
 
+#include <coldpress/run/microbatches.hpp>
+
 namespace coldpress::dynamic {
 
 template <class Backend>
@@ -48,8 +50,13 @@ class Trainer final : public Training {
 
   void train_minibatch(std::span<Values const> inputs, Values targets, std::optional<Objective> const& objective,
                        TrainingOptions const& options, Progress& progress, Homes homes) override {
-    prepare(objective);
     Graph const& graph = *engine_.graph_;
+    bool const in_parts = options.microbatch > 0;
+    if (in_parts && !knows_loss<Backend>)
+      throw UnsupportedError{"solver: microbatch is for networks on the host; on a device a step is one pass"};
+    if (in_parts && graph.force_backward)
+      throw UnsupportedError{"solver: with a microbatch there are no gradients of the inputs (force_backward)"};
+    prepare(objective);
     auto& transfer = engine_.transfer_;
     auto& gathered = engine_.gathered_;
     auto& parameters = engine_.parameters_;
@@ -57,7 +64,7 @@ class Trainer final : public Training {
     Index const batch = engine_.samples(program, inputs);
     if (objective) check_values("train_minibatch: the targets", targets.size(), batch, program.target_shape());
     engine_.check_labels(program, inputs, targets, homes);
-    auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1);
+    auto run = engine_.start(*space_, inputs, homes, engine_.step_ + 1, 0, in_parts ? options.microbatch : PTRDIFF_MAX);
     run.sums = gathered.sums(Mode::training);
     if (objective)
       run.inputs[inputs.size()] = transfer.bring(targets, inputs.size(), engine_.home(homes, inputs.size()));
@@ -71,14 +78,17 @@ class Trainer final : public Training {
           UpdateSink<Optimizer, float> sink{optimizer, 0, parameters.data(), {}};
           for (int s = 0; s < Optimizer::states; ++s) sink.state[s] = parameters.base(Executable::state + s);
           auto const* const frozen = transfer.flags(parameters.frozen(), program.parameter_count());
-          UpdateStep<Optimizer, float> const update_step{sink,     options,   options.minibatch_size,
-                                                         progress, run.batch, frozen};
+          UpdateStep<Optimizer, float> update_step{sink, options, options.minibatch_size, progress, run.batch, frozen};
           bool const fused = update_step.fuses() && !program.shares() && !graph.has_custom_parameters() &&
                              (fuses_update_of<Backend, Optimizer> || transfer.fuses());
           // This may run out of memory. Nothing has changed yet.
           float* const gradients = fused ? nullptr : parameters.base(Executable::gradient);
           bool taken = true;
-          if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
+          if (in_parts) {
+            microbatches_.reserve(run, {options.microbatch, program.scratch(), program.parameter_size(), graph.sums});
+            float const loss = microbatches_.train_step(run, update_step, gradients, each_loss);
+            taken = loss - loss == 0;
+          } else if (!transfer.step(space_->passes, run, update_step, gradients, each_loss)) {
             float const loss = train_step(run, update_step, gradients, each_loss);
             taken = !knows_loss<Backend> || loss - loss == 0;
           }
@@ -89,6 +99,11 @@ class Trainer final : public Training {
     engine_.forget();
     if (graph.force_backward) remember_input_gradients(run);
     engine_.remember(run);
+    if (in_parts) {
+      microbatches_.for_each_output(run, [&](std::size_t k, float const* values) {
+        engine_.results_.put(k, {values, engine_.results_.outputs_there()[k].size()});
+      });
+    }
   }
 
  private:
@@ -138,6 +153,7 @@ class Trainer final : public Training {
   Engine<Backend>& engine_;
   std::unique_ptr<Space> space_;  // for the objective of the last step
   std::optional<Objective> trained_for_;
+  Microbatches<float> microbatches_;
 };
 
 }  // namespace coldpress::dynamic

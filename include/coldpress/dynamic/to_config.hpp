@@ -127,6 +127,7 @@ template <class Solver>
   if (options.weight_decay > 0) config.weight_decay = options.weight_decay;
   config.regularization_method = options.regularization_method;
   config.accumulate = options.accumulate;
+  if (options.microbatch > 0) config.microbatch = options.microbatch;
   config.lr_policy = options.lr_policy;
   config.momentum_policy = options.momentum_policy;
   return config;

@@ -55,7 +55,7 @@ class Microbatches {
     room_ = (sizes.scratch + run.program.plan().workspace * sizes.samples + line - 1) / line * line;
     groups_ = run.program.plan().groups;
     auto const* const executor = detail::executor_of(run.backend);
-    Index const others = executor ? freestanding::min<Index>(executor->workers(), parts_) - 1 : 0;
+    Index const others = executor && parts_ > 1 ? executor->workers() - 1 : 0;
     Index columns = 0;
     detail::for_each_output(run, [&](std::size_t, auto const& y) { columns += y.columns; });
     gradients_.reserve(parts_ * sizes.parameters), losses_.reserve(parts_ * groups_),
