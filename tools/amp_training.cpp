@@ -35,9 +35,9 @@ Index open_signals(AmpOptions const& options, data::SignalPair& signals) {
     throw DataError{"no delay was found between " + options.input + " and " + options.output +
                     ": the second does not seem to follow from the first. With --delay 0 they are taken as they are"};
   }
-  std::printf("the output comes %td samples (%.2f ms) %s the input%s\n", std::abs(*found),
-              1000 * static_cast<double>(std::abs(*found)) / rate, *found < 0 ? "before" : "after",
-              options.delay ? ", as given" : "");
+  std::printf("the output comes %td sample%s (%.2f ms) %s the input%s\n", std::abs(*found),
+              std::abs(*found) == 1 ? "" : "s", 1000 * static_cast<double>(std::abs(*found)) / rate,
+              *found < 0 ? "before" : "after", options.delay ? ", as given" : "");
   data::correct_delay(signals, *found);
   return *found;
 }

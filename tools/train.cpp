@@ -147,6 +147,7 @@ void train_run(Options const& options) {
   if (!options.report.empty()) files.writes("--report", options.report);
   if (!options.log.empty()) files.writes("--log", options.log);
   if (!options.html.empty()) files.writes("--html", options.html);
+  if (!options.tensorboard.empty()) files.writes_into("--tensorboard", options.tensorboard);
   files.check_writable();
   Checkpoint run = read_run(options.run, files);
   Data data = open_all(options, run);

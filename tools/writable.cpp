@@ -54,8 +54,25 @@ void Files::writes(std::string const& option, std::string const& path, std::stri
   written_.push_back(file);
 }
 
+void Files::writes_into(std::string const& option, std::string const& folder) {
+  namespace fs = std::filesystem;
+  for (fs::path part = fs::path{folder}.lexically_normal(); !part.empty(); part = part.parent_path()) {
+    for (auto const& [files, verb] : {std::pair{&read_, "reads"}, std::pair{&written_, "writes"}}) {
+      for (File const& file : *files) check_distinct({option, part.string()}, file, verb);
+    }
+    if (part == part.parent_path()) break;
+  }
+  folders_.push_back({option, folder});
+}
+
 void Files::check_writable() const {
   for (File const& file : written_) coldpress::check_writable(file.path);
+  for (auto const& [option, path] : folders_) {
+    if (!std::filesystem::exists(path) || std::filesystem::is_directory(path)) continue;
+    FileError error{"cannot write files into it, because it is not a folder"};
+    error.in_file(path);
+    throw error;
+  }
 }
 
 }  // namespace coldpress::command

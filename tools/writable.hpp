@@ -16,8 +16,11 @@ class Files {
   void reads_data(std::string const& option, std::string const& spec);
   /// `over` is the option whose file may be replaced after it was read.
   void writes(std::string const& option, std::string const& path, std::string const& over = {});
+  /// A folder that is created where it is not there yet. It must be neither a file that was registered before, nor in
+  /// one.
+  void writes_into(std::string const& option, std::string const& folder);
 
-  /// Throws FileError if write_atomically could not write one of them.
+  /// Throws FileError if write_atomically could not write one of them, or if a folder's place is not that of a folder.
   void check_writable() const;
 
  private:
@@ -25,7 +28,7 @@ class Files {
     std::string option, path;
   };
   static void check_distinct(File const& written, File const& other, char const* verb);
-  std::vector<File> read_, written_;
+  std::vector<File> read_, written_, folders_;
 };
 
 }  // namespace coldpress::command

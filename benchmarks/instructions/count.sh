@@ -10,6 +10,7 @@ set -euo pipefail
 
 task=table
 case "${1-}" in --check | --accept) task=${1#--} && shift ;; esac
+[ $# -eq 2 ] && [ "${1#-}" = "$1" ] || { sed -n 's/^# \{0,1\}//; 2,8p' "$0" >&2; exit 2; }
 program=$(realpath "$1") compiler=$2 calls=10
 cd "$(dirname "$0")"
 workloads='I2 I3h8 I3h16 I3h32 I5conv I5full T4'

@@ -164,6 +164,7 @@ Target target_of(std::string const& path) {
 void check_writable(std::string const& path) {
   Target const target = target_of(path);
   if (::faccessat(target.folder.number(), ".", W_OK | X_OK, 0) != 0) refuse(path, "cannot write to its folder", errno);
+  Temporary{path, target.folder.number(), target.name, 0600};  // some folders take no files, whatever their permissions
 }
 
 bool same_file(std::string const& a, std::string const& b) {

@@ -270,8 +270,8 @@ TEST_CASE("same_file knows links, and files that are not there yet") {
 TEST_CASE("check_writable says what write_atomically would, and writes nothing") {
   TemporaryFolder const folder;
   folder.put("file", "");
-  for (std::string const& path :
-       {folder / "nowhere/file", folder / "", std::string{}, folder / "file/below", std::string{"/dev/null"}})
+  for (std::string const& path : {folder / "nowhere/file", folder / "", std::string{}, folder / "file/below",
+                                  std::string{"/dev/null"}, std::string{"/proc/coldpress"}})
     CHECK(message<FileError>([&] { check_writable(path); }) == message<FileError>([&] { write(path, "x"); }));
   CHECK_NOTHROW(check_writable(folder / "new"));
   CHECK_NOTHROW(check_writable(folder / "file"));

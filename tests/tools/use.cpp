@@ -117,7 +117,12 @@ TEST_CASE("no file is written that is read, or written for another option") {
     refused(train({"--data", csv, "--save", save, "--checkpoint", folder / name}), "--checkpoint", folder / name,
             "--save writes");
     refused(train({"--data", csv, "--save", folder / name, "--report", save}), "--report", save, "--save writes");
+    refused(train({"--data", csv, "--save", save, "--tensorboard", folder / name}), "--tensorboard",
+            std::filesystem::path{folder / name}.lexically_normal().string(), "--save writes");
   }
+  refused(train({"--data", csv, "--save", save, "--tensorboard", save + "/events"}), "--tensorboard", save,
+          "--save writes");
+  refused(train({"--data", csv, "--save", save, "--tensorboard", data}), "--tensorboard", data, "--data reads");
   for (std::string const name : {"train-images-idx3-ubyte.gz", "train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
     refused(train({"--data", "mnist:" + folder / "here", "--save", folder / name}), "--save", folder / name,
             "--data reads");

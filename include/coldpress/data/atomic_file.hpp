@@ -39,8 +39,8 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-/// Throws the FileError of write_atomically, as far as it can be known in advance. Writes nothing. Call it before long
-/// work whose result is a file.
+/// Throws the FileError of write_atomically, as far as it can be known in advance. It leaves nothing behind: a temporary
+/// file beside the path is removed at once. Call it before long work whose result is a file.
 void check_writable(std::string const& path);
 
 /// Whether two paths name the same file, through symbolic or hard links, or would do so once they are written. A file
