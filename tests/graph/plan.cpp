@@ -109,14 +109,20 @@ class Tracer {
     if (g < 0 ? buffer(g, gradient).used() : p_.group(g).needs_gradient)
       arrive(g, false, g < 0 || p_.group(g).seed_finishes);
   }
-  /// The gradient through an edge to where it is stored, first.
+  /// The gradient through an edge to where it is stored, first, or added in place.
   void store(int g, int k) {
     Edge const& edge = p_.group(g).edges[k];
-    edge.adds ? write(g, addend + k) : arrive(edge.from, false, edge.finishes);
+    demand(!edge.adds_in_place() || can_add(g, k));
+    edge.adds_apart() ? write(g, addend + k) : arrive(edge.from, edge.adds, edge.finishes);
   }
   void add(int g, int k) {
     Edge const& edge = p_.group(g).edges[k];
-    if (edge.adds) read(g, addend + k), arrive(edge.from, true, edge.finishes);
+    if (edge.adds_apart()) read(g, addend + k), arrive(edge.from, true, edge.finishes);
+  }
+  bool can_add(int g, int k) const {
+    Group const& group = p_.group(g);
+    return p_.options.adds_in_place && group.loss < 0 &&
+           (group.head < 0 || k == group.side || p_.node(group.head).adds);
   }
   void compare(int g) {
     Group const& self = p_.group(g);
@@ -155,12 +161,17 @@ class Tracer {
     if (self.loss >= 0 || !self.needs_gradient) return;
     demand(finished_[static_cast<std::size_t>(g)]);
     operands(g);
-    each_edge(g, [&](int k, Edge const& edge) {
-      if (edge.passes_gradient) store(g, k), operands(g);  // the gradients of parameters come after those of inputs
-    });
-    each_edge(g, [&](int k, Edge const& edge) {
-      if (edge.passes_gradient) add(g, k);
-    });
+    auto const pass = [&](int first, int last) {
+      for (int k = first; k < last; ++k) {
+        if (self.edges[k].passes_gradient) store(g, k), operands(g);  // those of parameters come after those of inputs
+      }
+      for (int k = first; k < last; ++k) {
+        if (self.edges[k].passes_gradient) add(g, k), operands(g);
+      }
+    };
+    int const of_head = self.head < 0 ? 0 : p_.node(self.head).input_count();
+    pass(0, of_head);
+    for (int k = of_head; k < self.edge_count; ++k) pass(k, k + 1);
   }
 
   Planned const& p_;
@@ -283,7 +294,7 @@ TEST_CASE(
 
 TEST_CASE("nor where values are read twice and joined, inputs, outputs and losses are several, and gradients stop") {
   test::Random random{7};
-  int added = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
+  int added = 0, in_place = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
   for (int number = 0; number < 4000; ++number) {
     auto const p = test::random_plan(random, number, 40);
     INFO("network " << number);
@@ -295,10 +306,12 @@ TEST_CASE("nor where values are read twice and joined, inputs, outputs and losse
       losses += group.loss >= 0;
       many += group.edge_count == max_edges;
       twice += group.join >= 0 && group.edges[0].from == group.edges[group.side].from;
-      for (int k = 0; k < group.edge_count; ++k) added += group.edges[k].adds;
+      for (int k = 0; k < group.edge_count; ++k)
+        added += group.edges[k].adds_apart(), in_place += group.edges[k].adds_in_place();
     }
   }
   CHECK(added > 2000);
+  CHECK(in_place > 2000);
   CHECK(unreached > 1000);
   CHECK(joins > 500);
   CHECK(losses > 2000);

@@ -26,6 +26,10 @@ struct Edge {
   bool adds = false;             // it is not the first to arrive, and is added to those before
   bool finishes = false;         // it is the last to arrive: now the derivative of the value's chain is applied
   Buffer addend = {};            // holds it before it is added, or a loss's gradient that nothing needs
+
+  /// Whether it is added where it is computed, or from a buffer of its own.
+  constexpr bool adds_in_place() const { return adds && !addend.used(); }
+  constexpr bool adds_apart() const { return adds && addend.used(); }
 };
 inline constexpr int max_edges = max_inputs + 1;
 

@@ -15,6 +15,7 @@ struct PlanOptions {
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
   Index blocks = PTRDIFF_MAX;  // the most blocks of images in a minibatch; 0: none are used
+  bool adds_in_place = true;   // where layers can, add gradients to others as they are computed
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -293,12 +294,18 @@ class Planner {
   constexpr int forward(int g) const { return schedule_.forward(groups_[g], g); }
   constexpr int backward(int g) const { return options_.keep_gradients ? end_ : schedule_.backward(groups_[g], g); }
 
+  /// Whether the gradient of a group's edge can be added to others where it is computed: it is that of a join or of a
+  /// chain, or its layer can add.
+  constexpr bool can_add(Group const& group, int edge) const {
+    if (!options_.adds_in_place || group.loss >= 0) return false;
+    return group.head < 0 || edge == group.side || nodes_[group.head].adds;
+  }
   /// Makes the buffers of gradients that will be added to others, and of a loss's gradient that nothing needs.
   constexpr void make_addends(Group& group, int g) const {
     for (int k = 0; k < group.edge_count; ++k) {
       Edge& edge = group.edges[k];
       bool const unwanted = group.loss >= 0 && k == 0 && !edge.passes_gradient;
-      if (!edge.adds && !unwanted) continue;
+      if (!unwanted && (!edge.adds || can_add(group, k))) continue;
       Index const size = padded(edge.from < 0 ? network_input_[-1 - edge.from] : groups_[edge.from].output);
       int const when = schedule_.backward(group, g);
       edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
