@@ -113,6 +113,7 @@ class Tracer {
   void store(int g, int k) {
     Edge const& edge = p_.group(g).edges[k];
     demand(!edge.adds_in_place() || can_add(g, k));
+    if (edge.shares) return;  // it is there
     edge.adds_apart() ? write(g, addend + k) : arrive(edge.from, edge.adds, edge.finishes);
   }
   void add(int g, int k) {
@@ -172,6 +173,32 @@ class Tracer {
     int const of_head = self.head < 0 ? 0 : p_.node(self.head).input_count();
     pass(0, of_head);
     for (int k = of_head; k < self.edge_count; ++k) pass(k, k + 1);
+    each_edge(g, [&](int k, Edge const& edge) {
+      if (edge.shares) share(g, k);
+    });
+  }
+  /// From now on the gradient of a group is that of the value that it reads through the edge.
+  void share(int g, int k) {
+    Edge const& edge = p_.group(g).edges[k];
+    demand(edge.passes_gradient && edge.from >= 0 && is_sum(g, k) && !p_.options.keep_gradients);
+    if (!intact_) return;
+    Group const &self = p_.group(g), &from = p_.group(edge.from);
+    demand(test::in_one_place(self.gradient, from.gradient) && self.gradient.pitch == from.gradient.pitch &&
+           self.blocked == from.blocked && !(edge.finishes && from.chain_length > 0));
+    read(g, gradient);
+    arrive(edge.from, edge.adds, edge.finishes);
+    demand(arrived_[static_cast<std::size_t>(edge.from)] == 1);
+  }
+  /// Whether the slope of what a group makes of the value, before its chain, is 1.
+  bool is_sum(int g, int k) const {
+    auto const inside = test::members(p_, g);
+    auto const join =
+        std::find_if(inside.begin(), inside.end(), [&](int n) { return p_.node(n).kind == Node::Kind::join; });
+    if (join == inside.end()) return p_.node(inside[0]).kind == Node::Kind::pointwise;
+    auto const reads = [&](int operand) {
+      return p_.maker(p_.node(*join).inputs[operand]) == p_.group(g).edges[k].from;
+    };
+    return (p_.node(*join).passes_on && reads(0)) || (p_.node(*join).passes_on && p_.node(*join).commutes && reads(1));
   }
 
   Planned const& p_;
@@ -294,7 +321,7 @@ TEST_CASE(
 
 TEST_CASE("nor where values are read twice and joined, inputs, outputs and losses are several, and gradients stop") {
   test::Random random{7};
-  int added = 0, in_place = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
+  int added = 0, in_place = 0, shared = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
   for (int number = 0; number < 4000; ++number) {
     auto const p = test::random_plan(random, number, 40);
     INFO("network " << number);
@@ -307,11 +334,13 @@ TEST_CASE("nor where values are read twice and joined, inputs, outputs and losse
       many += group.edge_count == max_edges;
       twice += group.join >= 0 && group.edges[0].from == group.edges[group.side].from;
       for (int k = 0; k < group.edge_count; ++k)
-        added += group.edges[k].adds_apart(), in_place += group.edges[k].adds_in_place();
+        added += group.edges[k].adds_apart(), in_place += group.edges[k].adds_in_place(),
+            shared += group.edges[k].shares;
     }
   }
   CHECK(added > 2000);
   CHECK(in_place > 2000);
+  CHECK(shared > 1000);
   CHECK(unreached > 1000);
   CHECK(joins > 500);
   CHECK(losses > 2000);

@@ -21,6 +21,15 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   }
 }
 
+/// The same for an edge that does not share the gradient of the group, which would then be copied to where it is.
+template <class Run, class G, class K, class F>
+constexpr void unless_shared(Run const& run, G g, K k, F f) {
+  auto const shared = run.program.shares_gradient(g, k);
+  if constexpr (!std::is_same_v<decltype(shared), std::true_type const>) {
+    if (!shared) f();
+  }
+}
+
 /// Passes the gradient through edge k of a group that ends in a join.
 template <class Run, class L, class G, class K>
 constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
@@ -298,8 +307,10 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
         [&] {
           if (group.join >= 0) return;
           each_passed([&](auto k) {
-            run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
-            run.add(g, k);
+            detail::unless_shared(run, g, k, [&] {
+              run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
+              run.add(g, k);
+            });
           });
         });
     run.program.join(
@@ -307,8 +318,10 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
         [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
           each_passed([&](auto k) {
             if (group.head >= 0 && k != group.side) return;
-            detail::join_gradient(run, layer, g, k);
-            run.add(g, k);
+            detail::unless_shared(run, g, k, [&] {
+              detail::join_gradient(run, layer, g, k);
+              run.add(g, k);
+            });
           });
         },
         [] {});

@@ -29,6 +29,7 @@ struct NumberedGroups {
   constexpr bool passes_gradient(int g, int k) const { return self().group(g).edges[k].passes_gradient; }
   constexpr bool adds_in_place(int g, int k) const { return self().group(g).edges[k].adds_in_place(); }
   constexpr bool adds_apart(int g, int k) const { return self().group(g).edges[k].adds_apart(); }
+  constexpr bool shares_gradient(int g, int k) const { return self().group(g).edges[k].shares; }
   constexpr bool finishes(int g, int k) const { return self().group(g).edges[k].finishes; }
   constexpr bool applies(int g, int k) const { return finishes(g, k) && !adds_apart(g, k); }
   constexpr bool carries(int) const { return true; }

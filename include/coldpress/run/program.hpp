@@ -75,6 +75,7 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   bool{p.passes_gradient(g, k)};  // whether a gradient is passed
   bool{p.adds_in_place(g, k)};    // whether it is added to gradients that arrived before where it is computed, ...
   bool{p.adds_apart(g, k)};       // ... or afterwards, from a buffer of its own
+  bool{p.shares_gradient(g, k)};  // whether it is the group's own gradient, in one buffer with it
   bool{p.finishes(g, k)};         // whether it is the last to arrive
   bool{p.applies(g, k)};          // whether the chain's derivative is applied where it is computed
 }

@@ -54,6 +54,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   using Numbers::pooled_last;
   using Numbers::pools;
   using Numbers::seed_finishes;
+  using Numbers::shares_gradient;
   using Numbers::side;
   using Numbers::some_edge;
   using Numbers::some_group;

@@ -168,6 +168,10 @@ struct StaticProgram {
     return Flag<group(g).edges[k].adds_apart()>{};
   }
   template <int g, int k>
+  static constexpr auto shares_gradient(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].shares>{};
+  }
+  template <int g, int k>
   static constexpr auto finishes(Number<g>, Number<k>) {
     return Flag<group(g).edges[k].finishes>{};
   }
