@@ -28,6 +28,7 @@ class Program : public NumberedGroups<Program> {
     options_ = options;
     options.pitch = Backend::pitch;
     if (!keeps_blocks<Backend>) options.blocks = 0;
+    options.adds_in_place = coldpress::adds_in_place<Backend>;
     for (Node const& node : nodes_) {
       first_shape_.push_back(shapes_.size());
       for (int k = 0; k < node.input_count(); ++k)
@@ -47,7 +48,7 @@ class Program : public NumberedGroups<Program> {
             auto const scratch = [&](int workers) {
               return scratch_of<Backend>(layer, head_inputs(g),
                                          {options.training, group.passes_gradient(), options.blocks, workers,
-                                          windows(g).planes * windows(g).out()});
+                                          windows(g).planes * windows(g).out(), group.edges[0].adds_in_place()});
             };
             scratch_ = std::max(scratch_, scratch(1));
             worker_scratch_ = std::max(worker_scratch_, scratch(2) - scratch(1));

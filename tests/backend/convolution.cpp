@@ -13,7 +13,7 @@ namespace {
 /// What a backend makes of one convolution, in canonical order.
 template <class Backend>
 struct Made {
-  Doubles y, dx, gradient, bias_gradient;
+  Doubles y, dx, added, gradient, bias_gradient;
 
   Made(ConvolutionGeometry const& g, Shape weights, Index batch, bool padded, std::uint64_t seed) {
     bool const blocks = keeps_blocks<Backend> && g.in_blocks(), in_blocked = blocks && seed / 2 % 2 == 0,
@@ -21,7 +21,10 @@ struct Made {
     using T = typename Backend::Scalar;
     numbers = Random{seed};
     Backend backend{};
-    std::vector<T> scratch(static_cast<std::size_t>(Backend::convolution_scratch(g, {true, true}) + 16), T(77.25));
+    std::vector<T> scratch(
+        static_cast<std::size_t>(
+            Backend::convolution_scratch(g, {.training = true, .input_gradient = true, .adds = true}) + 16),
+        T(77.25));
     if constexpr (requires { backend.scratch; }) backend.scratch = scratch.data();
     Index const in = g.channels * g.height.in * g.width.in, out = g.outputs * g.positions();
     auto x = Matrix<Backend>::random_values(batch, in, padded, in_blocked),
@@ -31,10 +34,23 @@ struct Made {
     Matrix<Backend> result{batch, out, padded, out_blocked}, back{batch, in, padded, in_blocked};
     backend.convolve(g, x.rows(), weight.data(), bias.data(), result.rows(), PostOps<Chain<>, T>{}, nullptr);
     backend.convolve_input_gradient(g, dy.rows(), weight.data(), back.rows(), Derivative<Chain<>, T>{});
+    auto before = Matrix<Backend>::random_values(batch, in, padded, in_blocked),
+         output = Matrix<Backend>::random_values(batch, in, true, in_blocked);
+    dx = back.values(), added = before.values();
+    if constexpr (adds_in_place<Backend>) {
+      Derivative<Chain<TanHOp>, T, std::true_type> adding{};
+      adding.output = output.rows().data, adding.output_pitch = output.rows().pitch;
+      backend.convolve_input_gradient(g, dy.rows(), weight.data(), before.rows(), adding);
+      added = before.values();
+      CHECK(before.kept_in());
+    } else {
+      Doubles const at = output.values();
+      for (std::size_t i = 0; i < dx.size(); ++i) added[i] = (added[i] + dx[i]) * (1 - at[i] * at[i]);
+    }
     auto sink = stored<Backend>(weights, Doubles(static_cast<std::size_t>(weights.size()), 9.0)), bias_sink = bias;
     GradientSink<T> const to_weights{sink.data()}, to_biases{bias_sink.data()};
     backend.convolve_parameter_gradients(g, x.rows(), dy.rows(), to_weights, &to_biases);
-    y = result.values(), dx = back.values();
+    y = result.values();
     gradient = canonical<Backend>(weights, sink), bias_gradient = canonical<Backend>({g.outputs}, bias_sink);
     CHECK(result.kept_in());
     CHECK(back.kept_in());
@@ -56,6 +72,7 @@ void compare(Convolution const& c, Shape in, Index batch, std::uint64_t seed) {
   Made<Reference<double>> const exact{g, weights, batch, seed % 2 == 0, seed};
   check(fast.y, exact.y, g.depth() + 1, 1);
   check(fast.dx, exact.dx, g.group_outputs() * g.taps(), 1);
+  check(fast.added, exact.added, g.group_outputs() * g.taps() + 1, 1);
   check(fast.gradient, exact.gradient, batch * g.positions(), 1);
   check(fast.bias_gradient, exact.bias_gradient, batch * g.positions(), 1);
 }

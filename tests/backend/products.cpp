@@ -80,6 +80,19 @@ TEMPLATE_TEST_CASE("product is slope(dy W)", "", Cpu, Reference<float>, Referenc
         Derivative<Chain<TanHOp>, T>{.chain = {}, .output = output.rows().data, .output_pitch = output.rows().pitch});
     check(dx.values(), sloped, out);
     CHECK(dx.kept_in());
+    if constexpr (adds_in_place<TestType>) {
+      auto added = Matrix<TestType>::random_values(rows, in, padded);
+      Doubles wanted = added.values();
+      for (std::size_t e = 0; e < wanted.size(); ++e) {
+        double const y = output.values()[e];
+        wanted[e] = (wanted[e] + plain[e]) * (1 - y * y);
+      }
+      Derivative<Chain<TanHOp>, T, std::true_type> adding{};
+      adding.output = output.rows().data, adding.output_pitch = output.rows().pitch;
+      f.backend.product(dy.rows(), weight.data(), added.rows(), adding);
+      check(added.values(), wanted, out, 1);
+      CHECK(added.kept_in());
+    }
   }
 }
 

@@ -33,6 +33,15 @@ TEMPLATE_TEST_CASE("map and map_gradient apply a chain and its slope, in place o
     f.backend.map_gradient(dy.rows(), dx.rows(), derivative);
     check(dx.values(), derivatives, 4);
     CHECK((y.kept_in() && dx.kept_in()));
+    auto sum = Matrix<TestType>::random_values(rows, columns, padded);
+    Doubles sums = sum.values();
+    for (std::size_t e = 0; e < sums.size(); ++e) {
+      double const t = std::tanh(x.values()[e]), s = 1 / (1 + std::exp(-t));
+      sums[e] = (sums[e] + dy.values()[e]) * s * (1 - s) * (1 - t * t);
+    }
+    f.backend.add_gradient(dy.rows(), sum.rows(), derivative);
+    check(sum.values(), sums, 5, 1);
+    CHECK(sum.kept_in());
     f.backend.map_gradient(dy.rows(), dy.rows(), derivative);
     CHECK(dy.values() == dx.values());
     f.backend.map(x.rows(), x.rows(), PostOps<Two, T>{});

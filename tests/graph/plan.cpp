@@ -109,14 +109,21 @@ class Tracer {
     if (g < 0 ? buffer(g, gradient).used() : p_.group(g).needs_gradient)
       arrive(g, false, g < 0 || p_.group(g).seed_finishes);
   }
-  /// The gradient through an edge to where it is stored, first.
+  /// The gradient through an edge to where it is stored, first, or added in place.
   void store(int g, int k) {
     Edge const& edge = p_.group(g).edges[k];
-    edge.adds ? write(g, addend + k) : arrive(edge.from, false, edge.finishes);
+    demand(!edge.adds_in_place() || can_add(g, k));
+    if (edge.shares) return;  // it is there
+    edge.adds_apart() ? write(g, addend + k) : arrive(edge.from, edge.adds, edge.finishes);
   }
   void add(int g, int k) {
     Edge const& edge = p_.group(g).edges[k];
-    if (edge.adds) read(g, addend + k), arrive(edge.from, true, edge.finishes);
+    if (edge.adds_apart()) read(g, addend + k), arrive(edge.from, true, edge.finishes);
+  }
+  bool can_add(int g, int k) const {
+    Group const& group = p_.group(g);
+    return p_.options.adds_in_place && group.loss < 0 &&
+           (group.head < 0 || k == group.side || p_.node(group.head).adds);
   }
   void compare(int g) {
     Group const& self = p_.group(g);
@@ -155,12 +162,43 @@ class Tracer {
     if (self.loss >= 0 || !self.needs_gradient) return;
     demand(finished_[static_cast<std::size_t>(g)]);
     operands(g);
+    auto const pass = [&](int first, int last) {
+      for (int k = first; k < last; ++k) {
+        if (self.edges[k].passes_gradient) store(g, k), operands(g);  // those of parameters come after those of inputs
+      }
+      for (int k = first; k < last; ++k) {
+        if (self.edges[k].passes_gradient) add(g, k), operands(g);
+      }
+    };
+    int const of_head = self.head < 0 ? 0 : p_.node(self.head).input_count();
+    pass(0, of_head);
+    for (int k = of_head; k < self.edge_count; ++k) pass(k, k + 1);
     each_edge(g, [&](int k, Edge const& edge) {
-      if (edge.passes_gradient) store(g, k), operands(g);  // the gradients of parameters come after those of inputs
+      if (edge.shares) share(g, k);
     });
-    each_edge(g, [&](int k, Edge const& edge) {
-      if (edge.passes_gradient) add(g, k);
-    });
+  }
+  /// From now on the gradient of a group is that of the value that it reads through the edge.
+  void share(int g, int k) {
+    Edge const& edge = p_.group(g).edges[k];
+    demand(edge.passes_gradient && edge.from >= 0 && is_sum(g, k) && !p_.options.keep_gradients);
+    if (!intact_) return;
+    Group const &self = p_.group(g), &from = p_.group(edge.from);
+    demand(test::in_one_place(self.gradient, from.gradient) && self.gradient.pitch == from.gradient.pitch &&
+           self.blocked == from.blocked && !(edge.finishes && from.chain_length > 0));
+    read(g, gradient);
+    arrive(edge.from, edge.adds, edge.finishes);
+    demand(arrived_[static_cast<std::size_t>(edge.from)] == 1);
+  }
+  /// Whether the slope of what a group makes of the value, before its chain, is 1.
+  bool is_sum(int g, int k) const {
+    auto const inside = test::members(p_, g);
+    auto const join =
+        std::find_if(inside.begin(), inside.end(), [&](int n) { return p_.node(n).kind == Node::Kind::join; });
+    if (join == inside.end()) return p_.node(inside[0]).kind == Node::Kind::pointwise;
+    auto const reads = [&](int operand) {
+      return p_.maker(p_.node(*join).inputs[operand]) == p_.group(g).edges[k].from;
+    };
+    return (p_.node(*join).passes_on && reads(0)) || (p_.node(*join).passes_on && p_.node(*join).commutes && reads(1));
   }
 
   Planned const& p_;
@@ -283,7 +321,7 @@ TEST_CASE(
 
 TEST_CASE("nor where values are read twice and joined, inputs, outputs and losses are several, and gradients stop") {
   test::Random random{7};
-  int added = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
+  int added = 0, in_place = 0, shared = 0, unreached = 0, joins = 0, losses = 0, many = 0, twice = 0;
   for (int number = 0; number < 4000; ++number) {
     auto const p = test::random_plan(random, number, 40);
     INFO("network " << number);
@@ -295,10 +333,14 @@ TEST_CASE("nor where values are read twice and joined, inputs, outputs and losse
       losses += group.loss >= 0;
       many += group.edge_count == max_edges;
       twice += group.join >= 0 && group.edges[0].from == group.edges[group.side].from;
-      for (int k = 0; k < group.edge_count; ++k) added += group.edges[k].adds;
+      for (int k = 0; k < group.edge_count; ++k)
+        added += group.edges[k].adds_apart(), in_place += group.edges[k].adds_in_place(),
+            shared += group.edges[k].shares;
     }
   }
   CHECK(added > 2000);
+  CHECK(in_place > 2000);
+  CHECK(shared > 1000);
   CHECK(unreached > 1000);
   CHECK(joins > 500);
   CHECK(losses > 2000);

@@ -15,6 +15,13 @@ TEST_CASE("layers of the program's own work over linked kernels") {
     return apply(Staircase{}, apply(Blend{0.25f}, c, a), b) | Linear{2};
   });
   check_forms<Graph<function>, Shape{5}>();
+  static constexpr auto residual =
+      graph<Snake, Mixing>([](auto x) {  // gradients are added where products and maps compute them
+        auto a = x | Linear{6} | TanH{};
+        auto b = a | Mixing{6} | Snake{};
+        return (a * b + (a | Snake{})) | Linear{2};
+      });
+  check_forms<Graph<residual>, Shape{5}>();
 }
 
 namespace {

@@ -178,7 +178,7 @@ struct Gains {
 struct Mixing {
   static constexpr std::string_view name = "mixing";
   static constexpr coldpress::Capabilities capabilities{
-      .backward_reads_input = true, .backward_reads_output = false, .fuses = true};
+      .backward_reads_input = true, .backward_reads_output = false, .fuses = true, .adds = true};
   Index units = 4;
   Weight weight = {};
   constexpr Shape output_shape(Shape) const {

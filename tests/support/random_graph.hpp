@@ -163,7 +163,8 @@ inline Planned random_plan(Random& random, int number, int most) {
               {.training = number % 4 > 0,
                .losses = losses,
                .input_gradient = number % 3 == 0,
-               .keep_gradients = number % 8 == 1});
+               .keep_gradients = number % 8 == 1,
+               .adds_in_place = number % 5 > 0});
 }
 
 /// The nodes that group g computes, in order.

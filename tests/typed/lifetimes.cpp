@@ -15,8 +15,10 @@ namespace {
 struct Life {
   Buffer buffer;
   int first, last;
-  int over = -1;   // node: the value may be where this one, which it is made of, was,
-  int value = -1;  // node: and whose value this is
+  int over = -1;                 // node: the value may be where this one, which it is made of, was,
+  int value = -1;                // node: and whose value this is
+  int gradient = -1;             // node: whose gradient this is,
+  std::vector<int> passed = {};  // nodes: of which it is the gradient, too
 };
 
 class Lifetimes {
@@ -113,11 +115,31 @@ class Lifetimes {
     if (gradient && computes && head.reads_output) last = std::max(last, keep);
     lives_.push_back({group.value, 2 * forward(g), last, test::may_write_over(p_, inside), made});
     if (computes && head.memory > 0) lives_.push_back({group.memory, 2 * forward(g), gradient ? keep : 2 * forward(g)});
-    if (gradient && group.loss < 0) lives_.push_back({group.gradient, first_arrival, keep});
+    if (gradient && group.loss < 0) {
+      Life life{group.gradient, first_arrival, keep};
+      life.gradient = made, life.passed = passed(inside);
+      lives_.push_back(life);
+    }
     // What a chain starts from, where its slope needs that and it is in registers else.
     bool const needs_start = in_chain > 1 || (in_chain == 1 && p_.node(*chain).reads_input);
     if (gradient && chain != inside.begin() && needs_start)
       lives_.push_back({group.kept, 2 * forward(g), last_arrival});
+  }
+
+  /// The values whose gradients are that of what a group makes before its chain: the operands of a sum, or what a chain
+  /// alone reads.
+  std::vector<int> passed(std::vector<int> const& inside) const {
+    std::vector<int> all;
+    for (int n : inside) {
+      Node const& node = p_.node(n);
+      bool const chain = n == inside[0] && node.kind == Node::Kind::pointwise;
+      auto const add = [&](int operand) {
+        if (node.open(operand)) all.push_back(source_of(p_.nodes, node.inputs[operand]));
+      };
+      if (chain || node.passes_on) add(0);
+      if (node.passes_on && node.commutes) add(1);
+    }
+    return all;
   }
 
   Planned const& p_;
@@ -126,8 +148,11 @@ class Lifetimes {
   std::vector<Life> lives_;
 };
 
-/// Whether one value is written exactly over another, with whose last element the last of it is made.
+/// Whether one value is written exactly over another, with whose last element the last of it is made, or a gradient is
+/// that of another value from now on.
 bool replaces(Life const& now, Life const& before) {
+  if (std::count(before.passed.begin(), before.passed.end(), now.gradient) == 1)
+    return now.first == before.last && test::in_one_place(now.buffer, before.buffer);
   return now.over >= 0 && now.over == before.value && now.first == before.last &&
          test::in_one_place(now.buffer, before.buffer);
 }

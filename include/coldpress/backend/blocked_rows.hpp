@@ -23,6 +23,12 @@ Rows<T> some(Rows<T, Count, Columns, Pitch, Blocked> x, Index first, Index count
 inline void zero_from(Index column, Rows<float> x) {
   for (Index i = 0; i < x.rows; ++i) zero(x.row(i) + column, writable(x) - column);
 }
+/// Room in scratch for rows like these. `scratch` then points to what is left of it.
+inline Rows<float> rows_for(Rows<float> x, float*& scratch) {
+  Rows<float> const rows{scratch, x.rows, x.columns, Layout::pitch(x.columns)};
+  scratch += x.rows * rows.pitch;
+  return rows;
+}
 /// Zeroes the padding of a block of a gradient whose samples are rows, so that sums over the padding stay correct.
 inline void zero_padding(Rows<float> dx, Index b) {
   if (!dx.blocked) zero_from(dx.columns, some(dx, b * block_size, block_size));
@@ -51,8 +57,8 @@ struct BlockedRows {
       move(post_ops.join.other, post_ops.join.pitch), post_ops.join.columns *= samples;
     return post_ops;
   }
-  template <class Chain>
-  Derivative<Chain, float> operator()(Derivative<Chain, float> derivative) const {
+  template <class Chain, class Adds>
+  Derivative<Chain, float, Adds> operator()(Derivative<Chain, float, Adds> derivative) const {
     move(derivative.input, derivative.input_pitch), move(derivative.output, derivative.output_pitch);
     return derivative;
   }
@@ -81,9 +87,14 @@ template <class Y, class Chain, class Join>
 Output<Chain, Join> epilogue_of(Y y, PostOps<Chain, float, Join> const& post_ops, float const* bias = nullptr) {
   return {post_ops, bias, y.data, y.pitch, writable(y)};
 }
-template <class DX, class Chain>
-InputGradient<Chain> epilogue_of(DX dx, Derivative<Chain, float> const& derivative) {
+template <class DX, class Chain, class Adds>
+InputGradient<Chain, Adds> epilogue_of(DX dx, Derivative<Chain, float, Adds> const& derivative) {
   return {derivative, dx.data, dx.pitch, dx.columns};
+}
+/// to += x
+inline void add_rows(Rows<float> x, Rows<float> to) {
+  Derivative<Chain<>, float, std::true_type> const adding{};
+  for (Index i = 0; i < x.rows; ++i) pass_row(x.row(i), x.columns, epilogue_of(to, adding), i);
 }
 /// Applies `rest`, PostOps or a Derivative, to some rows that were stored without it.
 template <class Y, class Rest>

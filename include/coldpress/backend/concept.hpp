@@ -40,7 +40,7 @@ concept MapsValues = requires(B const& b, Rows<T const> x, Rows<T> y, Rows<T con
                               PostOps<ErasedChain, T> const& post_ops, Derivative<ErasedChain, T> const& derivative,
                               Normalization kind, detail::AnyPart const& part) {
   b.map(x, y, post_ops);               // y = post_ops(x); y may be x
-  b.map_gradient(dy, dx, derivative);  // dx = derivative(dy); dx may be dy
+  b.map_gradient(dy, dx, derivative);  // dx = derivative(dy); dx may be dy unless the derivative adds
   b.add_gradient(dy, dx, derivative);  // dx = derivative(dx + dy)
   // dx = derivative(dy times the join's partial derivative by its first operand, or by its `second`). The two
   // operands, here x and x, are read only if the join needs them.
@@ -109,6 +109,7 @@ concept ComputesLayers = requires(B const& b, detail::AnyPart const& layer, deta
 };
 
 /// A backend. Its number type is B::Scalar. It may declare the following as `static constexpr bool`, by default false:
+///   adds_in_place   where a derivative adds, its primitives add a gradient to what is in dx (core/pass.hpp)
 ///   compiles_variants   network types tell it the variants of their layers as constants (core/pass.hpp)
 ///   keeps_blocks   it keeps images in blocks of 16 samples where that is faster (core/rows.hpp)
 ///   linked         its kernels take shapes and operations as numbers, so that groups and edges are numbers, too

@@ -43,13 +43,13 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
         });
   }
   /// dx = derivative(dy W). W is transposed in parts that are small enough to stay in the cache until they are used.
-  template <class DY, class Number, class DX, class Chain>
-  void product(DY dy, Number const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
+  template <class DY, class Number, class DX, class Chain, class Adds>
+  void product(DY dy, Number const* weight, DX dx, Derivative<Chain, float, Adds> const& derivative) const {
     auto const in = dx.columns;
     auto const out = dy.columns;
     auto const all = cpu::vectors(in);
     auto const panels = panels_of(in);
-    cpu::InputGradient<Chain> const epilogue{derivative, dx.data, dx.pitch, in};
+    auto const epilogue = cpu::epilogue_of(dx, derivative);
     auto const multiply_some = [&](auto first, auto count, Index panel, auto some) {
       cpu::either(
           cpu::is_one(out), [&] { cpu::copy_run(weight + first, scratch, count); },
@@ -124,18 +124,19 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     cpu::convolve_signal(cpu::signal_convolution(g, x, weight, bias, y, post_ops, most), cpu::outputs_of(g));
   }
   /// dx = derivative(the gradient with respect to x)
-  template <class G, class DY, class DX, class Chain, class Windows = NoWindows>
+  template <class G, class DY, class DX, class Chain, class Adds, class Windows = NoWindows>
   void convolve_input_gradient(G const& g, DY dy, float const* weight, DX dx,
-                               Derivative<Chain, float> const& derivative, Windows const& windows = {}) const {
+                               Derivative<Chain, float, Adds> const& derivative, Windows const& windows = {}) const {
+    auto const rest = derivative.adding(std::false_type{});  // when the sums have been added to dx
     auto const from = cpu::behind<float const>(windows, dy);
     Index const blocks = g.in_blocks() ? cpu::blocks_of(dy) : 0, packed = padded_size(g.depth() * g.outputs);
     if (blocks > 0) {
       cpu::pack_weights_back(g, weight, scratch);
       each(blocks, block_size * g.products(), [&](Index first, Index last, int worker) {
         for (Index b = first; b < last; ++b) {
-          cpu::convolve_block_back(g, from, scratch, dx, b, scratch_of(worker, packed));
+          cpu::convolve_block_back(g, from, scratch, dx, b, derivative.adds, scratch_of(worker, packed));
           cpu::zero_padding(dx, b);
-          cpu::finish_block(dx, derivative, b);
+          cpu::finish_block(dx, rest, b);
         }
       });
     }
@@ -149,12 +150,13 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
           });
         },
         [&] {
-          finish_rows(dx, derivative, blocks, cpu::Panel{g}.images, g.products(),
-                      [&](Index i, Index count, float* own) {
-                        cpu::zero_from(0, cpu::some(dx, i, count));
-                        Rows<float const> const part = cpu::read_images(from, i, count, own);
-                        cpu::image_input_gradient(g, part, weight, cpu::some(dx, i, count), own);
-                      });
+          finish_rows(dx, rest, blocks, cpu::Panel{g}.images, g.products(), [&](Index i, Index count, float* own) {
+            Rows<float> const to = cpu::some(dx, i, count), sums = derivative.adds ? cpu::rows_for(to, own) : to;
+            cpu::zero_from(0, sums);
+            Rows<float const> const part = cpu::read_images(from, i, count, own);
+            cpu::image_input_gradient(g, part, weight, sums, own);
+            if (derivative.adds) cpu::add_rows(sums, to);
+          });
         });
   }
   /// weights(the gradient of W), and unless `biases` is null, biases(the sum of dy over samples and positions).
@@ -231,8 +233,8 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
     cpu::map_signal(cpu::signal_map(x, y, post_ops));
   }
   /// dx = derivative(dy); dx may be dy.
-  template <class DY, class DX, class Chain>
-  void map_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
+  template <class DY, class DX, class Chain, class Adds>
+  void map_gradient(DY dy, DX dx, Derivative<Chain, float, Adds> const& derivative) const {
     cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);
       auto const epilogue = cpu::epilogue_of(part(dx), part(derivative));
@@ -242,24 +244,13 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   /// dx = derivative(dx + dy)
   template <class DY, class DX, class Chain>
   void add_gradient(DY dy, DX dx, Derivative<Chain, float> const& derivative) const {
-    cpu::for_blocked_rows(dx, [&](auto part) {
-      auto const from = part(dy);
-      auto const to = part(dx);
-      auto const epilogue = cpu::epilogue_of(to, part(derivative));
-      each_row(from, [&](Index i) {
-        for (Index c = 0; c < from.columns; c += cpu::lanes) {
-          Index const left = from.columns - c;
-          cpu::Vector v[1][1] = {{cpu::load_row(to.row(i) + c, left) + cpu::load_row(from.row(i) + c, left)}};
-          epilogue.finish(v, i, c);
-        }
-      });
-    });
+    map_gradient(dy, dx, derivative.adding(std::true_type{}));
   }
   /// dx = derivative(dy times the derivative of a join's value with respect to its first operand, or to its second). a
   /// and b are read only where the join needs them.
-  template <class L, class DY, class A, class B, class DX, class Chain>
+  template <class L, class DY, class A, class B, class DX, class Chain, class Adds>
   void join_gradient(L const& layer, bool second, DY dy, A a, B b, DX dx,
-                     Derivative<Chain, float> const& derivative) const {
+                     Derivative<Chain, float, Adds> const& derivative) const {
     auto const op = layer.join();
     cpu::for_blocked_rows(dx, [&](auto part) {
       auto const from = part(dy);

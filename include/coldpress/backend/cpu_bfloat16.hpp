@@ -23,8 +23,8 @@ struct CpuBfloat16 : Cpu {
   void affine(X x, float const* weight, float const* bias, Y y, PostOps<Chain, float, Join> const& post_ops) const {
     Cpu::affine(x, Halves::matrix(weight), bias, y, post_ops);
   }
-  template <class DY, class DX, class Chain>
-  void product(DY dy, float const* weight, DX dx, Derivative<Chain, float> const& derivative) const {
+  template <class DY, class DX, class Chain, class Adds>
+  void product(DY dy, float const* weight, DX dx, Derivative<Chain, float, Adds> const& derivative) const {
     Cpu::product(dy, Halves::matrix(weight), dx, derivative);
   }
 

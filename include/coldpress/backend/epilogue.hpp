@@ -135,8 +135,8 @@ struct Output {
 };
 
 /// The derivative of a chain at one vector. Its input may be the user's memory: nothing is read beyond `columns`.
-template <class Chain>
-COLDPRESS_INLINE Vector derivative_at(Derivative<Chain, float> const& derivative, Index row, Index column,
+template <class Chain, class Adds>
+COLDPRESS_INLINE Vector derivative_at(Derivative<Chain, float, Adds> const& derivative, Index row, Index column,
                                       Index columns) {
   Vector x{};
   if constexpr (Chain::needs_input)
@@ -175,17 +175,24 @@ inline void derivatives_of(Derivative<ErasedChain, float> const& derivative, flo
   }
 }
 
-/// dx = sum * derivative. Values beyond the columns become zero, whatever the derivative is there, so that sums over
-/// padding stay right.
-template <class Chain>
+/// dx = sum * derivative, or (dx + sum) * derivative. Values beyond the columns become zero, whatever the derivative is
+/// there, so that sums over padding stay right.
+template <class Chain, class Adds>
 struct InputGradient {
-  Derivative<Chain, float> derivative;
+  Derivative<Chain, float, Adds> derivative;
   float* dx;
   Index pitch, columns;
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
     auto const at = [&](int i, int j) COLDPRESS_INLINE_LAMBDA { return dx + (row + i) * pitch + column + j * lanes; };
+    if constexpr (!std::is_same_v<Adds, std::false_type>) {
+      if (derivative.adds) {
+        unroll<h * w>([&](int n) COLDPRESS_INLINE_LAMBDA {
+          sum[n / w][n % w] += load_row(at(n / w, n % w), columns - column - n % w * lanes);
+        });
+      }
+    }
     auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
       Index const left = columns - column - j * lanes;
       if (j + 1 < w || left >= lanes) {

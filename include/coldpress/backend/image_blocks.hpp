@@ -25,6 +25,7 @@ struct BlockConvolution {
   Index channels;
   Axis height, width;
   Index plane, row, pixel;  // distances in the output, in floats
+  bool adds = false;        // to what is in the output
 };
 
 /// One column of tiles: h outputs and block_pixels pixels from `column` on, for all rows. Each sum runs over channels
@@ -64,7 +65,8 @@ __attribute__((noinline)) void convolve_column(BlockConvolution const& g, float 
       unroll<h>([&](auto k) COLDPRESS_INLINE_LAMBDA {
         Vector const b = splat(bias ? bias[k] : 0.f);
         unroll<n>([&](auto p) COLDPRESS_INLINE_LAMBDA {
-          if (p < count) store(to + k * g.plane + p * g.pixel, sum[k][p] + b);
+          float* const at = to + k * g.plane + p * g.pixel;
+          if (p < count) store(at, g.adds ? load(at) + (sum[k][p] + b) : sum[k][p] + b);
         });
       });
     }
@@ -224,10 +226,10 @@ __attribute__((noinline)) void convolve_block(ConvolutionGeometry const& g, Rows
     });
   }
 }
-/// Block b of dx, with weights packed for the backward pass.
+/// Block b of dx, with weights packed for the backward pass. If it `adds`, to what is there.
 template <class DY>
 __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g, DY const& dy, float const* packed,
-                                                   Rows<float> dx, Index b, float* scratch) {
+                                                   Rows<float> dx, Index b, bool adds, float* scratch) {
   Index const size = g.height.in * g.width.in, width = g.width.in;
   float const* from = read_block(dy, b, 0, g.out(), scratch);
   scratch += g.out() * block_size;
@@ -235,13 +237,15 @@ __attribute__((noinline)) void convolve_block_back(ConvolutionGeometry const& g,
     split<block_outputs>(g.group_channels(), [&](Index n, auto h) COLDPRESS_INLINE_LAMBDA {
       Index const c = group * g.group_channels() + n;
       write_block(dx, b, c * size, h * size, scratch, [&](float* to) COLDPRESS_INLINE_LAMBDA {
+        if (adds) read_block(dx, b, c * size, h * size, to);
         for_each_phase(g, [&](Phase const& rows, Phase const& columns, Index first) COLDPRESS_INLINE_LAMBDA {
           BlockConvolution const of{g.group_outputs(),
                                     rows.axis,
                                     columns.axis,
                                     size * block_size,
                                     g.height.stride * width * block_size,
-                                    g.width.stride * block_size};
+                                    g.width.stride * block_size,
+                                    adds};
           for (Index column = 0; column < columns.axis.out; column += block_pixels)
             convolve_column<h>(of, from, packed, nullptr, to + first * block_size, column);
           packed += h * g.group_outputs() * rows.axis.filter * columns.axis.filter;

@@ -25,7 +25,7 @@ __attribute__((always_inline)) constexpr Index writable(Y y) {
 struct Layout {
   using Scalar = float;
   static constexpr Index alignment = 16;  // in floats: one cache line
-  static constexpr bool keeps_blocks = true;
+  static constexpr bool keeps_blocks = true, adds_in_place = true;
 
   static constexpr Index pitch(Index n) { return padded_pitch(n); }
   static constexpr Index padded_size(Index n) { return (n + 15) / 16 * 16; }
@@ -249,8 +249,9 @@ constexpr Index Layout::convolution_scratch(ConvolutionGeometry const& g, Extent
                        : extent.training ? freestanding::max(most_turned, g.width.out * row)
                                          : 0,
               inputs = extent.input_gradient ? freestanding::max(panel.size(), panel.gradient_size(g)) : panel.size();
-  Index const size = 3 * Panel::slack + inputs + panel.output_size() + freestanding::max(weights, gradient + turned) +
-                     Layout::unpooled(g, extent);
+  Index const sums = extent.adds && !g.sequence ? panel.images * pitch(g.in()) : 0;
+  Index const size = 3 * Panel::slack + sums + inputs + panel.output_size() +
+                     freestanding::max(weights, gradient + turned) + Layout::unpooled(g, extent);
   if (extent.blocks == 0 || !g.in_blocks()) return extent.workers * size;
   Index const border = freestanding::max(size, Layout::block_border(g, extent));
   return Layout::block_scratch(g, extent) + extent.workers * border;

@@ -276,11 +276,31 @@ COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step s) {
   }
 }
 
+/// Stores sums, or adds them to what is there.
+template <class Adds>
+struct StepSums {
+  float* to;
+  Index pitch, columns;
+  [[no_unique_address]] Adds adds;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    either(
+        adds,
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          Added{to, pitch, columns}.finish(sum, row, column);
+        },
+        [&]() COLDPRESS_INLINE_LAMBDA {
+          Output<coldpress::Chain<>>{{}, nullptr, to, pitch, columns}.finish(sum, row, column);
+        });
+  }
+};
+
 /// dx = derivative(the gradient with respect to x), where dx and the derivative are those of the whole minibatch, from
 /// sample `first` on. It is the convolution of dy with the taps in reverse, at each step of x.
-template <class DX, class Chain>
+template <class DX, class Chain, class Adds>
 void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, DX dx,
-                             Derivative<Chain, float> const& derivative, Index first, float* scratch) {
+                             Derivative<Chain, float, Adds> const& derivative, Index first, float* scratch) {
   PanelMemory const memory{g, scratch, true};
   Axis const& steps_of = g.height;
   Index const outputs = g.group_outputs(), channels = g.group_channels(), taps = steps_of.filter,
@@ -297,7 +317,7 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
     for_each_steps(steps_of.in, Panel::steps_at_once(steps_of.in), dy.rows, [&](Steps const& part) {
       Steps const steps{part.sample + first, part.step, part.rows, part.single};
       Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
-      Output<coldpress::Chain<>> const epilogue{{}, nullptr, to.data + group * channels, to.pitch, channels};
+      StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
       auto const multiply_by = [&](auto a) COLDPRESS_INLINE_LAMBDA {
         cpu::multiply(steps.rows, channels, taps * outputs, a, Right<float>{memory.rest, w_pitch}, epilogue);
       };
@@ -309,7 +329,7 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
         pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
         multiply_by(Left{memory.inputs, pitch, 1});
       }
-      if (group + 1 == g.groups) finish_steps(dx, derivative, steps, g.channels);
+      if (group + 1 == g.groups) finish_steps(dx, derivative.adding(std::false_type{}), steps, g.channels);
     });
   }
 }

@@ -23,6 +23,7 @@ struct Capabilities {
   bool backward_reads_output = true;  // the same for pass.y
   bool in_place = false;              // y may overwrite x, and dx may overwrite dy
   bool fuses = false;         // applies pass.post_ops and pass.derivative itself; otherwise they are separate passes
+  bool adds = false;          // fuses, and where pass.derivative adds, adds to what is in pass.dx; has one input
   bool fuses_maxima = false;  // also computes pass.windows, a max pooling that follows, for images in blocks
   bool any_steps = false;     // takes sequences of any number of steps, with the same weights
   bool signals = false;       // a stream's pass may be a block of steps, given as signals (core/rows.hpp)

@@ -173,7 +173,8 @@ struct Extent {
   bool training, input_gradient;
   Index blocks = PTRDIFF_MAX;  // the most blocks of images (core/rows.hpp) in a minibatch
   int workers = 1;
-  Index maxima = 0;  // values per sample after a max pooling in the same pass; 0: there is none
+  Index maxima = 0;   // values per sample after a max pooling in the same pass; 0: there is none
+  bool adds = false;  // whether the input gradient is added to another
 };
 
 }  // namespace coldpress

@@ -145,6 +145,8 @@ struct LayerTraits {
   static constexpr bool backward_reads_output = has_backward && declared.backward_reads_output;
   static constexpr bool in_place = declared.in_place;
   static constexpr bool fuses = declared.fuses;
+  /// Whether the input gradient can be added to others as it is computed.
+  static constexpr bool adds = declared.fuses && declared.adds && OneInput<L>;
   static constexpr bool fuses_maxima = declared.fuses_maxima;
   static constexpr bool any_steps = declared.any_steps;
   static constexpr bool signals = declared.signals;

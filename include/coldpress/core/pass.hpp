@@ -24,6 +24,12 @@ constexpr bool takes_layers = requires {
   requires std::remove_cvref_t<Backend>::takes_layers;
 };
 
+/// Whether a backend adds a gradient to the one that is already in dx where a Derivative asks for that.
+template <class Backend>
+constexpr bool adds_in_place = requires {
+  requires Backend::adds_in_place;
+};
+
 /// Whether a backend's kernels receive their shapes and operations as run-time arguments.
 template <class Backend>
 constexpr bool is_linked = requires {
@@ -95,9 +101,14 @@ struct SignalPostOps : PostOps<Chain, T, Join> {
   Index other_mask = 0;
 };
 
-/// What happens to a finished input gradient before it is stored: it is multiplied by the gradient of the chain that
-/// produced the input.
-template <class Chain, class T>
+template <class Chain>
+using DefaultAdds = std::conditional_t<std::is_same_v<Chain, ErasedChain>, bool, std::false_type>;
+
+/// What happens to a finished input gradient before it is stored: if it `adds`, the gradient that is already in dx is
+/// added to it; then it is multiplied by the gradient of the chain that produced the input. Only a layer that declares
+/// `adds` is asked to add (core/capabilities.hpp), and a backend with adds_in_place. `Adds` is a bool where chains are
+/// type-erased, otherwise a constant.
+template <class Chain, class T, class Adds = DefaultAdds<Chain>>
 struct Derivative {
   Chain chain;
   std::uint64_t step = 0;
@@ -105,9 +116,16 @@ struct Derivative {
   Index input_pitch = 0;
   T const* output = nullptr;
   Index output_pitch = 0;
+  [[no_unique_address]] Adds adds = {};
 
   static constexpr bool nothing = is_no_chain<Chain>;
   constexpr bool empty() const { return chain.length == 0; }
+  /// The same with another answer to whether it adds.
+  template <bool value>
+  constexpr auto adding(std::bool_constant<value> other) const {
+    using Other = std::conditional_t<std::is_same_v<Adds, bool>, bool, std::bool_constant<value>>;
+    return Derivative<Chain, T, Other>{chain, step, input, input_pitch, output, output_pitch, other};
+  }
 };
 
 /// A pooling that is computed in one pass with a convolution, whose own values then never reach memory.
@@ -158,7 +176,7 @@ struct BlockPass : Pass {
 
 /// The arguments of a layer's backward functions: dx = derivative(...); sinks[i] receives the gradient of parameter i.
 template <class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
-          class Windows = NoWindows, class LayerVariant = NoVariant>
+          class Windows = NoWindows, class LayerVariant = NoVariant, class Adds = DefaultAdds<Chain>>
 struct BackwardPass {
   using Variant = LayerVariant;
   In in;
@@ -167,7 +185,7 @@ struct BackwardPass {
   Y y;
   DY dy;
   DX dx;
-  Derivative<Chain, T> derivative;
+  Derivative<Chain, T, Adds> derivative;
   Sinks sinks;
   T* memory;
   std::uint64_t key, step;

@@ -25,7 +25,12 @@ struct Edge {
   bool passes_gradient = false;  // a gradient is passed
   bool adds = false;             // it is not the first to arrive, and is added to those before
   bool finishes = false;         // it is the last to arrive: now the derivative of the value's chain is applied
+  bool shares = false;           // it is the group's own, in one buffer with it
   Buffer addend = {};            // holds it before it is added, or a loss's gradient that nothing needs
+
+  /// Whether it is added where it is computed, or from a buffer of its own.
+  constexpr bool adds_in_place() const { return adds && !addend.used(); }
+  constexpr bool adds_apart() const { return adds && addend.used(); }
 };
 inline constexpr int max_edges = max_inputs + 1;
 
@@ -60,6 +65,7 @@ struct Group {
   unsigned readers = 0;   // what reads its value (detail::Readers); later, the number of edges
   int last_arrival = -1;  // the source of the last gradient to arrive: group * max_edges + edge
   int layout = 0;         // another group whose value has the same layout
+  int gradient_of = -1;   // the group that its gradient shares a buffer with
   int earliest = 0;       // the first step at which its gradient, or that of a group before it, is alive
 
   constexpr bool passes_gradient() const {

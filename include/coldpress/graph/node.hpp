@@ -26,6 +26,7 @@ struct Node {
   bool passes_on = false;         // is a join whose derivative with respect to the first operand is 1
   bool streams = false;           // may be called with consecutive parts of a sequence
   bool in_blocks = false;         // can compute blocks of images (core/rows.hpp)
+  bool adds = false;              // can add its input gradient to another
   bool fuses_maxima = false;      // can also compute a max pooling after it
   bool image_maxima = false;      // is such a max pooling
   bool disjoint_windows = false;  // no two of its windows have a value in common
@@ -86,6 +87,7 @@ constexpr Node node_of(L const& layer, View<int const> inputs, Shapes in) {
     node.in_place = Traits::in_place;
     node.normalizes = Traits::normalizes;
     node.in_blocks = capable.image_blocks;
+    node.adds = Traits::adds;
     node.fuses_maxima = capable.image_blocks && Traits::fuses_maxima;
     node.image_maxima = capable.image_maxima;
     node.disjoint_windows = capable.disjoint_windows;

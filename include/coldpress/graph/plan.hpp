@@ -15,6 +15,7 @@ struct PlanOptions {
   bool keep_gradients =
       false;  // of values, to the end: input and parameter gradients may then be asked for in two passes
   Index blocks = PTRDIFF_MAX;  // the most blocks of images in a minibatch; 0: none are used
+  bool adds_in_place = true;   // where layers can, add gradients to others as they are computed
   Index (*pitch)(Index) = nullptr;
 };
 
@@ -240,6 +241,25 @@ class Planner {
     }
   }
 
+  /// Lets the gradient of a sum, or of a chain alone, be that of an operand, too, if it is the first to arrive there
+  /// and nothing is applied to it. It is then not copied, and others are added to it, when the group itself is done
+  /// with it. This goes from the first group to the last, so that the buffer of a series lives as long as its last
+  /// gradient.
+  constexpr void share_gradients() {
+    if (options_.keep_gradients) return;
+    for (int g = 0; g < count_; ++g) {
+      Group& group = groups_[g];
+      for (int k = 0; k < group.edge_count; ++k) {
+        if (!can_share(group, k)) continue;
+        Group& from = groups_[group.edges[k].from];
+        group.edges[k].shares = true;
+        extend(group.gradient, from.gradient.last);
+        from.gradient_of = g;
+        break;
+      }
+    }
+  }
+
   /// Assigns the offsets of all buffers: forward values in the order of the groups, then gradients in reverse order.
   constexpr void place_buffers() {
     Arena arena{groups_};
@@ -250,7 +270,7 @@ class Planner {
     for (int g = 0; g < count_; ++g) {
       Group& group = groups_[g];
       plan_.sum += group.value.size + group.kept.size + group.gradient.size + group.memory.size;
-      starts(group.gradient);
+      if (group.gradient_of < 0) starts(group.gradient);
       for (int k = 0; k < group.edge_count; ++k) starts(group.edges[k].addend), plan_.sum += group.edges[k].addend.size;
       group.earliest = earliest;
       arena.all_start_at(g);
@@ -264,7 +284,11 @@ class Planner {
     }
     for (int g = count_ - 1; g >= 0; --g) {
       arena.all_start_at(groups_[g].earliest);
-      arena.place(g, Arena::gradient);
+      if (int const other = groups_[g].gradient_of; other >= 0) {
+        groups_[g].gradient.offset = groups_[other].gradient.offset;
+      } else {
+        arena.place(g, Arena::gradient);
+      }
       for (int k = 0; k < groups_[g].edge_count; ++k) arena.place(g, Arena::addend + k);
     }
     plan_.workspace = arena.size(), plan_.steps = arena.steps();
@@ -293,12 +317,37 @@ class Planner {
   constexpr int forward(int g) const { return schedule_.forward(groups_[g], g); }
   constexpr int backward(int g) const { return options_.keep_gradients ? end_ : schedule_.backward(groups_[g], g); }
 
+  /// Whether the gradient of a group's edge can be added to others where it is computed: it is that of a join or of a
+  /// chain, or its layer can add.
+  constexpr bool can_add(Group const& group, int edge) const {
+    if (!options_.adds_in_place || group.loss >= 0) return false;
+    return group.head < 0 || edge == group.side || nodes_[group.head].adds;
+  }
+  /// Whether the gradient of a group's edge is the group's own, and can share its buffer.
+  constexpr bool can_share(Group const& group, int k) const {
+    Edge const& edge = group.edges[k];
+    if (!edge.passes_gradient || edge.adds || edge.from < 0 || !group.gradient.used()) return false;
+    for (int other = 0; other < group.edge_count; ++other) {
+      Edge const& second = group.edges[other];
+      if (other != k && second.passes_gradient && second.from == edge.from) return false;
+    }
+    if (group.join >= 0) {
+      Node const& join = nodes_[group.join];
+      bool const first = group.head < 0 && k == 0, passed = group.head < 0 || k == group.side;
+      if (!passed || !join.passes_on || !(first || join.commutes)) return false;
+    } else if (group.head >= 0) {
+      return false;
+    }
+    Group const& from = groups_[edge.from];
+    return !(edge.finishes && from.chain_length > 0) && from.blocked == group.blocked &&
+           from.gradient.pitch == group.gradient.pitch && from.gradient.size == group.gradient.size;
+  }
   /// Makes the buffers of gradients that will be added to others, and of a loss's gradient that nothing needs.
   constexpr void make_addends(Group& group, int g) const {
     for (int k = 0; k < group.edge_count; ++k) {
       Edge& edge = group.edges[k];
       bool const unwanted = group.loss >= 0 && k == 0 && !edge.passes_gradient;
-      if (!edge.adds && !unwanted) continue;
+      if (!unwanted && (!edge.adds || can_add(group, k))) continue;
       Index const size = padded(edge.from < 0 ? network_input_[-1 - edge.from] : groups_[edge.from].output);
       int const when = schedule_.backward(group, g);
       edge.addend = {.pitch = size, .size = size, .first = when, .last = when};
@@ -379,6 +428,7 @@ constexpr PlanSize make_plan(View<Node const> nodes, View<int const> outputs, Pl
   planner.extend_to_readers();
   planner.extend_to_losses();
   planner.share_values();
+  planner.share_gradients();
   planner.place_buffers();
   planner.append_input_gradients();
   return plan;

@@ -54,16 +54,16 @@ struct LinkedCpu : cpu::TableCpu<cpu::ForTypes> {
               PostOps<Chain, float, Join> const& post_ops) const {
     compiled_in().affine(x, weight, bias, y, post_ops);
   }
-  template <class Chain>
-  void product(cpu::In dy, float const* weight, cpu::Out dx, Derivative<Chain, float> const& derivative) const {
+  template <class Chain, class Adds>
+  void product(cpu::In dy, float const* weight, cpu::Out dx, Derivative<Chain, float, Adds> const& derivative) const {
     compiled_in().product(dy, weight, dx, derivative);
   }
   template <class Chain, class Join>
   void map(cpu::In x, cpu::Out y, PostOps<Chain, float, Join> const& post_ops) const {
     compiled_in().map(x, y, post_ops);
   }
-  template <class Chain>
-  void map_gradient(cpu::In dy, cpu::Out dx, Derivative<Chain, float> const& derivative) const {
+  template <class Chain, class Adds>
+  void map_gradient(cpu::In dy, cpu::Out dx, Derivative<Chain, float, Adds> const& derivative) const {
     compiled_in().map_gradient(dy, dx, derivative);
   }
 

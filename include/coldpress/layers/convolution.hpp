@@ -112,6 +112,7 @@ struct Convolution {
   static constexpr Capabilities capabilities{.backward_reads_input = true,
                                              .backward_reads_output = false,
                                              .fuses = true,
+                                             .adds = true,
                                              .fuses_maxima = true,
                                              .any_steps = true,
                                              .signals = true};

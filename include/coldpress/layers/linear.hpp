@@ -42,7 +42,7 @@ struct Linear {
     backend.sum_rows(pass.dy, pass.sinks[1]);
   }
   static constexpr Capabilities capabilities{
-      .backward_reads_input = true, .backward_reads_output = false, .fuses = true};
+      .backward_reads_input = true, .backward_reads_output = false, .fuses = true, .adds = true};
   bool operator==(Linear const&) const = default;
 };
 

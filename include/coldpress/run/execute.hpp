@@ -21,6 +21,15 @@ constexpr void where_passed(Run const& run, G g, K k, F f) {
   }
 }
 
+/// The same for an edge that does not share the gradient of the group, which would then be copied to where it is.
+template <class Run, class G, class K, class F>
+constexpr void unless_shared(Run const& run, G g, K k, F f) {
+  auto const shared = run.program.shares_gradient(g, k);
+  if constexpr (!std::is_same_v<decltype(shared), std::true_type const>) {
+    if (!shared) f();
+  }
+}
+
 /// Passes the gradient through edge k of a group that ends in a join.
 template <class Run, class L, class G, class K>
 constexpr void join_gradient(Run const& run, L const& layer, G g, K k) {
@@ -257,6 +266,7 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
         Computed::backward_input(run.backend, layer, all);
         // This is done even without a chain, because it sets the padding beyond the columns to zero.
         if constexpr (!LayerTraits<L>::fuses) run.backend.map_gradient(all.dx, all.dx, all.derivative);
+        run.add(g, k);
       });
     }
   } else if (inputs) {
@@ -267,6 +277,9 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
     for_each_passed(run, g, [&](auto k) {
       if (k != side) run.backend.map_gradient(run.target(g, k), run.target(g, k), run.target_derivative(g, k));
     });
+    for_each_passed(run, g, [&](auto k) {
+      if (k != side) run.add(g, k);
+    });
   }
   if constexpr (has_parameters<L>) {
     if (pass != Pass::inputs) Computed::backward_parameters(run.backend, layer, all);
@@ -274,8 +287,9 @@ constexpr void head_gradient(Run const& run, L const& layer, G g, Sinks const& s
 }
 }  // namespace detail
 
-/// Passes gradients from the last group to the first. `sinks` are those of all parameters. Gradients that are not
-/// needed are not computed, and in a static network they are not even compiled.
+/// Passes gradients from the last group to the first, and those of a group in the order of its edges. `sinks` are those
+/// of all parameters. Gradients that are not needed are not computed, and in a static network they are not even
+/// compiled.
 template <class Run, class Sinks>
 constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::both) {
   run.program.for_each_group_reversed([&](auto g) {
@@ -284,14 +298,6 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
     auto const each_passed = [&](auto f) {
       if (pass != Pass::parameters) detail::for_each_passed(run, g, f);
     };
-    run.program.join(
-        g,
-        [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
-          each_passed([&](auto k) {
-            if (group.head < 0 || k == group.side) detail::join_gradient(run, layer, g, k);
-          });
-        },
-        [] {});
     run.program.head(
         g,
         [&](auto const& layer) {
@@ -301,10 +307,24 @@ constexpr void backward(Run const& run, Sinks const& sinks, Pass pass = Pass::bo
         [&] {
           if (group.join >= 0) return;
           each_passed([&](auto k) {
-            run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
+            detail::unless_shared(run, g, k, [&] {
+              run.backend.map_gradient(run.gradient(g), run.target(g, k), run.target_derivative(g, k));
+              run.add(g, k);
+            });
           });
         });
-    each_passed([&](auto k) { run.add(g, k); });
+    run.program.join(
+        g,
+        [&](auto const& layer) {  // with a head, its first operand's gradient is that of the sum
+          each_passed([&](auto k) {
+            if (group.head >= 0 && k != group.side) return;
+            detail::unless_shared(run, g, k, [&] {
+              detail::join_gradient(run, layer, g, k);
+              run.add(g, k);
+            });
+          });
+        },
+        [] {});
   });
 }
 

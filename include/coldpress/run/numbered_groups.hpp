@@ -27,9 +27,11 @@ struct NumberedGroups {
   constexpr int input(int g, int k) const { return self().group(g).edges[k].from; }
   constexpr int side(int g) const { return self().group(g).side; }
   constexpr bool passes_gradient(int g, int k) const { return self().group(g).edges[k].passes_gradient; }
-  constexpr bool adds(int g, int k) const { return self().group(g).edges[k].adds; }
+  constexpr bool adds_in_place(int g, int k) const { return self().group(g).edges[k].adds_in_place(); }
+  constexpr bool adds_apart(int g, int k) const { return self().group(g).edges[k].adds_apart(); }
+  constexpr bool shares_gradient(int g, int k) const { return self().group(g).edges[k].shares; }
   constexpr bool finishes(int g, int k) const { return self().group(g).edges[k].finishes; }
-  constexpr bool applies(int g, int k) const { return finishes(g, k) && !adds(g, k); }
+  constexpr bool applies(int g, int k) const { return finishes(g, k) && !adds_apart(g, k); }
   constexpr bool carries(int) const { return true; }
   template <PassKind>
   static constexpr NoVariant variant(int) {

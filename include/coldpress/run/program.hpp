@@ -73,9 +73,11 @@ concept Program = requires(P const& p, decltype(P::some_group()) g, decltype(P::
   int{p.input(g, k)};             // the group, or -1 - the input, that edge k reads
   int{p.side(g)};                 // the edge of the join's other operand
   bool{p.passes_gradient(g, k)};  // whether a gradient is passed
-  bool{p.adds(g, k)};             // whether it is added to gradients that arrived before
+  bool{p.adds_in_place(g, k)};    // whether it is added to gradients that arrived before where it is computed, ...
+  bool{p.adds_apart(g, k)};       // ... or afterwards, from a buffer of its own
+  bool{p.shares_gradient(g, k)};  // whether it is the group's own gradient, in one buffer with it
   bool{p.finishes(g, k)};         // whether it is the last to arrive
-  bool{p.applies(g, k)};          // whether it is the only one, so that the chain's derivative is applied at once
+  bool{p.applies(g, k)};          // whether the chain's derivative is applied where it is computed
 }
 // The operation of the join as a BinaryPostOp, whose other operand other(edge) returns. Without a join it is
 // NoJoin or a BinaryPostOp without an operand.

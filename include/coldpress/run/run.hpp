@@ -66,25 +66,26 @@ constexpr auto sinks_of(Sinks const& sinks, Slots layer) {
   }
 }
 
-/// The derivative, or an empty one if gradients are still to be added before it is applied. `apply` is a constant in a
-/// static program.
-template <class Chain, class T, class Apply>
-constexpr auto applied(Derivative<Chain, T> derivative, Apply apply) {
-  if constexpr (std::is_same_v<Apply, std::false_type>) {
-    return Derivative<coldpress::Chain<>, T>{};
-  } else {
-    if constexpr (requires { derivative.chain.length = 0; }) {
-      if (!apply) derivative.chain.length = 0;
-    }
+/// The derivative, without its chain if gradients are still to be added before that is applied. `apply` and `adds` are
+/// constants in a static program.
+template <class Chain, class T, class Apply, class Adds = std::false_type>
+constexpr auto applied(Derivative<Chain, T> derivative, Apply apply, Adds adds = {}) {
+  if constexpr (requires { derivative.chain.length = 0; }) {
+    if (!apply) derivative.chain.length = 0;
+    derivative.adds = adds;
     return derivative;
+  } else if constexpr (std::is_same_v<Apply, std::false_type>) {
+    return Derivative<coldpress::Chain<>, T, Adds>{};
+  } else {
+    return derivative.adding(adds);
   }
 }
 
-template <class Variant, class In, class X, class P, class Y, class DY, class DX, class Chain, class Sinks, class T,
-          class Windows = NoWindows>
-constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chain, T> derivative, Sinks sinks,
+template <class Variant, class In, class X, class P, class Y, class DY, class DX, class Chain, class Adds, class Sinks,
+          class T, class Windows = NoWindows>
+constexpr auto backward_pass(In in, X x, P p, Y y, DY dy, DX dx, Derivative<Chain, T, Adds> derivative, Sinks sinks,
                              T* memory, std::uint64_t key, std::uint64_t step, Windows windows = {}) {
-  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows, Variant>{
+  return BackwardPass<In, X, P, Y, DY, DX, Chain, Sinks, T, Windows, Variant, Adds>{
       in, x, p, y, dy, dx, derivative, sinks, memory, key, step, windows};
 }
 
@@ -220,8 +221,8 @@ struct Run {
     }
     return Result{chain, step, input, pitch, at(group.value), group.value.pitch};
   }
-  /// Where group g writes the gradient of the value of edge k, and the derivative that it applies, which is empty if
-  /// others are added.
+  /// Where group g writes the gradient of the value of edge k, and what happens to it before. Its chain is empty if
+  /// others are still to be added.
   template <class G, class K>
   constexpr auto target(G g, K k) const {
     auto rows = gradient(program.input(g, k));
@@ -231,12 +232,13 @@ struct Run {
   }
   template <class G, class K>
   constexpr auto target_derivative(G g, K k) const {
-    return detail::applied(derivative(program.input(g, k)), program.applies(g, k));
+    return detail::applied(derivative(program.input(g, k)), program.applies(g, k), program.adds_in_place(g, k));
   }
-  /// Adds the gradient in target(g, k) to the others, and applies the derivative if it is the last.
+  /// If the gradient in target(g, k) has a buffer of its own, adds it to the others, and applies the derivative if it
+  /// is the last.
   template <class G, class K>
   constexpr void add(G g, K k) const {
-    auto const adds = program.adds(g, k);
+    auto const adds = program.adds_apart(g, k);
     if constexpr (!std::is_same_v<decltype(adds), std::false_type const>) {
       auto const from = program.input(g, k);
       if (adds)

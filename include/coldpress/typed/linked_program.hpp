@@ -40,7 +40,8 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
 
   // The functions that a Run needs, with numbers for groups and edges.
   static constexpr Group const& group(int g) { return Constants::group(g); }
-  using Numbers::adds;
+  using Numbers::adds_apart;
+  using Numbers::adds_in_place;
   using Numbers::applies;
   using Numbers::blocked;
   using Numbers::carries;
@@ -53,6 +54,7 @@ class LinkedProgram : public StaticProgram<Graph, Backend, options, loss_value>,
   using Numbers::pooled_last;
   using Numbers::pools;
   using Numbers::seed_finishes;
+  using Numbers::shares_gradient;
   using Numbers::side;
   using Numbers::some_edge;
   using Numbers::some_group;

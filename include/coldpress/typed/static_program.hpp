@@ -42,6 +42,7 @@ struct StaticProgram {
     PlanOptions wanted = options;
     wanted.pitch = Backend::pitch;
     if (!keeps_blocks<Backend>) wanted.blocks = 0;
+    wanted.adds_in_place = coldpress::adds_in_place<Backend>;
     p.plan = make_plan(p.nodes, Graph::outputs, wanted, p.groups, p.group_of);
     return p;
   }();
@@ -67,9 +68,10 @@ struct StaticProgram {
   static constexpr Index scratch(int workers) {
     if constexpr (planned.groups[g].head >= 0) {
       constexpr int node = planned.groups[g].head;
-      return scratch_of<Backend>(Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
-                                 {options.training, planned.groups[g].passes_gradient(), options.blocks, workers,
-                                  windows(Number<g>{}).planes * windows(Number<g>{}).out()});
+      return scratch_of<Backend>(
+          Graph::template layer<node>, Shapes{Graph::template input_shapes<node>},
+          {options.training, planned.groups[g].passes_gradient(), options.blocks, workers,
+           windows(Number<g>{}).planes * windows(Number<g>{}).out(), planned.groups[g].edges[0].adds_in_place()});
     } else {
       return 0;
     }
@@ -158,8 +160,16 @@ struct StaticProgram {
     return Flag<group(g).edges[k].passes_gradient>{};
   }
   template <int g, int k>
-  static constexpr auto adds(Number<g>, Number<k>) {
-    return Flag<group(g).edges[k].adds>{};
+  static constexpr auto adds_in_place(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].adds_in_place()>{};
+  }
+  template <int g, int k>
+  static constexpr auto adds_apart(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].adds_apart()>{};
+  }
+  template <int g, int k>
+  static constexpr auto shares_gradient(Number<g>, Number<k>) {
+    return Flag<group(g).edges[k].shares>{};
   }
   template <int g, int k>
   static constexpr auto finishes(Number<g>, Number<k>) {
@@ -167,7 +177,7 @@ struct StaticProgram {
   }
   template <int g, int k>
   static constexpr auto applies(Number<g>, Number<k>) {
-    return Flag < group(g).edges[k].finishes && !group(g).edges[k].adds > {};
+    return Flag < group(g).edges[k].finishes && !group(g).edges[k].adds_apart() > {};
   }
   template <int g>
   static constexpr auto seed_finishes(Number<g>) {

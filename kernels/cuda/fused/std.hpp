@@ -59,6 +59,7 @@ struct integral_constant {
 };
 template <bool b>
 using bool_constant = integral_constant<bool, b>;
+using true_type = bool_constant<true>;
 using false_type = bool_constant<false>;
 template <class T>
 struct type_identity {
