@@ -58,6 +58,7 @@ TEST_CASE("... recurrent layers") {
   check<Sequential<Rnn{.hidden_size = 7, .num_layers = 3, .rnn_type = RnnType::relu}>, 2>();
 }
 TEST_CASE("... branches, gates and joins") { check<Graph<wavenet>, 1>(); }
+TEST_CASE("... layers that are computed together") { check<Graph<stacks>, 1>(); }
 
 TEST_CASE("layers without code for blocks are computed step by step in them") {
   Network<Sequential<Rnn{.hidden_size = 6}, LayerNormalization{}, Dropout{}, Linear{4}, Softmax{}>, Shape{3}, Batch<1>>
