@@ -14,6 +14,7 @@ struct RecordingCpu : Base {
   cpu::BasicTape<false>* tape = nullptr;  // if not null, calls for blocks are recorded here, not made
 
   using Base::convolve;
+  using Base::copy;
   using Base::map;
   template <class G, class X, class Y, class Chain, class Join>
   void convolve(G const& g, X x, float const* weight, float const* bias, Y y,
@@ -31,6 +32,9 @@ struct RecordingCpu : Base {
   void map(X x, Y y, SignalPostOps<Chain, float, Join> const& post_ops) const {
     take(cpu::signal_map(x, y, post_ops), [](auto const& step) { cpu::map_signal(step); });
   }
+  template <class X, class Y>
+  requires is_signal<Y>
+  void copy(X from, Y to) const { map(from, to, SignalPostOps<Chain<>, float, NoJoin>{}); }
   template <class R>
   void recurrent(SignalRecurrence<R> const& s) const {
     take(s, [](auto const& step) { Base{}.recurrent(step); });

@@ -144,6 +144,7 @@ struct TableCpu : Layout, Context, Networks {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     call(table->copy, from, to, add);
   }
+  void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
   template <class Sink>
   void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
     static_cast<ApplyGradientKernels<Sink> const&>(*training).apply_gradient(gradient, size, sink, *this);

@@ -81,7 +81,6 @@ StreamPlan plan_stream(Program const& program, Index inputs) {
     plan.past = std::max(plan.past, at(past, g)), plan.reach = std::max(plan.reach, at(reach, g));
     plan.tapes = plan.tapes && !by_steps;
   });
-  plan.tapes = plan.tapes && plan.step_tapes;
   return plan;
 }
 
