@@ -65,7 +65,7 @@ constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
   return {common_kernels(),
           step_kernels<AffineStep<float>>(),
           step_kernels<AffineStep<Bfloat16>>(),
-          step_kernels<ConvolutionStep<>>(),
+          step_kernels<FusedStep>(),
           step_kernels<RecurrentStep>(),
           loss_kernels<Losses>()...,
           op_kernels<Layers>()...,

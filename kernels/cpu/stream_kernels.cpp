@@ -4,7 +4,7 @@
 namespace coldpress::cpu::inline COLDPRESS_ISA {
 
 StreamTable const& stream_table() {
-  static constexpr StreamTable kernels{step_kernels<SignalConvolution<>>(), step_kernels<SignalMap<>>(),
+  static constexpr StreamTable kernels{step_kernels<FusedBlock>(), step_kernels<SignalMap<>>(),
                                        step_kernels<SignalRecurrence<>>()};
   return kernels;
 }

@@ -25,11 +25,11 @@ using Net = Network<Graph<gated>, Shape{2}>;
 dynamic::Layer made(std::string const& backend, std::optional<Shape> input = {}) {
   return dynamic::Layer::from_config(dynamic::Backend{backend}, dynamic::to_config<Graph<gated>, Shape{2}>(), input, 4);
 }
-std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x) {
+std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x, std::size_t in = 2) {
   std::vector<float> all;
   network.reset();
-  for (std::size_t t = 0; t + 2 <= x.size(); t += 2) {
-    auto const y = network.step({x.data() + t, 2});
+  for (std::size_t t = 0; t + in <= x.size(); t += in) {
+    auto const y = network.step({x.data() + t, in});
     all.insert(all.end(), y.begin(), y.end());
   }
   return all;
@@ -39,6 +39,7 @@ std::vector<float> by_step(dynamic::Layer& network, std::vector<float> const& x)
 
 TEST_CASE("blocks of any size give the bits of single steps, on every instruction set") {
   auto const x = noise(2 * 300);
+  auto const stacked = dynamic::to_config<Graph<stacks>, Shape{1}>();
   for (std::string const backend : {"cpu:v2", "cpu:v3", "cpu:v4", "cpu:reference"}) {
     INFO(backend);
     try {
@@ -49,6 +50,8 @@ TEST_CASE("blocks of any size give the bits of single steps, on every instructio
     }
     auto network = made(backend);
     check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 2, by_step(network, x));
+    auto together = dynamic::Layer::from_config(dynamic::Backend{backend}, stacked, {}, 4);
+    check_cuts([&](Index most) { return dynamic::Stream{together, most}; }, x, 1, by_step(together, x, 1));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 
+#include <coldpress/coldpress.hpp>
 #include <coldpress/core/random.hpp>
 #include <coldpress/run/stream.hpp>
 
@@ -11,6 +12,34 @@
 #include <vector>
 
 namespace coldpress::test {
+
+/// Layers like those of models of amplifiers, which a stream computes together, and some that are like them but for
+/// one thing: the order, another reader, an operand.
+constexpr auto stack(auto in, auto x, Index channels, Index groups) {
+  auto const by_step = [](auto const& value, Index outputs, bool biased) {
+    return value | Convolution{.num_output = outputs, .filter_shape = 1, .has_bias = biased};
+  };
+  x = by_step(x, channels, false);
+  auto head = x;
+  for (int l = 0; l < 6; ++l) {
+    Convolution const filter{
+        .num_output = channels, .filter_shape = 3, .dilation = Index{1} << l, .groups = groups, .has_bias = l != 4};
+    auto mixed = x;
+    if (l == 1) mixed = by_step(in, channels, true);
+    auto const filtered = x | filter;
+    if (l != 1) mixed = by_step(in, channels, l % 2 == 1);
+    auto const sum = l == 2 ? mixed + filtered : filtered + mixed;
+    auto const z = l == 3 ? sum : l == 4 ? sum | LeakyReLU{.slope = 0.1f} : sum | TanH{};
+    if (l == 2) head = head + z;
+    auto const next = by_step(z, channels, true);
+    if (l == 5) head = head * filtered + z * z;
+    x = l == 4 ? next : x + next;
+    if (l != 2) head = l == 3 ? z + head : l == 4 ? head + x : head + z;
+  }
+  return head + x;
+}
+inline constexpr auto stacks = graph(
+    [](auto in) { return stack(in, stack(in, in, 4, 2), 20, 1) | Convolution{.num_output = 2, .filter_shape = 3}; });
 
 inline std::vector<float> noise(Index count, std::uint64_t key = 1) {
   std::vector<float> x(static_cast<std::size_t>(count));

@@ -43,7 +43,7 @@ constexpr auto wavenet = graph([](auto in) {
     head = head + z;
     x = (z | Convolution{.num_output = 6, .filter_shape = 1}) + x;
   }
-  return head - x;
+  return concat(along{-1}, head - x, in);
 });
 
 }  // namespace
@@ -58,6 +58,7 @@ TEST_CASE("... recurrent layers") {
   check<Sequential<Rnn{.hidden_size = 7, .num_layers = 3, .rnn_type = RnnType::relu}>, 2>();
 }
 TEST_CASE("... branches, gates and joins") { check<Graph<wavenet>, 1>(); }
+TEST_CASE("... layers that are computed together") { check<Graph<stacks>, 1>(); }
 
 TEST_CASE("layers without code for blocks are computed step by step in them") {
   Network<Sequential<Rnn{.hidden_size = 6}, LayerNormalization{}, Dropout{}, Linear{4}, Softmax{}>, Shape{3}, Batch<1>>
@@ -183,8 +184,8 @@ TEST_CASE("blocks allocate nothing") {
   Network<Graph<wavenet>, Shape{1}> network{5};
   Stream stream{network, 64};
   auto const x = noise(640);
-  std::vector<float> y(640 * 6);
+  std::vector<float> y(640 * 7);
   std::size_t const before = test::heap.calls;
-  for (std::size_t const n : {0, 1, 7, 64, 640}) stream.process({x.data(), n}, {y.data(), n * 6});
+  for (std::size_t const n : {0, 1, 7, 64, 640}) stream.process({x.data(), n}, {y.data(), n * 7});
   CHECK(test::heap.calls == before);
 }

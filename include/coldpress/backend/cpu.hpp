@@ -232,6 +232,9 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
   void map(X x, Y y, SignalPostOps<Chain, float, Join> const& post_ops) const {
     cpu::map_signal(cpu::signal_map(x, y, post_ops));
   }
+  template <class X, class Y>
+  requires is_signal<Y>
+  void copy(X from, Y to) const { map(from, to, SignalPostOps<Chain<>, float, NoJoin>{}); }
   /// dx = derivative(dy); dx may be dy.
   template <class DY, class DX, class Chain, class Adds>
   void map_gradient(DY dy, DX dx, Derivative<Chain, float, Adds> const& derivative) const {

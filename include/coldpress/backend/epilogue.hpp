@@ -34,6 +34,9 @@ struct CommonOps {
   using List = TypeList<>;
   using Joins = TypeList<>;
 };
+/// The same in streams, in which values are in fewer tiles, so that more is worth its code.
+template <class Chain>
+struct StreamOps : CommonOps<Chain> {};
 /// Calls f(operation) if that is of a layer in the list; returns whether it is.
 template <class Common, class Erased, class F, class... Layers>
 COLDPRESS_INLINE bool as_common(Erased const& erased, TypeList<Layers...>, F f) {
@@ -61,6 +64,19 @@ struct Output {
 
   template <int h, int w>
   COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column) const {
+    finish(sum, row, column, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      Index const c = column + j * lanes;
+      float* const at = y + (row + i) * pitch + c;
+      if (j + 1 < w) {
+        store(at, v);
+      } else {
+        store_row(at, v, columns - c);
+      }
+    });
+  }
+  /// Calls write(i, j, v) with the finished vectors.
+  template <int h, int w, class Write>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index column, Write write) const {
     if (bias) {
       unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
         Vector const b = load(bias + column + j * lanes);
@@ -73,15 +89,6 @@ struct Output {
         store(post_ops.kept + (row + n / w) * post_ops.kept_pitch + column + n % w * lanes, sum[n / w][n % w]);
       });
     }
-    auto const write = [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
-      Index const c = column + j * lanes;
-      float* const at = y + (row + i) * pitch + c;
-      if (j + 1 < w) {
-        store(at, v);
-      } else {
-        store_row(at, v, columns - c);
-      }
-    };
     if constexpr (std::is_same_v<Chain, ErasedChain>) {
       auto const apply_one = [&]<class Op>(Op op) COLDPRESS_INLINE_LAMBDA {
         for_tile<h, w, Op::heavy>(

@@ -97,9 +97,8 @@ struct CommonOps<ErasedChain> {
     }
   }
 };
-/// More is worth its code in a stream, in which values are in fewer tiles.
 template <>
-struct SignalOps<ErasedChain> : CommonOps<ErasedChain> {
+struct StreamOps<ErasedChain> : CommonOps<ErasedChain> {
   using List = TypeList<ReLU, LeakyReLU, TanH, Sigmoid>;
   using Joins = TypeList<Add, Multiply>;
 };

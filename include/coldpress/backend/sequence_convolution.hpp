@@ -180,10 +180,34 @@ COLDPRESS_INLINE Vector push(Step const& s, float const* x, float const* weight,
 /// The largest number of taps that are summed at once. More taps are summed in parts, from the last part to the first,
 /// because each part frees its place for the one before.
 inline constexpr int most_taps_at_once = 8;
+/// Finishes one vector of sums.
+template <class Chain, class Join>
+COLDPRESS_INLINE void finish_step(ConvolutionStep<Chain, Join> const& s, Vector (&sum)[1][1], Index column) {
+  Output<Chain, Join>{s.post_ops, nullptr, s.y, s.y_pitch, s.writable}.finish(sum, s.row, s.column + column);
+}
+template <class Chain, class Join>
+COLDPRESS_INLINE void finish_step(Fused<ConvolutionStep<Chain, Join>> const& s, Vector (&sum)[1][1], Index column) {
+  if (s.mixed.weight) {
+    Index const left = s.groups * s.outputs - column;
+    Vector x = splat(*s.mixed.x.data);
+    if constexpr (!has_fma) x = flush_small(x, splat(smallest_factor));
+    Vector product = fma(x, load_row(s.mixed.weight + column, left), Vector{});
+    if (s.mixed.bias) product += load_row(s.mixed.bias + column, left);
+    sum[0][0] += product;
+  }
+  Output<Chain, Join, StreamOps<Chain>> const output{s.post_ops, nullptr, s.y, s.y_pitch, s.writable};
+  Index const at = s.column + column;
+  if (!s.total.y.data) return output.finish(sum, s.row, at);
+  output.finish(sum, s.row, at, [&](int, int, Vector v) COLDPRESS_INLINE_LAMBDA {
+    Vector const before = load_row(s.total.x.data + at, s.total.x.features - at);
+    store_row(s.y + s.row * s.y_pitch + at, v, s.writable - at);
+    store_row(s.total.y.data + at, before + v, s.total.y.features - at);
+  });
+}
 /// One step. `single`: all taps are summed at once and there are `most` of them; otherwise the parts have `most` taps
 /// or one less. `one`: there is only one group and one vector of outputs.
-template <int most, bool single, bool one, class Chain, class Join>
-COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
+template <int most, bool single, bool one, class Step>
+COLDPRESS_INLINE void convolve_step(Step const& s) {
   Index const taps = single ? most : s.taps, turns = s.dilation, outputs = s.outputs;
   std::int32_t now = 0;
   float* const turn = s.state + turns * s.turn_pitch;
@@ -211,7 +235,7 @@ COLDPRESS_INLINE void convolve_step(ConvolutionStep<Chain, Join> const& s) {
         while (after > 0) after -= most - 1, push<most - 1>(s, x, weight + column + k, sums, after, false);
       }
       if (s.bias) sum[0][0] += load_row(s.bias + column + k, outputs - k);
-      Output<Chain, Join>{s.post_ops, nullptr, s.y, s.y_pitch, s.writable}.finish(sum, s.row, s.column + column + k);
+      finish_step(s, sum, column + k);
     }
     column += outputs;
   }
@@ -240,8 +264,8 @@ COLDPRESS_INLINE void with_part(Fixed<taps>, F f) {
   f(Int<(taps + parts - 1) / parts>{}, Int<parts == 1>{});
 }
 template <class Chain, class Join>
-Kernel kernel_of(ConvolutionStep<Chain, Join> const& s) {
-  using Step = ConvolutionStep<Chain, Join>;
+Kernel kernel_of(Fused<ConvolutionStep<Chain, Join>> const& s) {
+  using Step = Fused<ConvolutionStep<Chain, Join>>;
   Kernel kernel = nullptr;
   with_part(s.taps, [&](auto most, auto single) {
     kernel = s.groups == 1 && s.outputs <= lanes ? whole_convolve_step<most, single, true, Step>
@@ -261,7 +285,9 @@ constexpr auto is_sequence(G const& g) {
 }
 /// All steps of a call, beginning with s. Where the compiler knows the geometry, everything is inlined.
 template <class G, class X, class Step>
-COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step s) {
+COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step const& first) {
+  std::conditional_t < requires { G::known; }
+  , Step, Fused < Step >> s{first};
   for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {
     s.x = x.row(s.row);
     for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {

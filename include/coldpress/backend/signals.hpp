@@ -20,16 +20,63 @@ COLDPRESS_INLINE void for_signal_vectors(Index steps, F f) {
   }
   if (t < steps) f(t, Int<1>{});
 }
-template <class Chain>
-struct SignalOps : CommonOps<Chain> {};
 /// The epilogue of a block, in which only whole vectors are read and written.
-template <template <class, class> class Step, class Chain, class Join>
-COLDPRESS_INLINE Output<Chain, Join, SignalOps<Chain>> signal_output(Step<Chain, Join> const& s) {
+template <class Chain, class Join>
+struct SignalOutput : Output<Chain, Join, StreamOps<Chain>> {
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
+    float* const to = this->y + row * this->pitch + t;
+    Output<Chain, Join, StreamOps<Chain>>::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      store(to + i * this->pitch + j * lanes, v);
+    });
+  }
+};
+template <class Chain, class Join>
+COLDPRESS_INLINE SignalOutput<Chain, Join> signal_output(SignalStep<Chain, Join> const& s) {
   PostOps<Chain, float, Join> post_ops = s.post_ops;
   if constexpr (!std::is_same_v<Join, NoJoin>) {
     if (post_ops.join.other) post_ops.join.other += s.y.clock->now & s.post_ops.other_mask;
   }
-  return {post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX};
+  return {{post_ops, nullptr, s.y.row(0), s.y.pitch, PTRDIFF_MAX}};
+}
+/// That of a step that computes what comes next, too.
+struct FusedOutput : SignalOutput<ErasedChain, DefaultJoin<ErasedChain, float>> {
+  float const *signal, *weight, *product_bias, *from;
+  float* to;
+  Index from_pitch, to_pitch;
+
+  template <int h, int w>
+  COLDPRESS_INLINE void finish(Vector (&sum)[h][w], Index row, Index t) const {
+    if (weight) {
+      unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
+        Vector x = load(signal + t + j * lanes);
+        if constexpr (!has_fma) x = flush_small(x, splat(smallest_factor));
+        unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
+          Vector product = fma(splat(weight[row + i]), x, Vector{});
+          if (product_bias) product += splat(product_bias[row + i]);
+          sum[i][j] += product;
+        });
+      });
+    }
+    if (!to) return SignalOutput::finish(sum, row, t);
+    Index const offset = row * pitch + t, from_offset = row * from_pitch + t, to_offset = row * to_pitch + t;
+    Output::finish(sum, row, t, [&](int i, int j, Vector v) COLDPRESS_INLINE_LAMBDA {
+      Vector const before = load(from + from_offset + i * from_pitch + j * lanes);
+      store(y + offset + i * pitch + j * lanes, v);
+      store(to + to_offset + i * to_pitch + j * lanes, before + v);
+    });
+  }
+};
+inline FusedOutput signal_output(FusedBlock const& s) {
+  FusedBlock::Total const& total = s.total;
+  return {signal_output(static_cast<SignalConvolution<> const&>(s)),
+          s.mixed.weight ? s.mixed.x.row(0) : nullptr,
+          s.mixed.weight,
+          s.mixed.bias,
+          total.y.data ? total.x.row(0) : nullptr,
+          total.y.data ? total.y.row(0) : nullptr,
+          total.x.pitch,
+          total.y.pitch};
 }
 
 /// y = post_ops(x)
@@ -73,7 +120,7 @@ __attribute__((noinline)) void signal_tile(Step const& s, Epilogue const& epilog
     for (Index c = 0; c < channels; ++c, at += pitch, weight += weight_pitch) {
       Vector x[w];
       unroll<w>([&](int j) COLDPRESS_INLINE_LAMBDA {
-        x[j] = load(at + j * lanes);
+        x[j] = load_once(at + j * lanes);
         if constexpr (!has_fma) x[j] = flush_small(x[j], splat(smallest_factor));
       });
       unroll<h>([&](int i) COLDPRESS_INLINE_LAMBDA {
@@ -114,14 +161,25 @@ COLDPRESS_INLINE void convolve_signal(Step const& s, Outputs outputs) {
     }
   });
 }
-template <class Chain, class Join>
+/// `outputs` is 0 where it is not a constant.
+template <Index outputs>
 void whole_convolve_signal(void const* step) {
-  auto const& s = *static_cast<SignalConvolution<Chain, Join> const*>(step);
-  convolve_signal(s, s.outputs);
+  auto const& s = *static_cast<FusedBlock const*>(step);
+  if constexpr (outputs > 0) {
+    convolve_signal(s, Fixed<outputs>{});
+  } else {
+    convolve_signal(s, s.outputs);
+  }
 }
-template <class Chain, class Join>
-Kernel kernel_of(SignalConvolution<Chain, Join> const&) {
-  return whole_convolve_signal<Chain, Join>;
+template <class = void>
+Kernel kernel_of(FusedBlock const& s) {
+  Kernel kernel = whole_convolve_signal<0>;
+  for_constants<16>([&](auto i) COLDPRESS_INLINE_LAMBDA {  // the usual numbers of channels
+    if constexpr (i < 6 || i % 4 == 3) {
+      if (s.outputs == i + 1) kernel = whole_convolve_signal<i + 1>;
+    }
+  });
+  return kernel;
 }
 
 }  // namespace coldpress::cpu::inline COLDPRESS_ISA

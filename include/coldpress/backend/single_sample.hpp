@@ -90,6 +90,24 @@ struct SignalConvolution : SignalStep<Chain, Join> {
   Index groups, channels, outputs;  // per group
   Index weight_pitch, taps, dilation, most;
 };
+/// A convolution, of a step or of a block, that computes in the same pass what comes next to it in a network
+/// (kernels/fused_steps.hpp): to its sums is added the product of one more value of each step, and to another value its
+/// result. The values of a single step are signals with a pitch of 1.
+template <class Step>
+struct Fused : Step {
+  struct Mixed {
+    Signal<float const> x;       // one feature
+    float const *weight, *bias;  // of each output; bias: or null
+  };
+  struct Total {
+    Signal<float const> x;
+    Signal<float> y;  // x + the result
+  };
+  Mixed mixed = {};  // weight is null: there is none
+  Total total = {};  // y.data is null: there is none
+};
+using FusedStep = Fused<ConvolutionStep<>>;
+using FusedBlock = Fused<SignalConvolution<>>;
 template <class X, class Y, class Chain, class Join>
 __attribute__((always_inline)) inline SignalMap<Chain, Join> signal_map(
     X x, Y y, SignalPostOps<Chain, float, Join> const& post_ops) {

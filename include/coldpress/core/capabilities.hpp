@@ -26,7 +26,9 @@ struct Capabilities {
   bool adds = false;          // fuses, and where pass.derivative adds, adds to what is in pass.dx; has one input
   bool fuses_maxima = false;  // also computes pass.windows, a max pooling that follows, for images in blocks
   bool any_steps = false;     // takes sequences of any number of steps, with the same weights
-  bool signals = false;       // a stream's pass may be a block of steps, given as signals (core/rows.hpp)
+  bool signals = false;       // a stream's pass may be a block of steps, given as signals (core/rows.hpp), which only
+                              // primitives of the backend read and write
+  bool copies = false;        // moves values by itself where they are not signals
   Normalization normalization = {};  // may be computed in one pass with the loss after it
 };
 

@@ -154,7 +154,7 @@ struct LayerTraits {
   static constexpr bool normalizes = normalization != Normalization::none;
   /// Of a built-in layer: whether its forward pass in inference consists only of calls of primitives, which can be
   /// recorded.
-  static constexpr bool calls_primitives = fuses || normalizes || signals;
+  static constexpr bool calls_primitives = fuses || normalizes || (signals && !declared.copies);
 
   /// Of a pointwise layer: whether it asks which value of which sample it is given.
   static constexpr bool positioned = [] {

@@ -84,6 +84,7 @@ struct PostOps {
   T* kept = nullptr;
   Index kept_pitch = 0;
   [[no_unique_address]] Join join = {};
+  bool read_once = false;  // by one group, and by nothing else
 
   static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
   constexpr bool empty() const {

@@ -63,6 +63,8 @@ struct Signal {
   /// Where the block begins in a row.
   constexpr Index place() const { return clock->now & mask; }
   constexpr T* row(Index feature) const { return data + feature * pitch + place(); }
+  /// Some of the features.
+  constexpr Signal<T> part(Index first, Index count) const { return {data + first * pitch, count, clock, pitch, mask}; }
   /// The same as a matrix for functions that treat every value alike.
   constexpr Rows<T, Features> matrix() const { return {row(0), features, steps(), pitch}; }
   constexpr operator Signal<T const, Features>() const requires(!std::is_const_v<T>) {

@@ -104,7 +104,7 @@ template <class... Layers, class... Losses>
 struct BasicTable<TypeList<Layers...>, TypeList<Losses...>> : CommonKernels,
                                                               StepKernels<AffineStep<float>>,
                                                               StepKernels<AffineStep<Bfloat16>>,
-                                                              StepKernels<ConvolutionStep<>>,
+                                                              StepKernels<FusedStep>,
                                                               StepKernels<RecurrentStep>,
                                                               LossKernels<Losses>...,
                                                               OpKernels<Layers>...,
@@ -118,7 +118,7 @@ struct BasicTrainingTable<TypeList<Layers...>, TypeList<Optimizers...>> : Common
                                                                           JoinGradientKernels<Layers>... {};
 
 /// Blocks of a stream's steps.
-struct StreamTable : StepKernels<SignalConvolution<>>, StepKernels<SignalMap<>>, StepKernels<SignalRecurrence<>> {};
+struct StreamTable : StepKernels<FusedBlock>, StepKernels<SignalMap<>>, StepKernels<SignalRecurrence<>> {};
 /// Forward passes and losses.
 using Table = BasicTable<BuiltinLayers::Plain, BuiltinLosses::Plain>;
 /// Backward passes and updates.

@@ -59,13 +59,17 @@ struct TableCpu : Layout, Context, Networks {
   }
   void convolve(ConvolutionGeometry const& g, In x, float const* weight, float const* bias, Out y,
                 PostOps<ErasedChain, float> const& post_ops, float* state, Windows<float> const& windows = {}) const {
-    if (is_one_step(g, x) || (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1))
-      return take(convolution_step(g, x, weight, bias, y, post_ops, state));
+    if (is_one_step(g, x) || (state && g.sequence && g.past() > 0 && x.rows == 1 && g.height.in == 1)) {
+      FusedStep const step{convolution_step(g, x, weight, bias, y, post_ops, state)};
+      if (!tape || !tape->fuse_product(step)) take(step);
+      return;
+    }
     call(table->convolve, g, x, weight, bias, y, post_ops, state, windows);
   }
   void convolve(ConvolutionGeometry const& g, Signal<float const> x, float const* weight, float const* bias,
                 Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops, Index most) const {
-    take(signal_convolution(g, x, weight, bias, y, post_ops, most), *streaming);
+    FusedBlock const step{signal_convolution(g, x, weight, bias, y, post_ops, most)};
+    if (!tape || !tape->fuse_product(step)) take(step, *streaming);
   }
   void convolve_input_gradient(ConvolutionGeometry const& g, In dy, float const* weight, Out dx,
                                Derivative<ErasedChain, float> const& derivative,
@@ -85,9 +89,13 @@ struct TableCpu : Layout, Context, Networks {
                      Derivative<ErasedChain, float> const& derivative) const {
     training->pool_gradient(g, dy, places, dx, derivative, *this);
   }
-  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const { call(table->map, x, y, post_ops); }
+  void map(In x, Out y, PostOps<ErasedChain, float> const& post_ops) const {
+    if (!tape || x.rows > 1 || !tape->template fuse_total<FusedStep>(row_map(x, y, post_ops)))
+      call(table->map, x, y, post_ops);
+  }
   void map(Signal<float const> x, Signal<float> y, SignalPostOps<ErasedChain, float> const& post_ops) const {
-    take(signal_map(x, y, post_ops), *streaming);
+    auto const step = signal_map(x, y, post_ops);
+    if (!tape || !tape->template fuse_total<FusedBlock>(step)) take(step, *streaming);
   }
   void map(In x, Out y, PostOps<Chain<DropoutOp>, float> const& post_ops) const { map_as<Dropout>(x, y, post_ops); }
   void map(In x, Out y, PostOps<Chain<PowerOp>, float> const& post_ops) const { map_as<Power>(x, y, post_ops); }
@@ -136,6 +144,7 @@ struct TableCpu : Layout, Context, Networks {
   void copy(Sequence<float const> const& from, Sequence<float> const& to, bool add = false) const {
     call(table->copy, from, to, add);
   }
+  void copy(Signal<float const> from, Signal<float> to) const { map(from, to, SignalPostOps<ErasedChain, float>{}); }
   template <class Sink>
   void apply_gradient(float const* gradient, Index size, Sink const& sink) const {
     static_cast<ApplyGradientKernels<Sink> const&>(*training).apply_gradient(gradient, size, sink, *this);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coldpress/core/memory.hpp>
-#include <coldpress/kernels/table.hpp>
+#include <coldpress/kernels/fused_steps.hpp>
 
 #include <cstddef>
 #include <span>
@@ -23,14 +23,17 @@ class BasicTape {
   /// Starts a new recording, for inputs of these sizes.
   void start(std::span<std::byte> memory, Inputs inputs = {}) {
     memory_ = memory.data(), capacity_ = memory.size(), size_ = 0, inputs_ = inputs, reads_ = nullptr;
+    blocks_ = {}, steps_ = {};
   }
   /// Records a step, which is passed to its kernel in every replay.
   template <class Step>
   void record(Kernel kernel, Step const& step) {
     static_assert(alignof(Step) <= alignof(std::max_align_t) && std::is_trivially_destructible_v<Step>);
+    blocks_.next(), steps_.next();
     void* const at = take(sizeof(Recorded<Step>));
     if (!at) return;
     auto& call = *new (at) Recorded<Step>{{kernel, sizeof(Recorded<Step>)}, step};
+    if constexpr (can_fuse<Step>) last_two<Step>().last = &call.step;
     if constexpr (moves_inputs) for_reads(call.step, [&](float const*& pointer) { note(call, pointer); });
   }
   /// Records a call of any other kernel.
@@ -43,6 +46,17 @@ class BasicTape {
       auto const made = [=] { kernel(args...); };
       record([](void const* kept) { (*static_cast<decltype(made)*>(kept))(); }, made);
     }
+  }
+  /// Lets a call that was just recorded, of a Step, compute this one, too; returns whether it can.
+  template <class Step>
+  bool fuse_product(Step const& step) {
+    auto const [last, before] = last_two<Step>();
+    return inputs_.empty() && last && fuse(*last, step);
+  }
+  template <class Step>
+  bool fuse_total(SignalMap<> const& step) {
+    auto const [last, before] = last_two<Step>();
+    return inputs_.empty() && last && (fuse(*last, nullptr, step) || (before && fuse(*before, last, step)));
   }
   /// The bytes that all calls need. fits() says whether the memory was large enough for them.
   std::size_t size() const { return size_; }
@@ -79,6 +93,22 @@ class BasicTape {
   template <class Call>
   static void call(void const* call) {
     std::apply([](auto kernel, auto const&... args) { kernel(args...); }, *static_cast<Call const*>(call));
+  }
+  /// The last two calls, where these are of a Step.
+  template <class Step>
+  struct LastTwo {
+    Step *last = nullptr, *before = nullptr;
+    void next() { before = std::exchange(last, nullptr); }
+  };
+  template <class Step>
+  static constexpr bool can_fuse = std::is_same_v<Step, FusedBlock> || std::is_same_v<Step, FusedStep>;
+  template <class Step>
+  LastTwo<Step>& last_two() {
+    if constexpr (std::is_same_v<Step, FusedBlock>) {
+      return blocks_;
+    } else {
+      return steps_;
+    }
   }
   static constexpr int shift = 56;
   /// Takes `size` more bytes; returns null if they do not fit.
@@ -129,6 +159,8 @@ class BasicTape {
   std::size_t size_ = 0, capacity_ = 0;
   Inputs inputs_;  // of the calls that are being recorded
   Read const* reads_ = nullptr;
+  LastTwo<FusedBlock> blocks_;
+  LastTwo<FusedStep> steps_;
 };
 
 /// The recorded calls of a pass over one sample of `input` values, which a stream replays at every step. They are

@@ -29,16 +29,29 @@ struct Concat {
     return out;
   }
   constexpr void forward(auto const& backend, auto const& pass) const {
-    for_each_run(backend, pass.in, pass.y, [&](Index i, std::size_t k, Index from, Index to, Index count) {
-      freestanding::copy_n(pass.x[k].row(i) + from, count, pass.y.row(i) + to);
-    });
+    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.y)>>) {
+      Index const outer = Along{pass.in[0], axis}.outer;
+      Index to = 0;
+      for (Index o = 0; o < outer; ++o) {
+        for (std::size_t k = 0; k < pass.in.size(); ++k) {
+          Index const count = pass.in[k].size() / outer;
+          backend.copy(pass.x[k].part(o * count, count), pass.y.part(to, count));
+          to += count;
+        }
+      }
+    } else {
+      for_each_run(backend, pass.in, pass.y, [&](Index i, std::size_t k, Index from, Index to, Index count) {
+        freestanding::copy_n(pass.x[k].row(i) + from, count, pass.y.row(i) + to);
+      });
+    }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     for_each_run(backend, pass.in, pass.dy, [&](Index i, std::size_t k, Index to, Index from, Index count) {
       if (pass.dx[k].data) freestanding::copy_n(pass.dy.row(i) + from, count, pass.dx[k].row(i) + to);
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .signals = true, .copies = true};
   constexpr InputCapabilities capabilities_for(Shapes in) const {
     return {.streaming = streams_if(keeps_steps(in[0], axis))};
   }

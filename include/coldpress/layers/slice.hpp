@@ -22,9 +22,18 @@ struct Slice {
   }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
-    for_each_run(backend, pass.in, pass.y, [&](Index n, Index in_x, Index in_y, Index count) {
-      freestanding::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
-    });
+    if constexpr (is_signal<std::remove_cvref_t<decltype(pass.x)>>) {
+      Along const x{pass.in, axis}, y{output_shape(pass.in), axis};
+      Index const count = y.extent * y.inner;
+      for (Index o = 0; o < x.outer; ++o) {
+        Index const from = (o * x.extent + first(x.extent)) * x.inner;
+        backend.copy(pass.x.part(from, count), pass.y.part(o * count, count));
+      }
+    } else {
+      for_each_run(backend, pass.in, pass.y, [&](Index n, Index in_x, Index in_y, Index count) {
+        freestanding::copy_n(pass.x.row(n) + in_x, count, pass.y.row(n) + in_y);
+      });
+    }
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dx)::Scalar;
@@ -35,7 +44,8 @@ struct Slice {
       freestanding::copy_n(pass.dy.row(n) + in_y, count, pass.dx.row(n) + in_x);
     });
   }
-  static constexpr Capabilities capabilities{.backward_reads_input = false, .backward_reads_output = false};
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .signals = true, .copies = true};
   constexpr InputCapabilities capabilities_for(Shape const& in) const {
     return {.streaming = streams_if(keeps_steps(in, axis))};
   }

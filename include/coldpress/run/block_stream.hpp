@@ -1,36 +1,29 @@
 // A sequence that goes through a network in blocks of steps, written once for network types and for configs.
 #pragma once
 
-#include <coldpress/core/memory.hpp>
-#include <coldpress/run/execute.hpp>
-#include <coldpress/run/stream_plan.hpp>
-#include <coldpress/run/tape_of.hpp>
-
-#include <cstring>
+#include <coldpress/run/program_stream.hpp>
 
 namespace coldpress {
 
 /// The number of steps that are computed at once. More would need more cache; fewer would cost more calls.
 inline constexpr Index steps_at_once = 64;
 
-/// The passes of a program, and all memory of one stream. The program and the parameters must stay where they are.
+/// The passes of a program, and all memory of one stream.
 template <class Program, class Backend>
-class BlockStream : public StreamPasses<typename Backend::Scalar> {
+class BlockStream : public ProgramStream<Program, Backend> {
+  using Base = ProgramStream<Program, Backend>;
+  using typename Base::Endless;
+  using Base::program_, Base::inputs_, Base::outputs_, Base::plan_, Base::state_;
+
  public:
-  using T = typename Backend::Scalar;
+  using typename Base::T;
 
   /// `scratch` is what the program's layers need in addition, in values.
   BlockStream(Program const& program, Backend backend, T const* parameters, std::uint64_t seed,
               std::span<Shape const> inputs, std::span<Shape const> outputs, Index scratch, detail::StreamPlan plan,
               Index most)
-      : program_(program),
-        backend_(backend),
-        parameters_(parameters),
-        seed_(seed),
-        inputs_(inputs.begin(), inputs.end()),
-        outputs_(outputs.begin(), outputs.end()),
+      : Base(program, backend, parameters, seed, inputs, outputs, std::move(plan)),
         most_((std::clamp<Index>(most, 1, steps_at_once) + 15) / 16 * 16),
-        plan_(std::move(plan)),
         row_(program.plan().workspace) {
     make_values();
     Index values = program.plan().workspace * most_, rows = 0;
@@ -42,16 +35,9 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
       places_.push_back(workspace_.data() + to), row_inputs_.push_back(row_values_.data() + row);
       to += in.size() * most_, row += in.size();
     }
-    if constexpr (requires { backend_.scratch; }) backend_.scratch = workspace_.data() + values;
-    if (plan_.tapes) tape_.record([&](auto* tape) { forward_on(tape); });
+    this->lend(workspace_.data() + values);
+    if (plan_.tapes) this->record(run());
   }
-  BlockStream(BlockStream const&) = delete;
-  BlockStream& operator=(BlockStream const&) = delete;
-
-  std::span<Shape const> inputs() const override { return inputs_; }
-  std::span<Shape const> outputs() const override { return outputs_; }
-  std::span<T> state() override { return {state_.data(), static_cast<std::size_t>(state_.size())}; }
-  Index past() const override { return plan_.past; }
 
   void process(Index steps, std::span<std::span<T const> const> inputs,
                std::span<std::span<T> const> outputs) override {
@@ -61,7 +47,7 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
       clock_.steps = std::min(most_, steps - first);
       for (std::size_t k = 0; k < inputs.size(); ++k)
         bring(inputs[k].data() + first * inputs_[k].size(), input(k), inputs_[k].size());
-      play(made);
+      this->play(made);
       detail::for_each_output(made, [&](std::size_t k, auto const& y) {
         Index const features = outputs_[k].size();
         fetch(y, outputs[k].data() + first * features, features);
@@ -70,34 +56,24 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
     }
     stop();
   }
-  Index warm_up(Index limit) override {
-    start();
-    auto const made = run();
-    auto const silence = [&](Index count) {
-      for (clock_.steps = std::min(most_, count); count > 0; clock_.steps = std::min(most_, count)) {
-        for (std::size_t k = 0; k < inputs_.size(); ++k) {
-          for (Index c = 0; c < inputs_[k].size(); ++c) std::fill_n(input(k).row(c), clock_.steps, T{});
-        }
-        play(made), advance();
-        count -= clock_.steps;
-      }
-    };
-    Index steps = std::min(plan_.past, limit);
-    if (plan_.past < endless_past) {
-      silence(steps);
-    } else {
-      steps = detail::play_until_still<T>(plan_, limit, most_, silence, [&](auto const& endless) {
-        return state_.data() + clock_size + endless.in_block;
-      });
-    }
-    stop();
-    return steps;
-  }
 
  private:
   static constexpr Index clock_size = 16;  // values
   using BlockRun = Run<Program, Backend, StepBlock<T>, T*>;
 
+  void silence(Index steps) override {
+    start();
+    auto const made = run();
+    for (; steps > 0; steps -= clock_.steps) {
+      clock_.steps = std::min(most_, steps);
+      for (std::size_t k = 0; k < inputs_.size(); ++k) {
+        for (Index c = 0; c < inputs_[k].size(); ++c) std::fill_n(input(k).row(c), clock_.steps, T{});
+      }
+      this->play(made), advance();
+    }
+    stop();
+  }
+  T const* values_of(Endless const& endless) override { return state_.data() + clock_size + endless.in_block; }
   BlockRun run() {
     StepBlock<T> const block{&clock_,
                              most_,
@@ -106,22 +82,21 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
                              plan_.by_steps.get(),
                              row_.data(),
                              row_inputs_.data()};
-    BlockRun made{program_, backend_, parameters_, workspace_.data(), {}, block, seed_, 0, state_.data() + clock_size};
+    BlockRun made{program_,
+                  this->backend_,
+                  this->parameters_,
+                  workspace_.data(),
+                  {},
+                  block,
+                  this->seed_,
+                  0,
+                  state_.data() + clock_size};
     for (std::size_t k = 0; k < places_.size(); ++k) made.inputs[k] = places_[k];
     return made;
   }
   Signal<T> input(std::size_t k) const {
     Signal<T> const& ring = values_[inputs_.size() - 1 - k];
     return ring.data ? ring : Signal<T>{places_[k], inputs_[k].size(), &clock_, most_};
-  }
-  template <class Tape>
-  void forward_on(Tape* tape) {
-    auto made = run();
-    made.backend.tape = tape;
-    forward(made);
-  }
-  void play(BlockRun const& made) {
-    if (!tape_.play()) forward(made);
   }
   /// The state holds the time, as bits, the states of layers, and the rings.
   void start() { std::memcpy(&clock_.now, state_.data(), sizeof clock_.now); }
@@ -186,18 +161,11 @@ class BlockStream : public StreamPasses<typename Backend::Scalar> {
       }
     }
   }
-  Program const& program_;
-  Backend backend_;
-  T const* parameters_;
-  std::uint64_t seed_;
-  std::vector<Shape> inputs_, outputs_;
   Index most_;
   StepClock clock_;
-  detail::StreamPlan plan_;
   std::vector<Signal<T>> values_;  // those in rings; the others have no data
-  HeapMemory<T> state_, row_, workspace_, row_values_;
+  HeapMemory<T> row_, workspace_, row_values_;
   std::vector<T*> places_, row_inputs_;  // of the inputs
-  [[no_unique_address]] TapeOf<Backend> tape_;
 };
 
 }  // namespace coldpress

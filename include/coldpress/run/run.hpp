@@ -188,6 +188,7 @@ struct Run {
   constexpr auto post_ops(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
+    bool const read_once = group.readers == 1 && !group.is_output;
     if constexpr (is_step_block<Count>) {
       Index mask = 0;
       auto const join = program.join_with(g, backend, [&](auto edge) {
@@ -196,14 +197,14 @@ struct Run {
         return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, PTRDIFF_MAX};
       });
       return SignalPostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
-          {chain, step, nullptr, 0, join}, mask};
+          {chain, step, nullptr, 0, join, read_once}, mask};
     } else {
       auto const join = program.join_with(g, backend, [&](auto edge) {
         auto const other = value(program.input(g, edge));
         return BinaryPostOp<NoJoin, T>{{}, other.data, other.pitch, other.columns};
       });
       return PostOps<std::remove_const_t<decltype(chain)>, T, std::remove_const_t<decltype(join)>>{
-          chain, step, at(group.kept), group.kept.pitch, join};
+          chain, step, at(group.kept), group.kept.pitch, join, read_once};
     }
   }
   /// The derivative of group g's chain; empty for the network's input.

@@ -81,28 +81,7 @@ StreamPlan plan_stream(Program const& program, Index inputs) {
     plan.past = std::max(plan.past, at(past, g)), plan.reach = std::max(plan.reach, at(reach, g));
     plan.tapes = plan.tapes && !by_steps;
   });
-  plan.tapes = plan.tapes && plan.step_tapes;
   return plan;
-}
-
-/// Plays silence until nothing that never forgets has changed for as long as the rest remembers, or for `limit` steps:
-/// play(count) computes up to `most` steps, and value(endless) is where values are now. Returns the number of steps.
-template <class T>
-Index play_until_still(StreamPlan const& plan, Index limit, Index most, auto play, auto value) {
-  std::vector<T> before;
-  Index steps = 0, still = 0;
-  while (steps < limit && still < plan.reach + 64) {
-    before.clear();
-    for (auto const& endless : plan.endless) before.insert(before.end(), value(endless), value(endless) + endless.size);
-    Index const count = std::min(most, limit - steps);
-    play(count), steps += count;
-    bool same = true;
-    auto was = before.begin();
-    for (auto const& endless : plan.endless)
-      same = same && std::equal(was, was + endless.size, value(endless)), was += endless.size;
-    still = same ? still + count : 0;
-  }
-  return steps;
 }
 
 }  // namespace coldpress::detail

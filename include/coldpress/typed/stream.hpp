@@ -1,6 +1,7 @@
 // A sequence, such as sound, that goes through a network type in blocks of any length.
 #pragma once
 
+#include <coldpress/kernels/recording_cpu.hpp>
 #include <coldpress/run/block_stream.hpp>
 #include <coldpress/run/step_stream.hpp>
 #include <coldpress/typed/network.hpp>
@@ -56,7 +57,7 @@ class Stream : public BasicStream<typename Net::T> {
    public:
     Passes(Net const& network, Index most)
         : Prepared(network),
-          Base(this->program, this->backend, network.parameters().data(), network.seed(),
+          Base(this->program, {this->backend}, network.parameters().data(), network.seed(),
                {Net::inputs.shapes, static_cast<std::size_t>(Net::input_count)}, outputs_of_step, Program::scratch_size,
                detail::plan_stream<Backend>(this->program, Net::input_count), most),
           network_(network),
@@ -69,7 +70,7 @@ class Stream : public BasicStream<typename Net::T> {
   };
   static std::unique_ptr<StreamPasses<T>> passes(Net const& network, Index most) {
     if (most == 1) return std::make_unique<Passes<StepStream<Program, Backend>>>(network, most);
-    return std::make_unique<Passes<BlockStream<Program, Backend>>>(network, most);
+    return std::make_unique<Passes<BlockStream<Program, BlockBackend<Backend>>>>(network, most);
   }
 };
 
