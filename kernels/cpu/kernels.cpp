@@ -62,14 +62,9 @@ constexpr CommonKernels common_kernels() {
 }
 template <class... Layers, class... Losses>
 constexpr Table make_table(TypeList<Layers...>, TypeList<Losses...>) {
-  return {common_kernels(),
-          step_kernels<AffineStep<float>>(),
-          step_kernels<AffineStep<Bfloat16>>(),
-          step_kernels<FusedStep>(),
-          step_kernels<RecurrentStep>(),
-          loss_kernels<Losses>()...,
-          op_kernels<Layers>()...,
-          join_kernels<Layers>()...};
+  return {common_kernels(),          step_kernels<AffineStep<float>>(), step_kernels<AffineStep<Bfloat16>>(),
+          step_kernels<FusedStep>(), step_kernels<RecurrentStep>(),     loss_kernels<Losses>()...,
+          op_kernels<Layers>()...,   join_kernels<Layers>()...};
 }
 
 }  // namespace

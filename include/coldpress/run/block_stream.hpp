@@ -12,8 +12,8 @@ inline constexpr Index steps_at_once = 64;
 template <class Program, class Backend>
 class BlockStream : public ProgramStream<Program, Backend> {
   using Base = ProgramStream<Program, Backend>;
-  using typename Base::Endless;
   using Base::program_, Base::inputs_, Base::outputs_, Base::plan_, Base::state_;
+  using typename Base::Endless;
 
  public:
   using typename Base::T;

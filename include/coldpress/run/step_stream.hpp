@@ -9,8 +9,8 @@ namespace coldpress {
 template <class Program, class Backend>
 class StepStream : public ProgramStream<Program, Backend> {
   using Base = ProgramStream<Program, Backend>;
-  using typename Base::Endless;
   using Base::program_, Base::inputs_, Base::outputs_, Base::plan_, Base::state_;
+  using typename Base::Endless;
 
  public:
   using typename Base::T;
