@@ -128,16 +128,14 @@ void convolve_sequences(ConvolutionGeometry const& g, In x, float const* weight,
         b = memory.rest;
       }
       Output<coldpress::Chain<>> const epilogue{{}, b, to.data + group * outputs, to.pitch, outputs};
-      auto const multiply_by = [&](auto a) COLDPRESS_INLINE_LAMBDA {
-        cpu::multiply(steps.rows, outputs, taps * channels, a, Right{weight + group * outputs, w_pitch}, epilogue);
-      };
+      LeftTaps a{memory.inputs, pitch, taps * channels, 0};  // a panel's row is one long tap
       if (has_fma && sees_all(g, part)) {
         float const* const from = x.row(part.sample) + steps_of.at(part.step, 0) * g.channels + group * channels;
-        multiply_by(LeftTaps{from, steps_of.stride * g.channels, channels, steps_of.dilation * g.channels});
+        a = {from, steps_of.stride * g.channels, channels, steps_of.dilation * g.channels};
       } else {
         pack_steps<!has_fma>(part, taps, x, g.channels, channels, group, memory.inputs, pitch, seen(g));
-        multiply_by(Left{memory.inputs, pitch, 1});
       }
+      cpu::multiply(steps.rows, outputs, taps * channels, a, Right{weight + group * outputs, w_pitch}, epilogue);
     }
     finish_steps(y, post_ops, steps, g.outputs);
   });
@@ -197,11 +195,10 @@ COLDPRESS_INLINE void finish_step(Fused<ConvolutionStep<Chain, Join>> const& s, 
   }
   Output<Chain, Join, StreamOps<Chain>> const output{s.post_ops, nullptr, s.y, s.y_pitch, s.writable};
   Index const at = s.column + column;
-  if (!s.total.y.data) return output.finish(sum, s.row, at);
   output.finish(sum, s.row, at, [&](int, int, Vector v) COLDPRESS_INLINE_LAMBDA {
-    Vector const before = load_row(s.total.x.data + at, s.total.x.features - at);
+    Vector const before = s.total.y.data ? load_row(s.total.x.data + at, s.total.x.features - at) : Vector{};
     store_row(s.y + s.row * s.y_pitch + at, v, s.writable - at);
-    store_row(s.total.y.data + at, before + v, s.total.y.features - at);
+    if (s.total.y.data) store_row(s.total.y.data + at, before + v, s.total.y.features - at);
   });
 }
 /// One step. `single`: all taps are summed at once and there are `most` of them; otherwise the parts have `most` taps
@@ -344,17 +341,15 @@ void sequence_input_gradient(ConvolutionGeometry const& g, In dy, float const* w
       Steps const steps{part.sample + first, part.step, part.rows, part.single};
       Out const to = steps.of(Out{dx.data, dx.rows, dx.columns, dx.pitch}, g.channels);
       StepSums<Adds> const epilogue{to.data + group * channels, to.pitch, channels, derivative.adds};
-      auto const multiply_by = [&](auto a) COLDPRESS_INLINE_LAMBDA {
-        cpu::multiply(steps.rows, channels, taps * outputs, a, Right<float>{memory.rest, w_pitch}, epilogue);
-      };
+      LeftTaps a{memory.inputs, pitch, taps * outputs, 0};              // a panel's row is one long tap
       Index const last = part.step + part.rows - 1 + steps_of.padding;  // that the first tap sees
       if (!part.single && steps_of.stride == 1 && last < steps_of.out) {
         float const* const from = dy.row(part.sample) + (part.step + steps_of.padding) * g.outputs + group * outputs;
-        multiply_by(LeftTaps{from, g.outputs, outputs, -steps_of.dilation * g.outputs});
+        a = {from, g.outputs, outputs, -steps_of.dilation * g.outputs};
       } else {
         pack_steps<false>(part, taps, dy, g.outputs, outputs, group, memory.inputs, pitch, seen_by);
-        multiply_by(Left{memory.inputs, pitch, 1});
       }
+      cpu::multiply(steps.rows, channels, taps * outputs, a, Right<float>{memory.rest, w_pitch}, epilogue);
       if (group + 1 == g.groups) finish_steps(dx, derivative.adding(std::false_type{}), steps, g.channels);
     });
   }
