@@ -62,8 +62,17 @@ void check_plan(RandomNetwork const& network, PlanOptions options) {
   std::vector<Buffer> buffers;
   for (int g = 0; g < plan.groups; ++g) {
     Group const& group = groups[static_cast<std::size_t>(g)];
-    for (Buffer const& buffer : {group.value, group.kept, group.memory, group.gradient}) {
+    for (Buffer const& buffer : {group.value, group.kept, group.memory}) {
       if (buffer.used() && buffer.first >= 0) buffers.push_back(buffer);
+    }
+    if (group.gradient_of < 0) {
+      if (group.gradient.used()) buffers.push_back(group.gradient);
+    } else {  // it is in the buffer of a later group's gradient, which lives as long
+      Buffer const& other = groups[static_cast<std::size_t>(group.gradient_of)].gradient;
+      REQUIRE(group.gradient_of > g);
+      REQUIRE(group.gradient.offset == other.offset);
+      REQUIRE(group.gradient.size == other.size);
+      REQUIRE(group.gradient.last <= other.last);
     }
   }
   if (plan.input_gradients[0].used()) buffers.push_back(plan.input_gradients[0]);
