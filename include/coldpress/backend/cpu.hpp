@@ -113,7 +113,7 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
         [&]() COLDPRESS_INLINE_LAMBDA {
           if (cpu::is_one_step(g, x))  // no panel is needed
             return cpu::convolve_step<1, true, false>(cpu::convolution_step(g, x, weight, bias, y, post_ops, nullptr));
-          convolve_sequences(g, x, weight, bias, y, post_ops);
+          convolve_sequences(*this, g, x, weight, bias, y, post_ops);
         },
         [&]() COLDPRESS_INLINE_LAMBDA { convolve_images(g, x, weight, bias, y, post_ops, windows); });
   }
@@ -453,12 +453,15 @@ struct Cpu : cpu::Layout, cpu::WorkPartition {
                {first, last});
          });
   }
+  /// Its arguments are copies, and it is not inlined: what other threads might see would be in memory in a stream's
+  /// step, too.
   template <class X, class Y, class Chain, class Join>
-  void convolve_sequences(ConvolutionGeometry const& g, X x, float const* weight, float const* bias, Y y,
-                          PostOps<Chain, float, Join> const& post_ops) const {
-    each(x.rows, g.products(), [&](Index first, Index last, int worker) {
+  __attribute__((noinline)) static void convolve_sequences(Context context, ConvolutionGeometry g, X x,
+                                                           float const* weight, float const* bias, Y y,
+                                                           PostOps<Chain, float, Join> post_ops) {
+    context.each(x.rows, g.products(), [&](Index first, Index last, int worker) {
       cpu::convolve_sequences(g, cpu::some(x, first, last - first), weight, bias, y, post_ops, first,
-                              scratch_of(worker));
+                              context.scratch_of(worker));
     });
   }
   template <class X, class Y, class Chain, class Join, class Windows>

@@ -84,7 +84,8 @@ struct PostOps {
   T* kept = nullptr;
   Index kept_pitch = 0;
   [[no_unique_address]] Join join = {};
-  bool read_once = false;  // by one group, and by nothing else
+  // Whether only one group reads the value. Only calls that are recorded ask for it, and their chains are type-erased.
+  std::conditional_t<std::is_same_v<Chain, ErasedChain>, bool, std::false_type> read_once = {};
 
   static constexpr bool nothing = std::is_same_v<Join, NoJoin> && is_no_chain<Chain>;
   constexpr bool empty() const {

@@ -188,7 +188,13 @@ struct Run {
   constexpr auto post_ops(G g) const {
     Group const& group = program.group(g);
     auto const chain = program.chain(g, seed);
-    bool const read_once = group.readers == 1 && !group.is_output;
+    auto const read_once = [&] {
+      if constexpr (std::is_same_v<std::remove_const_t<decltype(chain)>, ErasedChain>) {
+        return group.readers == 1 && !group.is_output;
+      } else {
+        return std::false_type{};
+      }
+    }();
     if constexpr (is_step_block<Count>) {
       Index mask = 0;
       auto const join = program.join_with(g, backend, [&](auto edge) {
