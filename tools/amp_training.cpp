@@ -54,7 +54,8 @@ Checkpoint begin(AmpOptions const& options, Index delay, Index steps_per_epoch) 
   run.model.config = amp_training(options.architecture, options.segment, options.losses);
   run.solver.solver = Adam{};
   run.solver.base_lr = options.rate;
-  run.solver.microbatch = 1;  // the values of one segment fill the cache
+  // The values of one segment fill the cache. On a GPU a step is one pass.
+  if (!options.computing.backend.starts_with("cuda")) run.solver.microbatch = 1;
   run.solver.lr_policy = policy::Step{.gamma = options.decay, .stepsize = steps_per_epoch};
   run.data = spec_of(options, delay);
   run.epochs = options.epochs, run.batch = options.batch, run.seed = options.seed;

@@ -68,10 +68,16 @@ void Files::writes_into(std::string const& option, std::string const& folder) {
 void Files::check_writable() const {
   for (File const& file : written_) coldpress::check_writable(file.path);
   for (auto const& [option, path] : folders_) {
-    if (!std::filesystem::exists(path) || std::filesystem::is_directory(path)) continue;
-    FileError error{"cannot write files into it, because it is not a folder"};
-    error.in_file(path);
-    throw error;
+    std::error_code ignored;
+    std::filesystem::path there =
+        std::filesystem::absolute(path, ignored);  // or, if it is not, what it will be made in
+    while (!std::filesystem::exists(there, ignored) && there != there.parent_path()) there = there.parent_path();
+    if (!std::filesystem::is_directory(there, ignored)) {
+      FileError error{"cannot write files into it, because " + there.string() + " is not a folder"};
+      error.in_file(path);
+      throw error;
+    }
+    coldpress::check_writable((there / "events").string());
   }
 }
 
