@@ -1,6 +1,13 @@
 // A compiled-in CPU backend for the blocks of a stream, whose calls can be recorded.
 #pragma once
 
+#if defined __CUDACC__  // nvcc does not support the vectors of g++
+namespace coldpress {
+template <class Backend>
+using BlockBackend = Backend;
+}  // namespace coldpress
+#else
+
 #include <coldpress/backend/cpu.hpp>
 #include <coldpress/kernels/tape.hpp>
 
@@ -59,3 +66,5 @@ using BlockBackend = std::conditional_t<std::is_base_of_v<Cpu, Backend>, Recordi
 
 }  // namespace COLDPRESS_ISA
 }  // namespace coldpress
+
+#endif
