@@ -55,9 +55,8 @@ COLDPRESS_INLINE void finish_steps(Y y, Rest const& rest, Steps const& steps, In
   }
 }
 
-/// What the taps of a filter see of a sequence as a matrix: element (i, (tap, channel)) is at data + i * row + tap *
-/// tap
-/// + channel. It is read where it is.
+/// What the taps of a filter see of a sequence, as a matrix that is read where it is. Rows are `row` apart, and the
+/// parts of a row that belong to two taps are `tap` apart; each has a value for each channel.
 struct LeftTaps {
   float const* data;
   Index row, channels, tap;
@@ -283,8 +282,8 @@ constexpr auto is_sequence(G const& g) {
 /// All steps of a call, beginning with s. Where the compiler knows the geometry, everything is inlined.
 template <class G, class X, class Step>
 COLDPRESS_INLINE void convolve_stream(G const& g, X x, Step const& first) {
-  std::conditional_t < requires { G::known; }
-  , Step, Fused < Step >> s{first};
+  constexpr bool known = requires { G::known; };
+  std::conditional_t<known, Step, Fused<Step>> s{first};
   for (s.row = 0; s.row < x.rows; ++s.row, s.state += g.state()) {
     s.x = x.row(s.row);
     for (Index t = 0; t < g.height.in; ++t, s.x += g.channels) {

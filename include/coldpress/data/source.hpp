@@ -63,8 +63,8 @@ std::unique_ptr<Source> own(Dataset dataset);
 /// The data that `spec` names, as open(spec) describes it. Formats that are kept in memory are read at once. Throws
 /// what open(spec) throws.
 std::unique_ptr<Source> open_source(std::string const& spec, ReadOptions options = {});
-/// The same for callers that need no targets: targets in arrays of their own (npy, npz, hdf5) are not read and
-/// need not be there; then their shape is {}.
+/// The same for callers that need no targets. Targets that are stored separately (npy, npz, hdf5) are not read and need
+/// not exist; their shape is then {}.
 std::unique_ptr<Source> open_samples(std::string const& spec, ReadOptions options = {});
 
 /// Reads all samples into memory.

@@ -59,7 +59,7 @@ constexpr Diagnosis solver_diagnosis() {
     return {.sentence = "Solver: momentum_policy is for an optimizer with a momentum, which it must keep below 1"};
   return {};
 }
-/// A workspace for runs of whose samples no more than `most` are computed at once.
+/// A workspace for runs that compute no more than `most` samples at once.
 template <class Workspace, Index most>
 struct PartWorkspace : Workspace {
   using Workspace::Workspace;

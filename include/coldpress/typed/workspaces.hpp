@@ -92,8 +92,7 @@ class Network<Net, in, BatchSize, BackendType>::BasicWorkspace {
   /// Remembers where the outputs of a step in parts are.
   template <class Run, class Parts>
   void note(Run const& run, Parts const& parts) {
-    buffers_.forget();
-    for_each_output([&](auto k) { outputs_[static_cast<std::size_t>(int{k})] = made(run, k); });
+    note(run);
     parts.for_each_output(run, [&](std::size_t k, T const* values) {
       outputs_[k].values = {values, outputs_[k].values.size()};
     });
