@@ -118,7 +118,7 @@ struct Derivative {
   Index input_pitch = 0;
   T const* output = nullptr;
   Index output_pitch = 0;
-  [[no_unique_address]] Adds adds = {};
+  Adds adds = {};  // not [[no_unique_address]], as in ForwardPass
 
   static constexpr bool nothing = is_no_chain<Chain>;
   constexpr bool empty() const { return chain.length == 0; }
