@@ -20,7 +20,7 @@ Index drop_batch(FileConfig& file, std::span<NamedTensor const> weights, bool of
 
 /// Throws ConfigError, with both readings, if a shape in a configuration that people write can be read with and without
 /// a batch, both readings fit the network, and the resulting networks differ. A first extent that equals `batch`, the
-/// size of the minibatches, is the batch if it is above 1.
+/// size of the minibatches, is the batch if that is above 1.
 void check_one_meaning(FileConfig const& file, Index batch);
 
 /// Throws ConfigError if the shapes or weights of a configuration that was just written contradict each other, so that

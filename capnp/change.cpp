@@ -109,13 +109,14 @@ void set(DynamicStruct::Builder in, std::vector<std::string> const& path, std::s
 
 }  // namespace
 
-void apply_change(DynamicStruct::Builder root, std::string const& change) {
+std::string apply_change(DynamicStruct::Builder root, std::string const& change) {
   auto const equals = change.find('=');
   try {
     if (equals == std::string::npos) throw FormatError{"is not of the form FIELD=VALUE"};
     DynamicStruct::Builder in = root;
     std::vector<std::string> path;
-    for (std::string const& name : split(change.substr(0, equals))) {
+    auto const names = split(change.substr(0, equals));
+    for (std::string const& name : names) {
       if (name.find('[') == std::string::npos) {
         path.push_back(name);
         continue;
@@ -135,6 +136,7 @@ void apply_change(DynamicStruct::Builder root, std::string const& change) {
     }
     if (path.empty()) throw FormatError{"must end in a field, not in a list's entry"};
     set(in, path, change.substr(equals + 1));
+    return names[0].substr(0, names[0].find('['));
   } catch (Error const& error) {
     FormatError here{error.sentence()};
     here.in_field("change '" + change + "'");

@@ -7,7 +7,7 @@
 namespace coldpress::persist {
 
 inline constexpr std::size_t max_layers = 65536;
-inline constexpr unsigned max_entries = 65536;                  // of any other list in a configuration
+inline constexpr unsigned max_entries = 4096;                   // of any other list in a configuration
 inline constexpr unsigned max_file_rank = Shape::max_rank + 1;  // with the batch
 
 template <class Action>

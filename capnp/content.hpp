@@ -17,7 +17,8 @@ Model read_layer(schema::Layer::Reader file, bool of_juice = false);
 void write_layer(schema::Layer::Builder file, Model const& model);
 
 /// A configuration without weights; its batch does not matter. `by_hand` is given for trainings, which people write,
-/// and is the size of their minibatches. Then a shape that can be read in two ways is refused (check_one_meaning).
+/// and is the size of their minibatches, or 1 if they do not say it. Then a shape that can be read in two ways is
+/// refused (check_one_meaning).
 dynamic::LayerConfig read_bare_config(schema::LayerConfig::Reader file, std::optional<Index> by_hand = {});
 /// Without a batch, shapes are written as those of one sample.
 void write_bare_config(schema::LayerConfig::Builder file, dynamic::LayerConfig const& config,
@@ -27,15 +28,12 @@ dynamic::SolverConfig read_solver(schema::SolverConfig::Reader file);
 void write_solver(schema::SolverConfig::Builder file, dynamic::SolverConfig const& solver);
 void check_solver(dynamic::SolverConfig const& solver);
 
-/// The fields that a training and a checkpoint have in common: loss, solver, data, epochs, batch and seed.
+/// The fields that a training and a checkpoint have in common: loss, solver, data, epochs, batch and seed. `by_hand` is
+/// that of read_bare_config.
 template <class Reader, class Value>
-void read_run(Reader file, Value& value);
+void read_run(Reader file, Value& value, std::optional<Index> by_hand = {});
 template <class Builder, class Value>
 void write_run(Builder file, Value const& value);
-
-/// Whether people write this kind of file.
-template <class Value>
-inline constexpr bool is_by_hand = std::is_same_v<Value, Training>;
 
 template <class Action>
 void in_field(std::string const& field, Action&& action) {
@@ -43,17 +41,14 @@ void in_field(std::string const& field, Action&& action) {
 }
 
 template <class Reader, class Value>
-void read_run(Reader file, Value& value) {
+void read_run(Reader file, Value& value, std::optional<Index> by_hand) {
   if (file.hasSolver()) value.solver = read_solver(file.getSolver());
   in_field("data", [&] { check_text(value.data = text_of(file.getData())); });
   in_field("epochs", [&] { check_size(file.getEpochs()); });
   in_field("batch", [&] { check_size(file.getBatch()); });
   value.epochs = static_cast<Index>(file.getEpochs());
   value.batch = static_cast<Index>(file.getBatch());
-  if (file.hasLoss()) {
-    auto const by_hand = is_by_hand<Value> ? std::optional{value.batch} : std::nullopt;
-    in_field("loss", [&] { value.loss = read_bare_config(file.getLoss(), by_hand); });
-  }
+  if (file.hasLoss()) in_field("loss", [&] { value.loss = read_bare_config(file.getLoss(), by_hand); });
   value.seed = file.getSeed();
 }
 
@@ -62,7 +57,7 @@ void write_run(Builder file, Value const& value) {
   in_field("batch", [&] { check_size(static_cast<std::uint64_t>(value.batch)); });
   in_field("epochs", [&] { check_size(static_cast<std::uint64_t>(value.epochs)); });
   in_field("data", [&] { check_text(value.data); });
-  auto const batch = is_by_hand<Value> ? std::nullopt : std::optional{value.batch};
+  auto const batch = std::is_same_v<Value, Training> ? std::nullopt : std::optional{value.batch};
   if (value.loss) in_field("loss", [&] { write_bare_config(file.initLoss(), *value.loss, batch); });
   write_solver(file.initSolver(), value.solver);
   file.setData(text_for(value.data));

@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include "config_tree.hpp"
 #include "message.hpp"
 #include "spelling.hpp"
 #include "stack.hpp"
@@ -36,7 +37,8 @@ class Guard {
  public:
   Guard(std::string_view text, capnp::StructSchema root) : text_(text), next_(root) {}
 
-  void check() {
+  /// Returns the names of the fields that are given at the root.
+  std::set<std::string> check() {
     while (at_ < text_.size()) {
       char const c = text_[at_];
       if (is_control(c)) refuse(at_, "a control character");
@@ -59,12 +61,14 @@ class Guard {
       } else if (c == '.' || c == '$' || c == '@') {
         refuse(at_, "names from elsewhere cannot be used here");
       } else {
+        if (c == ',') comma();
         if (!is_blank(c)) value_ended_ = false;
         ++at_;
       }
     }
     if (!brackets_.empty()) refuse(brackets_.back().at, "this bracket is never closed");
     if (!seen_root_) refuse(0, "there is no value");
+    return {given_.begin(), given_.end()};
   }
 
  private:
@@ -73,7 +77,8 @@ class Guard {
     std::size_t at;
     std::optional<capnp::StructSchema> fields;  // of the struct in this bracket
     std::set<std::string_view> given;
-    std::string_view member;  // the chosen member of its union
+    std::string_view member;                                 // the chosen member of its union
+    std::size_t most = std::string_view::npos, entries = 1;  // of a list
   };
 
   [[noreturn]] void refuse(std::size_t at, std::string const& sentence) const {
@@ -102,8 +107,9 @@ class Guard {
     if (brackets_.size() == max_brackets) refuse(at_, "more than " + std::to_string(max_brackets) + " nested brackets");
     // The elements of a list have the list's type; next_ already holds the element type of a list.
     auto const type = !brackets_.empty() && brackets_.back().kind == '[' ? brackets_.back().fields : next_;
-    brackets_.push_back({kind, at_++, type, {}, {}});
+    brackets_.push_back({kind, at_++, type, {}, {}, kind == '[' ? most_ : std::string_view::npos});
     next_.reset();
+    most_ = std::string_view::npos;
     if (!seen_root_ && kind != '(') refuse(at_ - 1, "the value must be in round brackets");
     seen_root_ = true;
   }
@@ -111,9 +117,16 @@ class Guard {
   void close(char kind) {
     if (brackets_.empty() || (brackets_.back().kind == '(') != (kind == ')'))
       refuse(at_, "this bracket was not opened");
+    if (brackets_.size() == 1) given_ = std::move(brackets_.back().given);
     brackets_.pop_back();
     ++at_;
     value_ended_ = true;
+  }
+
+  /// Reading the entries takes much more memory than their text, so they are counted before.
+  void comma() {
+    if (brackets_.empty() || ++brackets_.back().entries <= brackets_.back().most) return;
+    refuse(at_, "more than " + std::to_string(brackets_.back().most) + " entries in a list");
   }
 
   void number() {
@@ -162,6 +175,7 @@ class Guard {
     Bracket& bracket = brackets_.back();
     next_.reset();
     enumerators_.reset();
+    most_ = std::string_view::npos;
     if (!bracket.given.insert(name).second) refuse(start, "'" + std::string{name} + "' is given twice");
     if (!bracket.fields) return;
     std::string const terminated{name};
@@ -173,6 +187,9 @@ class Guard {
         bracket.member = name;
       }
       auto type = field->getType();
+      bool const of_config = *bracket.fields == capnp::Schema::from<schema::LayerConfig>() ||
+                             *bracket.fields == capnp::Schema::from<schema::SequentialConfig>();
+      if (of_config && type.isList()) most_ = name == "layers" ? max_layers : max_entries;
       while (type.isList()) type = type.asList().getElementType();
       if (type.isStruct()) next_ = type.asStruct();
       if (type.isEnum()) enumerators_ = type.asEnum();
@@ -202,8 +219,10 @@ class Guard {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Bracket> brackets_;
+  std::set<std::string_view> given_;              // at the root, when that is closed
   std::optional<capnp::StructSchema> next_;       // the type of what a following bracket holds
   std::optional<capnp::EnumSchema> enumerators_;  // the type of a following value that is an enumerator
+  std::size_t most_ = std::string_view::npos;     // of the entries in a following list
   bool value_ended_ = false, seen_root_ = false;
 };
 
@@ -311,10 +330,11 @@ bool is_text(std::span<std::byte const> bytes) {
   });
 }
 
-void parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
-  Guard{text, root.getSchema()}.check();
+std::set<std::string> parse_text(std::string const& text, capnp::DynamicStruct::Builder root) {
+  auto given = Guard{text, root.getSchema()}.check();
   with_stack(stack_of_codec, [&] { decode(text, root); });
   check_shown(root.asReader(), "");
+  return given;
 }
 
 std::string to_text(capnp::DynamicStruct::Reader root) { return printed(root, 0) + "\n"; }

@@ -3,6 +3,7 @@
 
 #include "capnproto.hpp"
 
+#include <set>
 #include <span>
 #include <string>
 
@@ -16,7 +17,8 @@ bool is_text(std::span<std::byte const> bytes);
 /// deep that the codec's stack would overflow, integers of more than 64 bits, fields given twice, and two members of
 /// one union. Throws FormatError with line and column, and for a misspelt name with a suggestion. After that, it
 /// refuses texts with control characters or with characters that change the writing direction, with their field.
-void parse_text(std::string const& text, capnp::DynamicStruct::Builder root);
+/// Returns the fields of `root` that the text gives, which a message does not tell from those that have their defaults.
+std::set<std::string> parse_text(std::string const& text, capnp::DynamicStruct::Builder root);
 
 /// Text that parse_text reads as the same values; 64-bit floating-point numbers to about 15 digits.
 std::string to_text(capnp::DynamicStruct::Reader root);

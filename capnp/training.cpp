@@ -17,16 +17,20 @@
 namespace coldpress::persist {
 namespace {
 
-Training read(schema::Training::Reader file) {
+/// `given` are the fields that are known to be given, even if they have their defaults. A size of minibatches that is
+/// only a default says nothing about shapes.
+Training read(schema::Training::Reader file, std::set<std::string> const& given) {
   Training training;
+  bool const says_batch = given.contains("batch") || file.getBatch() != schema::Training::Reader{}.getBatch();
+  Index const by_hand = says_batch ? static_cast<Index>(file.getBatch()) : 1;
   if (!file.hasNetwork()) {
     ConfigError error{"is missing"};
     error.in_field("network");
     throw error;
   }
-  read_run(file, training);
+  read_run(file, training, by_hand);
   training.monitoring = read_monitoring(file);
-  training.network = read_bare_config(file.getNetwork(), training.batch);
+  training.network = read_bare_config(file.getNetwork(), by_hand);
   training.transforms = read_transforms(file.getTransforms());
   return training;
 }
@@ -144,16 +148,18 @@ Training read_training(std::string const& path, std::vector<std::string> const& 
   return with_file(path, [&] {
     auto const bytes = read_file(path, max_file);
     return translated([&] {
-      if (!is_text(bytes) && changes.empty()) return read(Message{bytes}.root<schema::Training>());
+      if (!is_text(bytes) && changes.empty()) return read(Message{bytes}.root<schema::Training>(), {});
       capnp::MallocMessageBuilder message;
+      std::set<std::string> given;
       if (is_text(bytes)) {
-        parse_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, message.initRoot<schema::Training>());
+        given = parse_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()},
+                           message.initRoot<schema::Training>());
       } else {
         message.setRoot(Message{bytes}.root<schema::Training>());
       }
       auto root = message.getRoot<schema::Training>();
-      for (std::string const& change : changes) apply_change(root, change);
-      return read(root.asReader());
+      for (std::string const& change : changes) given.insert(apply_change(root, change));
+      return read(root.asReader(), given);
     });
   });
 }

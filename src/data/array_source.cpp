@@ -60,8 +60,8 @@ void ArrayRows::read(Index first, Index count, float* values) const {
   }
   float const* const bad = std::find_if_not(values, values + size, [](float value) { return std::isfinite(value); });
   if (bad != values + size)
-    fail_in<DataError>(path_, place_ + "value " + std::to_string(begin + (bad - values)) + " is " +
-                                  std::to_string(*bad) + ", expected finite values");
+    fail_in<DataError>(path_,
+                       value_at(begin + (bad - values)) + " is " + std::to_string(*bad) + ", expected finite values");
 }
 
 void ArrayRows::read_file(Index first, Index count, float* values) const {
@@ -78,9 +78,12 @@ void ArrayRows::read_file(Index first, Index count, float* values) const {
     auto const converted =
         static_cast<Index>(type_->convert(bytes.data(), static_cast<std::size_t>(size), values + done));
     if (converted < size)
-      fail_in<FormatError>(
-          path_, place_ + "value " + std::to_string(first + done + converted) + " is beyond the range of a float");
+      fail_in<FormatError>(path_, value_at(first + done + converted) + " is beyond the range of a float");
   }
+}
+
+std::string ArrayRows::value_at(Index i) const {
+  return place_ + "value " + std::to_string(i % shape_.size()) + " of sample " + std::to_string(i / shape_.size());
 }
 
 std::unique_ptr<Source> array_source(ArrayRows samples, std::optional<ArrayRows> targets) {

@@ -27,6 +27,7 @@ class ArrayRows {
 
  private:
   void read_file(Index first, Index count, float* values) const;
+  std::string value_at(Index i) const;  // as errors name it
 
   std::string path_, place_;
   NpyType const* type_ = nullptr;

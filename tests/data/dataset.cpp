@@ -108,10 +108,10 @@ TEST_CASE("npy: takes samples and targets of any shape") {
   CHECK(contains(message<FormatError>([&] { open(spec); }), x + ": contains no values"));
   write({2}, {2});
   write_npy(y, std::vector<Index>{2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
-  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 1 is nan, expected finite values"));
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 of sample 1 is nan, expected finite values"));
   float const infinity = std::numeric_limits<float>::infinity();
   write_npy(y, std::vector<Index>{2}, std::vector<float>{-infinity, 1});
-  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 is -inf, expected finite values"));
+  CHECK(contains(message<DataError>([&] { open(spec); }), y + ": value 0 of sample 0 is -inf, expected finite values"));
   CHECK(contains(message<ConfigError>([] { open("npy:a,b,c"); }), "'a,b,c' names 3 files, expected at most 2"));
 
   // Samples alone.

@@ -102,7 +102,7 @@ TEST_CASE("what is wrong with an array is said with the file and the array") {
   CHECK(open("npz:" + files.path("zeros.npz"), {.max_expansion = 2000}).size() == 1000);
   CHECK(refused("x.npy") == "is not a zip file, or is cut short: it does not end with the place of a directory");
   CHECK(message<DataError>([&] { open("npz:" + files.path("nan.npz")); }) ==
-        files.path("nan.npz") + ": member 'x.npy': value 31 is nan, expected finite values");
+        files.path("nan.npz") + ": member 'x.npy': value 1 of sample 10 is nan, expected finite values");
   CHECK(contains(message<FileError>([&] { open("npz:" + files.path("missing.npz")); }), "missing.npz: cannot open"));
 }
 

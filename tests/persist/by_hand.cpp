@@ -48,7 +48,9 @@ TEST_CASE("a shape that is a batch or a sample, with another network each way, i
   CHECK(contains(refusal(config(input("sampleShape = [784]"), {"reshape = (shape = [1, 28, 28])", convolution})),
                  "can be a batch of 1"));
   CHECK(contains(refusal(config("", {"reshape = (shape = [1, 4, 6])", "softmaxOver = (axis = 0)"})), "can be a batch"));
-  // Nor does a training in minibatches of one tell.
+  // Nor does a training in minibatches of one tell, nor one that does not say how large they are.
+  CHECK(contains(refusal(config(input("shape = [64, 8, 6]"), {"linear = (outputSize = 2)"})),
+                 "inputs: shape [64, 8, 6] can be a batch of 64 samples {8, 6} or one sample {64, 8, 6}"));
   CHECK(contains(refusal(config("", {"reshape = (shape = [1, 28, 28])", convolution}, ", batch = 1")),
                  "can be a batch of 1"));
 }
@@ -68,7 +70,10 @@ TEST_CASE("a shape that makes one network either way is the batch and a sample")
   // And the minibatch of the training tells, as in all that was written before there was sampleShape.
   auto const of = [](std::string const& text) { return network(text).inputs[0].shape; };
   CHECK(of(config(input("shape = [32, 10]"), {"linear = (outputSize = 2)"}, ", batch = 32")) == Shape{10});
-  CHECK(of(config(input("shape = [64, 8, 6]"), {"linear = (outputSize = 2)"})) == Shape{8, 6});
+  CHECK(of(config(input("shape = [64, 8, 6]"), {"linear = (outputSize = 2)"}, ", batch = 64")) == Shape{8, 6});
+  TemporaryFolder folder;
+  std::string const file = folder.put("train.txt", config(input("shape = [64, 8]"), {"linear = (outputSize = 2)"}));
+  CHECK(std::get<SequentialConfig>(read_training(file, {"batch = 64"}).network.layer_type).inputs[0].shape == Shape{8});
 }
 
 TEST_CASE("where shapes fit as samples alone, the error says so") {

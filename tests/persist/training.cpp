@@ -433,6 +433,24 @@ TEST_CASE("brackets deep enough to end the stack are refused", "[hostile]") {
   CHECK(contains(message<ConfigError>([&] { read("(network = " + nested + ")"); }), "more than 32 nested layers"));
 }
 
+TEST_CASE("the entries of a list in a configuration are counted before they are read", "[hostile]") {
+  auto const list = [](std::string const& entry, std::size_t count) {
+    std::string text = entry;
+    for (std::size_t i = 1; i < count; ++i) text += ", " + entry;
+    return "[" + text + "]";
+  };
+  auto const refused = [](std::string const& config) {
+    return message<FormatError>([&] { read("(network = (name = \"n\", " + config + "))"); });
+  };
+  CHECK(contains(refused("inputs = " + list("\"x\"", 4097) + ", layerType = (relu = void)"),
+                 "line 1, column 20513: more than 4096 entries in a list"));
+  CHECK(contains(refused("layerType = (sequential = (inputs = " + list("(name = \"x\")", 65000) + "))"),
+                 "more than 4096 entries in a list"));
+  CHECK(contains(refused("layerType = (sequential = (layers = " + list("()", 65537) + "))"),
+                 "more than 65536 entries in a list"));
+  CHECK_NOTHROW(read("(network = (name = \"n\", inputs = " + list("\"x\"", 4096) + ", layerType = (relu = void)))"));
+}
+
 TEST_CASE("a training cut at every byte or with any bit flipped is read or refused, nothing else", "[hostile]") {
   std::string const text = mlp;
   auto const survives = [](std::string const& spoilt) {

@@ -35,7 +35,7 @@ TEST_CASE("data inspect shows shapes, counts, ranges, classes and the first samp
   data::write_npy(folder / "x.npy", std::vector<Index>{2},
                   std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
   CHECK(failure({"data", "inspect", "npy:" + folder / "x.npy" + "," + folder / "x.npy"}) ==
-        folder / "x.npy" + ": value 1 is nan, expected finite values");
+        folder / "x.npy" + ": value 0 of sample 1 is nan, expected finite values");
   CHECK(contains(failure({"data", "inspect", "tape:x"}), "the data 'tape:x' is not one of mnist:DIR"));
   CHECK(contains(failure({"data", "inspect", "csv:a?b=c"}),
                  "csv: has no option 'b'; it has label, targets, ignore, header, delimiter, classes"));

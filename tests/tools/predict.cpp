@@ -167,7 +167,7 @@ TEST_CASE("predict does to samples what was done to those of the training, and p
   with[with.size() - 3] = "9";
   CHECK(contains(output(with), "\n1: cat 7, eel\\u{202e} 5.5, dog 4.5, 3 3\n"));
   data::write_npy(folder / "x.npy", std::vector<Index>{1, 2, 2}, std::vector<float>{NAN, 3, 5, INFINITY});
-  CHECK(contains(failure(arguments), "value 0 is nan, expected finite values"));
+  CHECK(contains(failure(arguments), "value 0 of sample 0 is nan, expected finite values"));
   data::write_npy(folder / "x.npy", std::vector<Index>{1, 4, 1}, std::vector<float>(4));
   CHECK(failure(arguments) == folder / "x.npy" +
                                   ": transforms[3] crop: needs pictures of at least 2 rows and 2 columns, but the "
