@@ -2,6 +2,8 @@
 
 #include "data/files.hpp"
 
+#include <algorithm>
+
 using namespace coldpress;
 using namespace coldpress::data;
 
@@ -36,6 +38,22 @@ TEST_CASE("read_idx reads plain and compressed files") {
   CHECK(images.extents == std::vector<Index>{2, 1, 3});
   CHECK(images.values == std::vector<std::uint8_t>{1, 2, 3, 4, 5, 255});
   CHECK(contains(message<FileError>([&] { read_idx(folder / "none", 1); }), "cannot open: No such file or directory"));
+}
+
+TEST_CASE("read_idx reads files of more values than it reads at a time, to the end") {
+  TemporaryFolder const folder;
+  std::string values(3 * 1000 * 500, '\0');
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<char>(i % 251);
+  IdxArray const array = read_idx(folder.put("file", unhex("00000803"
+                                                           "00000003"
+                                                           "000003e8"
+                                                           "000001f4") +
+                                                         values),
+                                  3);
+  CHECK(array.extents == std::vector<Index>{3, 1000, 500});
+  REQUIRE(array.values.size() == values.size());
+  CHECK(std::equal(values.begin(), values.end(), array.values.begin(),
+                   [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; }));
 }
 
 TEST_CASE("read_idx says what is wrong") {

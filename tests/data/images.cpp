@@ -166,6 +166,19 @@ TEST_CASE("broken pictures are an error with the path, or skipped and counted") 
                  folder / "" + ": has no picture that can be read; the first: "));
 }
 
+TEST_CASE("a JPEG file whose data end early is refused, although the mark of its end is there") {
+  ImageFiles const files;
+  if (!files.made) return;
+  for (std::string const name : {"rgb.jpg", "print.jpg"}) {
+    INFO(name);
+    std::string const bytes = content(files.path(name)), folder = files.alone(name), path = folder + "/class/" + name;
+    fs::remove(path);
+    std::ofstream{path, std::ios::binary} << bytes.substr(0, bytes.size() - 60) << "\xff\xd9";
+    CHECK(contains(message<FormatError>([&] { load(*open_images({.folder = folder})); }),
+                   path + ": is a damaged JPEG file: "));
+  }
+}
+
 TEST_CASE("what is no folder of pictures is refused") {
   TemporaryFolder const folder;
   std::string const path = folder / "";

@@ -36,8 +36,13 @@ warnings.simplefilter("ignore")  # of a name that is there twice
 with zipfile.ZipFile(f"{folder}/twice.npz", "w") as file:
     for _ in range(2):
         file.writestr("x.npy", b"")
-# The sizes are in 64 bits, in the member's own header alone or in both, as where a file is not known to be small.
+# The sizes are in 64 bits, in the member's own header alone, as where a file is not known to be small.
 with zipfile.ZipFile(f"{folder}/64-bits.npz", "w") as file:
     for name in ("x.npy", "y.npy"):
         with file.open(name, "w", force_zip64=True) as member:
             member.write(open(f"{folder}/{name}", "rb").read())
+# ... and in the directory as well, and so is the directory's place, as in files of more than 4 GiB.
+zipfile.ZIP64_LIMIT = 100
+with zipfile.ZipFile(f"{folder}/zip64.npz", "w", zipfile.ZIP_DEFLATED) as file:
+    for name in ("x.npy", "y.npy"):
+        file.write(f"{folder}/{name}", name)

@@ -117,6 +117,8 @@ TEST_CASE("what write_npy writes is read back, and is what NumPy writes") {
   Values const values{1.5f, -2, 0.25f, 3e38f};
   write_npy(path, Extents{2, 2}, values);
   CHECK(content(path) == npy(header("<f4", "(2, 2)"), unhex("0000c03f000000c00000803ee6b1617f")));
+  write_npy(path, Extents{4}, values);
+  CHECK(content(path) == npy(header("<f4", "(4,)"), unhex("0000c03f000000c00000803ee6b1617f")));
   for (auto const& extents : {Extents{4}, Extents{4, 1}, Extents{1, 2, 1, 2}}) {
     write_npy(path, extents, values);
     CHECK(content(path).size() == 128 + 16);

@@ -38,7 +38,7 @@ std::vector<float> epoch_of(Source const& source) {
 TEST_CASE("arrays of NumPy are read, stored or compressed") {
   NpzFiles const files;
   if (!files.made) return;
-  for (char const* const name : {"stored.npz", "deflated.npz", "mixed.npz", "64-bits.npz"}) {
+  for (char const* const name : {"stored.npz", "deflated.npz", "mixed.npz", "64-bits.npz", "zip64.npz"}) {
     INFO(name);
     check_numbers(open("npz:" + files.path(name)));
   }
@@ -123,7 +123,7 @@ TEST_CASE("a directory cannot promise more than the file has, from which its lim
 TEST_CASE("spoilt zip files are typed errors, or what they were") {
   NpzFiles const files;
   if (!files.made) return;
-  for (char const* const name : {"stored.npz", "deflated.npz", "64-bits.npz"}) {
+  for (char const* const name : {"stored.npz", "deflated.npz", "64-bits.npz", "zip64.npz"}) {
     std::string const bytes = content(files.path(name));
     int refused = 0;
     auto const read = [&](std::string const& spoilt) {

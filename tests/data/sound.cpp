@@ -19,7 +19,8 @@ struct WaveFiles : PythonFiles {
   WaveFiles() : PythonFiles("make_wav.py", "wave, array") {}
 };
 
-std::string wav(std::string const& data, std::uint32_t promised, int bits = 16, int channels = 1, int kind = 1) {
+std::string wav(std::string const& data, std::uint32_t promised, int bits = 16, int channels = 1, int kind = 1,
+                std::string const& between = "") {
   auto const number = [](std::uint32_t value, int bytes) {
     std::string text;
     for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i & 255);
@@ -29,7 +30,7 @@ std::string wav(std::string const& data, std::uint32_t promised, int bits = 16, 
   std::string const chunks = "WAVEfmt " + number(16, 4) + number(static_cast<std::uint32_t>(kind), 2) +
                              number(static_cast<std::uint32_t>(channels), 2) + number(48000, 4) +
                              number(48000 * size, 4) + number(size, 2) + number(static_cast<std::uint32_t>(bits), 2) +
-                             "data" + number(promised, 4) + data;
+                             between + "data" + number(promised, 4) + data;
   return "RIFF" + number(static_cast<std::uint32_t>(chunks.size()), 4) + chunks;
 }
 
@@ -52,6 +53,15 @@ TEST_CASE("WAV files of Python, of 8 to 32 bits and one or more channels, are re
     CHECK(stereo.channels == 2);
     CHECK(stereo.values == std::vector<float>{0, 0.5f, 0.25f, -0.5f});
   }
+}
+
+TEST_CASE("a chunk of odd length before the sound has a byte behind it that does not count") {
+  TemporaryFolder const folder;
+  std::string const list = unhex("4c49535403000000") + "abc" + '\0';
+  Sound const sound = read_sound(folder.put("a.wav", wav(unhex("00400080"), 4, 16, 1, 1, list)));
+  CHECK(sound.values == std::vector<float>{0.5f, -1});
+  std::string const path = folder.put("cut.wav", wav(unhex("00400080"), 6, 16, 1, 1, list));
+  CHECK(contains(message<FormatError>([&] { read_sound(path); }), "cut.wav: ends after 4 of 6 bytes of sound"));
 }
 
 TEST_CASE("what is written is read, to half of a step of each format, and cut off at full scale") {

@@ -22,6 +22,17 @@ constexpr auto gated = graph([](auto in) {
 });
 using Net = Network<Graph<gated>, Shape{2}>;
 
+/// Two filters of one value, of which one sees much further back.
+template <bool longest_first>
+constexpr auto forked = graph([](auto in) {
+  auto const x = in | Convolution{.num_output = 3, .filter_shape = 1};
+  auto const filtered = [&](Index dilation) {
+    return x | Convolution{.num_output = 2, .filter_shape = 3, .dilation = dilation};
+  };
+  auto const first = filtered(longest_first ? 300 : 1);
+  return concat(along{-1}, first, filtered(longest_first ? 1 : 300));
+});
+
 dynamic::Layer made(std::string const& backend, std::optional<Shape> input = {}) {
   return dynamic::Layer::from_config(dynamic::Backend{backend}, dynamic::to_config<Graph<gated>, Shape{2}>(), input, 4);
 }
@@ -53,6 +64,16 @@ TEST_CASE("blocks of any size give the bits of single steps, on every instructio
     auto together = dynamic::Layer::from_config(dynamic::Backend{backend}, stacked, {}, 4);
     check_cuts([&](Index most) { return dynamic::Stream{together, most}; }, x, 1, by_step(together, x, 1));
   }
+}
+
+TEST_CASE("a value is remembered for as long as the one of its readers needs that sees furthest back") {
+  auto const x = noise(1500);
+  auto const check = [&](dynamic::LayerConfig const& config) {
+    auto network = dynamic::Layer::from_config(dynamic::Backend{"cpu"}, config, {}, 4);
+    check_cuts([&](Index most) { return dynamic::Stream{network, most}; }, x, 1, by_step(network, x, 1));
+  };
+  check(dynamic::to_config<Graph<forked<true>>, Shape{1}>());
+  check(dynamic::to_config<Graph<forked<false>>, Shape{1}>());
 }
 
 TEST_CASE("a config streams with the bits of its type") {

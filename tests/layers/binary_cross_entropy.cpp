@@ -19,6 +19,9 @@ TEST_CASE("BinaryCrossEntropy stays finite, and learns from what is quite wrong"
   CHECK(loss.value(1.0f, 1.0f) == Approx(0x1p-23));
   CHECK(loss.gradient(0.0f, 1.0f) == Approx(-0x1p23));
   CHECK(loss.gradient(1.0f, 0.0f) == Approx(0x1p23));
+  // What is quite right has the slopes of -log(1 - p) and -log p where p is clamped, not none.
+  CHECK(loss.gradient(0.0f, 0.0f) == Approx(1));
+  CHECK(loss.gradient(1.0f, 1.0f) == Approx(-1));
   CHECK(std::isnan(loss.value(std::nanf(""), 1.0f)));
 }
 TEST_CASE("GaussianKL keeps the laws of losses where both its values are the network's") {

@@ -5,6 +5,7 @@
 #include "train/task.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -80,7 +81,20 @@ TEST_CASE("TensorBoard reads every scalar, histogram, picture and text") {
     return std::ranges::count_if(*lines, [&](std::string const& line) { return line.starts_with(words); });
   };
   CHECK(beginning("histogram ") == 2 * 2 * 4);  // two calls, weights and updates, four tensors
+  // The sums of all values of the histograms, by tag and step.
+  std::map<std::pair<std::string, std::uint64_t>, double> sums;
+  for (std::string const& line : *lines) {
+    std::istringstream words{line};
+    std::string kind, tag;
+    std::uint64_t step = 0;
+    double count = 0, its_sum = 0;
+    words >> kind >> tag >> step >> count >> its_sum;
+    if (kind == "histogram") sums[{tag, step}] = its_sum;
+  }
   for (auto const& weight : trainer.model().weights) {
+    double const change = sums[{"weights/" + weight.name, 28}] - sums[{"weights/" + weight.name, 14}];
+    CHECK(change != 0);
+    CHECK(sums[{"updates/" + weight.name, 28}] == Approx(change).margin(1e-5));  // since the call before
     double sum = 0;
     for (float const value : weight.values) sum += static_cast<double>(value);
     auto const [least, greatest] = std::ranges::minmax(weight.values);
