@@ -5,8 +5,8 @@ train.py IN.wav OUT.wav [--epochs N] [--threads N] [--seed N] prints the error t
 each epoch (WAV files of one channel, of 16 or 24 bits or of floats; needs torch and numpy).
 
 With --start FILE.nam the weights begin as those of an A1 standard model, and with --order FILE an epoch takes the
-segments in the order of that line of the file, so that with --losses N the losses of the first N steps, which it prints,
-are those of `coldpress amp train --log`. docs/audio.md has the commands."""
+segments in the order of that line of the file. Then the losses of the first N steps, which --losses N prints, are those
+of `coldpress amp train --log`. docs/audio.md has the commands."""
 import argparse
 import json
 import struct
@@ -75,7 +75,7 @@ class Amp(nn.Module):
         return 0.02 * head
 
     def load(self, path):
-        """Reads the weights of a .nam file, which are in the order of the calls but for a last 1 x 1 that none needs."""
+        """Reads the weights of a .nam file: in the order of the calls, with a last 1 x 1 that is not used."""
         with open(path) as file:
             weights = torch.tensor(json.load(file)["weights"])
         at = 0
@@ -114,7 +114,8 @@ orders = []
 if options.order:
     with open(options.order) as file:
         orders = [torch.tensor([int(at) for at in line.split()]) for line in file]
-    assert all(sorted(order.tolist()) == list(range(kept)) for order in orders), f"{options.order}: not of {kept} segments"
+    fits = all(sorted(order.tolist()) == list(range(kept)) for order in orders)
+    assert fits, f"{options.order} is not an order of {kept} segments"
 optimizer = torch.optim.Adam(net.parameters(), lr=0.004)
 policy = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.993)
 best = float("inf")
