@@ -1,6 +1,7 @@
 #include "denormals.hpp"
 
 #include "timing.hpp"
+#include "workloads.hpp"
 
 #include <coldpress/coldpress.hpp>
 #include <coldpress/dynamic.hpp>
@@ -94,6 +95,40 @@ void compare_all(char const* layer) {
   }
 }
 
+/// Prints the microseconds of a call of a stream in blocks for noise, and how many times as long the slowest call takes
+/// in the silence after it, until the network knows nothing else. Each call counts with the fastest of many repeats.
+template <class W>
+void compare_blocks(dynamic::Stream stream) {
+  constexpr int sound = 64, silence = 16384 / static_cast<int>(W::block);
+  std::vector<float> const x = noise(sound * W::block, 7, 0.5f), nothing(W::block);
+  std::vector<float> y(W::block);
+  std::vector<double> best(sound + silence, std::numeric_limits<double>::infinity());
+  stream.warm_up();
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    for (int call = 0; call < sound + silence; ++call) {
+      std::span<float const> const given =
+          call < sound ? std::span{x}.subspan(static_cast<std::size_t>(call * W::block), W::block) : std::span{nothing};
+      double const begin = now();
+      stream.process(given, y);
+      keep(y.data());
+      double& least = best[static_cast<std::size_t>(call)];
+      least = std::min(least, (now() - begin) * 1e6);
+    }
+  }
+  double const of_sound = *std::max_element(best.begin(), best.begin() + sound);
+  std::printf("%s\tcpu\t%.3g\t%.2f\n", W::id, of_sound, *std::max_element(best.begin() + sound, best.end()) / of_sound);
+  std::fflush(stdout);
+}
+template <class... Ws>
+void compare_streams(TypeList<Ws...>) {
+  auto const compare = [&]<class W>() {
+    auto net = dynamic::Layer::from_config(dynamic::Backend{"cpu"}, dynamic::to_config<typename W::Net, W::shape>());
+    net.set_mode(dynamic::Mode::inference);
+    compare_blocks<W>(dynamic::Stream{net, W::block});
+  };
+  (compare.template operator()<Ws>(), ...);
+}
+
 }  // namespace
 
 void print_denormals() {
@@ -110,6 +145,8 @@ void print_denormals() {
   compare_all<Filtered<GELU{}>>("convolution 16, 3 taps, gelu");
   compare_all<Filtered<Softplus{}>>("convolution 16, 3 taps, softplus");
   compare_all<Sequential<Linear{64}, TanH{}, Linear{64}, ReLU{}, Linear{6}>>("dense 64, 64, 6");
+  std::printf("stream in blocks\tcode\tus a call\tsilence\n");
+  compare_streams(Blocks{});
 }
 
 }  // namespace bench

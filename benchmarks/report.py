@@ -2,6 +2,7 @@
 """Measures every workload in one run and writes the figures and pictures of docs/performance.md.
 
   benchmarks/report.py [--peer NAME=PROGRAM ...] [--workloads T1,I1] [--seconds 1] [--rounds 2]
+  benchmarks/report.py --amplifiers [the same]      the streams in blocks of models of amplifiers, and their training
 
 In each round, one contender after another runs on one core; the best median of all rounds counts. A peer is any program that
 is called as PROGRAM --workload ID --threads N --seconds S and prints NAME<TAB>ID<TAB>threads<TAB>median<TAB>minimum in
@@ -17,7 +18,8 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- measured: benchmarks/report.py -->", "<!-- end of what is measured -->"
+BEGIN, BEGIN_AMPLIFIERS = "<!-- measured: benchmarks/report.py -->", "<!-- measured: benchmarks/report.py --amplifiers -->"
+END = "<!-- end of what is measured -->"
 
 # Description; MFLOP: two per multiply-add forward and for each gradient (none for the network's input), four per parameter for the
 # update; KiB: parameters, gradients, momentum and activations, each once per read and once per write.
@@ -38,8 +40,21 @@ WORKLOADS = {
     "I5conv": ("stream a convolution 16-16, kernel 15, dilation 4", 0.00768, 16.06),
     "I5full": ("stream dense, convolution, GRU, dense", 0.0008, 2.035),
 }
+AMPLIFIERS = {
+    "N1": ("A1 standard, 64 samples", 1.697, 53.9),
+    "N2": ("A2 full, 64 samples", 1.499, 47.5),
+    "N3": ("A2 lite, 64 samples", 0.2204, 7.3),
+    "N4": ("A1 nano, 64 samples", 0.09318, 3.3),
+    "N5": ("LSTM of 16 units, 64 samples", 0.1413, 4.7),
+    "N6": ("two LSTMs of 8 units, 64 samples", 0.1034, 3.5),
+    "N7": ("A1 standard, 16 samples", 0.4242, 53.9),
+    "N8": ("A1 standard, 1 sample", 0.02651, 53.9),
+    "N9": ("train A1 standard, 16 segments of 8,192 samples", 14484, 0),
+}
+WORKLOADS_AND_AMPLIFIERS = WORKLOADS | AMPLIFIERS
 OURS = ("static", "dynamic")
-COLOURS = {"static": "#0072b2", "dynamic": "#56b4e9"}  # distinguishable for colour-blind readers (Okabe and Ito)
+OURS_OF_AMPLIFIERS = ("linked", "dynamic")
+COLOURS = {"static": "#0072b2", "linked": "#0072b2", "dynamic": "#56b4e9"}  # distinguishable for colour-blind readers (Okabe and Ito)
 OTHER_COLOURS = ("#d55e00", "#e69f00", "#009e73", "#cc79a7", "#333333")
 
 
@@ -58,7 +73,7 @@ def limits(bench, core):
 
 def floor_of(workload, peak, levels):
     """The floor in microseconds: all FLOPs at the peak, or all bytes from the smallest level that holds them."""
-    _, mflop, kib = WORKLOADS[workload]
+    _, mflop, kib = WORKLOADS_AND_AMPLIFIERS[workload]
     rate = next(rate for _, rate, size in levels if kib * 1024 <= size)
     return max(mflop * 1e12 / peak, kib * 1024e6 / rate)
 
@@ -145,23 +160,23 @@ def bars_picture(results, floors, names):
     legend = [text(left, 18, "Median time over what the machine allows (1: the floor), one thread; less is better")]
     for i, name in enumerate(names):
         legend += [f'<rect x="{left + 130 * i}" y="28" width="10" height="10" fill="{colours[name]}"/>', text(left + 14 + 130 * i, 38, name)]
-    return svg(at + 20, top + plot + 30, grid + body + legend)
+    return svg(max(at + 20, left + 130 * len(names)), top + plot + 30, grid + body + legend)
 
 
 def significant(value):
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def table(results, floors, names):
-    peers = [n for n in names if n not in OURS]
-    head = ["workload", "floor us", *(f"{n} us" for n in OURS), *(f"{n} / floor" for n in OURS), "best peer us", "static / peer"]
+def table(results, floors, names, ours):
+    peers = [n for n in names if n not in ours]
+    head = ["workload", "floor us", *(f"{n} us" for n in ours), *(f"{n} / floor" for n in ours), "best peer us", f"{ours[0]} / peer"]
     rows = [head, ["---"] * len(head)]
     for workload, medians in results.items():
         peer = min((n for n in peers if n in medians), key=medians.get, default=None)
-        rows.append([f"{workload}: {WORKLOADS[workload][0]}", significant(floors[workload]),
-                     *(significant(medians[n]) for n in OURS), *(f"{medians[n] / floors[workload]:.2f}" for n in OURS),
+        rows.append([f"{workload}: {WORKLOADS_AND_AMPLIFIERS[workload][0]}", significant(floors[workload]),
+                     *(significant(medians[n]) for n in ours), *(f"{medians[n] / floors[workload]:.2f}" for n in ours),
                      f"{significant(medians[peer])} ({peer})" if peer else "none",
-                     f"{medians['static'] / medians[peer]:.2f}" if peer else "-"])
+                     f"{medians[ours[0]] / medians[peer]:.2f}" if peer else "-"])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
@@ -179,13 +194,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", default=str(ROOT / "build/release/benchmarks/coldpress-bench"))
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PROGRAM")
-    parser.add_argument("--workloads", type=lambda s: s.split(","), default=list(WORKLOADS))
+    parser.add_argument("--workloads", type=lambda s: s.split(","))
+    parser.add_argument("--amplifiers", action="store_true")
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--core", default=str(max(os.sched_getaffinity(0))))
     arguments = parser.parse_args()
 
-    contenders = {path: [arguments.bench, "--path", path] for path in OURS}
+    arguments.workloads = arguments.workloads or list(AMPLIFIERS if arguments.amplifiers else WORKLOADS)
+    ours = OURS_OF_AMPLIFIERS if arguments.amplifiers else OURS
+
+    contenders = {path: [arguments.bench, "--path", path] for path in ours}
     contenders |= {name: [program] for name, program in (peer.split("=", 1) for peer in arguments.peer)}
     peak, levels = limits(arguments.bench, arguments.core)
     results, floors = {}, {}
@@ -198,21 +217,29 @@ def main():
     cpu = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     family = re.findall(r"^(?:cpu family|model)\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)[:2]
     compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    options = "-O2, ready-made kernels" if arguments.amplifiers else "-O3 -march=native"
     where = (f"{datetime.date.today()}, {cpu[1] if cpu else 'unknown CPU'} (family {', model '.join(family)}), one core of "
-             f"{os.cpu_count()}, {compiler}, -O3 -march=native. Limits of that core in the same run: {peak / 1e9:.0f} GFLOP/s; "
+             f"{os.cpu_count()}, {compiler}, {options}. Limits of that core in the same run: {peak / 1e9:.0f} GFLOP/s; "
              f"read {', '.join(f'{name} {rate / 1e9:.0f}' for name, rate, _ in levels)} GB/s. Medians, the best of "
              f"{arguments.rounds} rounds of {arguments.seconds:g} s.")
     docs = ROOT / "docs"
     (docs / "performance").mkdir(exist_ok=True)
     names = list(contenders)
-    (docs / "performance/roofline.svg").write_text(roofline_picture(results, peak, levels))
-    (docs / "performance/peers.svg").write_text(bars_picture(results, floors, names))
-    measured = "\n\n".join([BEGIN, where, table(results, floors, names),
-                            "![Roofline](performance/roofline.svg)", "![Beside peers](performance/peers.svg)",
-                            "The latency of single calls: a million of each, timed one by one, beginning with the very first:",
-                            latencies(arguments.bench, arguments), END])
+    figures = [where, table(results, floors, names, ours)]
+    if arguments.amplifiers:
+        begin = BEGIN_AMPLIFIERS
+        (docs / "performance/amplifiers.svg").write_text(bars_picture(results, floors, names))
+        figures += ["![Models of amplifiers](performance/amplifiers.svg)"]
+    else:
+        begin = BEGIN
+        (docs / "performance/roofline.svg").write_text(roofline_picture(results, peak, levels))
+        (docs / "performance/peers.svg").write_text(bars_picture(results, floors, names))
+        figures += ["![Roofline](performance/roofline.svg)", "![Beside peers](performance/peers.svg)",
+                    "The latency of single calls: a million of each, timed one by one, beginning with the very first:",
+                    latencies(arguments.bench, arguments)]
+    measured = "\n\n".join([begin, *figures, END])
     page = docs / "performance.md"
-    before, _, rest = page.read_text().partition(BEGIN)
+    before, _, rest = page.read_text().partition(begin)
     page.write_text(before + measured + rest.partition(END)[2])
 
 

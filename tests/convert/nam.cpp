@@ -3,6 +3,7 @@
 #include "convert/nam_play.hpp"
 
 #include <coldpress/dynamic/solver.hpp>
+#include <coldpress/dynamic/stream.hpp>
 #include <coldpress/graph/name.hpp>
 
 using namespace coldpress;
@@ -11,13 +12,26 @@ using namespace nam_test;
 
 namespace {
 
-/// Reads the text, plays it, reads it for whole sequences, writes it and reads that again.
+/// What a stream makes of the signal in blocks of this size.
+std::vector<float> in_blocks(persist::Model const& model, std::vector<float> const& x, std::size_t block) {
+  auto const network = persist::layer_of(dynamic::Backend{"cpu"}, model);
+  dynamic::Stream stream{network, 16};
+  std::vector<float> y(x.size());
+  for (std::size_t first = 0; first < x.size(); first += block) {
+    std::size_t const count = std::min(block, x.size() - first);
+    stream.process(std::span{x}.subspan(first, count), std::span{y}.subspan(first, count));
+  }
+  return y;
+}
+
+/// Reads the text, plays it step by step and in blocks, reads it for whole sequences, writes it and reads that again.
 NamModel check(Model const& model, NamOptions const& options = {}) {
   TemporaryFolder folder;
   std::string const path = folder.put("model.nam", model.text);
   NamModel const read = read_nam(path, options);
   auto const expected = flat(model.y);
-  CHECK(difference(play(read.model, signal), expected) < bound);
+  auto const played = play(read.model, signal);
+  CHECK(difference(played, expected) < bound);
   for (auto const& layer : std::get<dynamic::SequentialConfig>(read.model.config.layer_type).layers)
     CHECK(layer.name.size() <= static_cast<std::size_t>(Name::most));  // so that it can be a type
 
@@ -27,6 +41,7 @@ NamModel check(Model const& model, NamOptions const& options = {}) {
   std::vector<float> x;
   for (auto const& sample : signal) x.push_back(static_cast<float>(sample[0]));
   auto const y = layer.predict(x);
+  for (std::size_t const block : {1, 7, 60}) CHECK(in_blocks(read.model, x, block) == played);
   CHECK(difference({y.begin(), y.end()}, expected) < bound);
 
   std::string const written = folder / "written.nam";
