@@ -16,6 +16,7 @@ using hdf5::Id, hdf5::Library, hdf5::malformed;
 
 constexpr Index usual_block_bytes = Index{1} << 20, largest_chunk_bytes = Index{64} << 20;
 constexpr std::size_t most_open = 8;
+constexpr char const* changed = "has changed since it was opened first";
 
 /// A dataset with samples along its first extent.
 struct Array : hdf5::Dataset {
@@ -64,8 +65,10 @@ struct File {
   Id file;
   Array samples;
   std::optional<Array> targets = {};
+  hdf5::Version version;
 
-  File(std::string const& path, Hdf5Data const& data) : file(hdf5::open_file(path)), samples(file.get(), data.samples) {
+  File(std::string const& path, Hdf5Data const& data)
+      : file(hdf5::open_file(path)), samples(file.get(), data.samples), version(hdf5::version_of(file)) {
     if (data.targets.empty()) return;
     targets.emplace(file.get(), data.targets);
     if (samples.rows() != targets->rows())
@@ -80,7 +83,8 @@ class Hdf5Source final : public Source {
   /// What was found when the source was opened.
   struct Layout {
     Hdf5Data data;
-    std::vector<Index> starts;  // the first sample of each file, and the number of samples
+    std::vector<Index> starts;            // the first sample of each file, and the number of samples
+    std::vector<hdf5::Version> versions;  // of the files
     Description description;
   };
   explicit Hdf5Source(Layout layout) : Source(layout.description), layout_(std::move(layout)) {}
@@ -103,6 +107,7 @@ class Hdf5Source final : public Source {
         Index const row = first - layout_.starts[number];
         if (samples) file.samples.read(row, count, sample.size(), samples);
         if (file.targets) file.targets->read(row, count, target.size(), targets);
+        if (hdf5::version_of(file.file) != file.version) malformed(changed);
       });
     }
 
@@ -115,10 +120,7 @@ class Hdf5Source final : public Source {
         return open_.front().second;
       }
       File file{layout_.data.files[number], layout_.data};
-      if (file.samples.rows() != layout_.starts[number + 1] - layout_.starts[number] ||
-          file.samples.shape() != layout_.description.sample_shape ||
-          file.target_shape() != layout_.description.target_shape)
-        malformed("has changed since it was opened first");
+      if (file.version != layout_.versions[number]) malformed(changed);
       if (open_.size() == most_open) open_.pop_back();
       open_.emplace_front(number, std::move(file));
       return open_.front().second;
@@ -144,7 +146,7 @@ Index rows_of_block(File const& file, Index wanted) {
 
 std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
   if (data.files.empty()) throw ConfigError{"no HDF5 file is named"};
-  Hdf5Source::Layout layout{std::move(data), {0}, {{}, {}, 0, {}, {0}, 0}};
+  Hdf5Source::Layout layout{std::move(data), {0}, {}, {{}, {}, 0, {}, {0}, 0}};
   auto& description = layout.description;
   description.shuffled_together = layout.data.shuffled_together;
   Library const library;
@@ -163,6 +165,7 @@ std::unique_ptr<Source> open_hdf5(Hdf5Data data) {
         description.blocks.push_back(description.size + std::min(rows, row + block));
       description.size += rows;
       layout.starts.push_back(description.size);
+      layout.versions.push_back(file.version);
     });
   }
   return std::make_unique<Hdf5Source>(std::move(layout));

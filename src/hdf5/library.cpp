@@ -16,7 +16,11 @@ Library::Library() : lock_(mutex()) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
-Library::~Library() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+Library::~Library() {
+  // What a thread's failures leave would keep the library from closing at the end of the program.
+  H5Eclear2(H5E_DEFAULT);
+  H5Eset_auto2(H5E_DEFAULT, print_, data_);
+}
 
 std::string Library::reason() {
   std::string text;
@@ -36,6 +40,16 @@ Id open_file(std::string const& path) {
   Id file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!file) malformed("is not an HDF5 file that can be opened" + Library::reason());
   return file;
+}
+
+Version version_of(Id const& file) {
+  int* descriptor = nullptr;
+  struct stat status;
+  if (H5Fget_vfd_handle(file.get(), H5P_DEFAULT, reinterpret_cast<void**>(&descriptor)) < 0 ||
+      ::fstat(*descriptor, &status) != 0)
+    malformed("has no status" + Library::reason());
+  std::int64_t const second = 1'000'000'000;
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec};
 }
 
 Dataset::Dataset(hid_t file, std::string name_) : name(std::move(name_)) {

@@ -4,12 +4,14 @@
 #include <coldpress/core/error.hpp>
 #include <coldpress/core/shape.hpp>
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <hdf5.h>
+#include <sys/types.h>
 
 namespace coldpress::hdf5 {
 
@@ -58,6 +60,17 @@ class Id {
 
 /// Opens a file to read. Throws FileError, which names it, if the system refuses, and FormatError if it is not HDF5.
 Id open_file(std::string const& path);
+
+/// What changes when an open file is written to or cut short. Behind the end of a file that is cut, the library reads
+/// zeros.
+struct Version {
+  dev_t device = 0;
+  ino_t file = 0;
+  off_t size = 0;
+  std::int64_t written = 0;  // when, in nanoseconds
+  bool operator==(Version const&) const = default;
+};
+Version version_of(Id const& file);
 
 /// A dataset of numbers in a file. The constructor throws FormatError if it is missing, holds no numbers or no values,
 /// or stores them in other files; links to other files are not followed.

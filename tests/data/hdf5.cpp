@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -167,6 +168,28 @@ TEST_CASE("a file that is cut short or replaced between two epochs is a typed er
   std::filesystem::resize_file(files.path("chunked.h5"), 3000);
   Prefetcher cut{Batches{shuffled(*other, 1), 8}};
   CHECK(contains(message<FormatError>([&] { cut.next(); }), files.path("chunked.h5") + ": "));
+}
+
+TEST_CASE("a file that is cut short or written to within an epoch is a typed error, not zeros") {
+  Hdf5Files const files;
+  if (!files.made) return;
+  auto const refused_after = [&](std::string const& name, auto change) {
+    std::string const path = files.path(name);
+    auto const source = open_source("hdf5:" + path + "?block=8&shuffle=8");
+    Batches batches{shuffled(*source, 1), 8};
+    batches.next();
+    change(path);
+    std::string const said = message<FormatError>([&] {
+      for (int i = 0; i < 12; ++i) batches.next();
+    });
+    CHECK(contains(said, path + ": has changed since it was opened first"));
+  };
+  refused_after("contiguous.h5", [](std::string const& path) {
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1000);
+  });
+  refused_after("doubles.h5", [](std::string const& path) {
+    std::fstream{path, std::ios::in | std::ios::out | std::ios::binary}.seekp(-8, std::ios::end).write("8 bytes.", 8);
+  });
 }
 
 TEST_CASE("a file that is cut anywhere is a typed error that names it") {
