@@ -9,6 +9,8 @@
 #include <coldpress/core/layer.hpp>
 #include <coldpress/data/batches.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -30,25 +32,43 @@ std::string grammar() {
   return text;
 }
 
-/// The range of values that are given in portions.
+/// The range of values that are given in portions, and how many of them are not finite.
 class Range {
  public:
-  void add(std::span<float const> values) {
-    for (float const value : values) {
-      least_ = std::min(least_, value), greatest_ = std::max(greatest_, value);
-      sum_ += static_cast<double>(value);
+  /// `first` is the number of the first sample, of which each has `size` values.
+  void add(std::span<float const> values, Index first, Index size) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i])) {
+        if (others_++ == 0) first_other_ = first + static_cast<Index>(i) / size;
+        continue;
+      }
+      least_ = std::min(least_, values[i]), greatest_ = std::max(greatest_, values[i]);
+      sum_ += static_cast<double>(values[i]), ++count_;
     }
-    count_ += static_cast<double>(values.size());
   }
   std::string text() const {
-    return "from " + to_string(least_) + " to " + to_string(greatest_) + ", mean " +
-           to_string(static_cast<float>(sum_ / count_));
+    std::string text = count_ == 0 ? "no finite value"
+                                   : "from " + to_string(least_) + " to " + to_string(greatest_) + ", mean " +
+                                         to_string(static_cast<float>(sum_ / static_cast<double>(count_)));
+    if (others_ > 0)
+      text += "; " + std::to_string(others_) + (others_ == 1 ? " value is" : " values are") +
+              " NaN or infinite, first in sample " + std::to_string(first_other_) + ", so it cannot be trained on";
+    return text;
   }
 
  private:
   float least_ = std::numeric_limits<float>::infinity(), greatest_ = -least_;
-  double sum_ = 0, count_ = 0;
+  double sum_ = 0;
+  Index count_ = 0, others_ = 0, first_other_ = 0;
 };
+
+/// What can be drawn of values.
+std::vector<float> drawable(std::span<float const> values) {
+  std::vector<float> all{values.begin(), values.end()};
+  std::ranges::replace_if(
+      all, [](float value) { return !std::isfinite(value); }, 0.0f);
+  return all;
+}
 
 /// How often each label occurs; empty if there are too many different ones, or a target is no label.
 class Labels {
@@ -99,7 +119,9 @@ void inspect(Inspection const& options) {
     files.writes("--picture", options.picture);
     files.check_writable();
   }
-  auto const source = data::open_source(spec, options.reading);
+  data::ReadOptions reading = options.reading;
+  reading.finite = false;  // they are counted
+  auto const source = data::open_source(spec, reading);
   Shape const &sample = source->sample_shape(), &target = source->target_shape();
   Index const first = std::min(options.first, source->size());
   std::optional<ContactSheet> sheet;
@@ -109,7 +131,8 @@ void inspect(Inspection const& options) {
   std::string beginning;
   data::Batches batches{data::in_order(*source), 256};
   for (auto const& batch : batches.epoch()) {
-    samples.add(batch.samples), targets.add(batch.targets);
+    samples.add(batch.samples, batch.position.offset, sample.size());
+    targets.add(batch.targets, batch.position.offset, target.size());
     if (target.size() == 1) labels.add(batch.targets);
     for (Index i = 0; i < batch.size && batch.position.offset + i < first; ++i) {
       auto const row = [i](std::span<float const> rows, Shape const& shape) {
@@ -117,8 +140,8 @@ void inspect(Inspection const& options) {
       };
       beginning += "  " + std::to_string(batch.position.offset + i) + ":" + values(row(batch.samples, sample)) +
                    (target.size() > 0 ? "  target" + values(row(batch.targets, target)) : "") + "\n";
-      if (is_picture(sample)) beginning += text_picture(sample, row(batch.samples, sample), "    ");
-      if (sheet) sheet->add(row(batch.samples, sample));
+      if (is_picture(sample)) beginning += text_picture(sample, drawable(row(batch.samples, sample)), "    ");
+      if (sheet) sheet->add(drawable(row(batch.samples, sample)));
     }
   }
   show(spec + ": " + std::to_string(source->size()) + " samples");

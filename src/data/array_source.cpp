@@ -35,7 +35,7 @@ class ArraySource final : public Source {
 
 }  // namespace
 
-ArrayRows::ArrayRows(InputFile source) : path_(source.path()), place_(source.place()) {
+ArrayRows::ArrayRows(InputFile source, bool finite) : path_(source.path()), place_(source.place()), finite_(finite) {
   NpyHeader const header = read_npy_header(source);
   type_ = header.type;
   shape_ = sample_shape(header.extents, path_, place_);
@@ -58,6 +58,7 @@ void ArrayRows::read(Index first, Index count, float* values) const {
   } else {
     std::copy_n(values_.data() + begin, size, values);
   }
+  if (!finite_) return;
   float const* const bad = std::find_if_not(values, values + size, [](float value) { return std::isfinite(value); });
   if (bad != values + size)
     fail_in<DataError>(path_,
@@ -97,7 +98,7 @@ std::unique_ptr<Source> array_source(ArrayRows samples, std::optional<ArrayRows>
 std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::string> const& targets,
                                  ReadOptions options) {
   auto const rows = [&](std::string const& path) {
-    return with_file(path, [&] { return ArrayRows{InputFile{path, options}}; });
+    return with_file(path, [&] { return ArrayRows{InputFile{path, options}, options.finite}; });
   };
   ArrayRows x = rows(samples);
   return array_source(std::move(x), targets ? std::optional{rows(*targets)} : std::nullopt);
@@ -106,7 +107,9 @@ std::unique_ptr<Source> open_npy(std::string const& samples, std::optional<std::
 std::unique_ptr<Source> open_npz(std::string const& path, std::string const& samples,
                                  std::optional<std::string> const& targets, ReadOptions options) {
   auto const rows = [&](std::string const& name) {
-    return with_file(path, [&] { return ArrayRows{InputFile{path, zip_member(path, name + ".npy"), options}}; });
+    return with_file(path, [&] {
+      return ArrayRows{InputFile{path, zip_member(path, name + ".npy"), options}, options.finite};
+    });
   };
   ArrayRows x = rows(samples);
   return array_source(std::move(x), targets ? std::optional{rows(*targets)} : std::nullopt);

@@ -15,14 +15,14 @@ namespace coldpress::data {
 class ArrayRows {
  public:
   /// Reads the header, and checks that the file has all values. Throws FormatError.
-  explicit ArrayRows(InputFile source);
+  ArrayRows(InputFile source, bool finite);
 
   Index rows() const { return rows_; }
   Shape const& shape() const { return shape_; }
   std::string const& path() const { return path_; }
   std::string const& place() const { return place_; }  // as InputFile::place
   std::string name() const { return place_.empty() ? path_ : place_.substr(0, place_.size() - 2); }
-  /// Throws FormatError, and DataError for a value that is not finite. Any number of threads may call it.
+  /// Throws FormatError, and DataError for a value that is not finite if `finite`. Any number of threads may call it.
   void read(Index first, Index count, float* values) const;
 
  private:
@@ -30,6 +30,7 @@ class ArrayRows {
   std::string value_at(Index i) const;  // as errors name it
 
   std::string path_, place_;
+  bool finite_;
   NpyType const* type_ = nullptr;
   Index rows_ = 0;
   Shape shape_{};

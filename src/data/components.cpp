@@ -15,7 +15,7 @@ Opened open_hdf5_files(Request const& request) {
   auto const& options = request.options;
   std::string const targets = request.samples_alone ? "" : options.text("y", "label");
   return components().open_hdf5({listed_files(request.paths), options.text("x", "data"), targets,
-                                 options.count("block"), options.count("shuffle")});
+                                 options.count("block"), options.count("shuffle"), request.reading.finite});
 }
 
 Opened open_image_folder(Request const& request) {

@@ -42,7 +42,7 @@ struct Array : hdf5::Dataset {
     return std::min(static_cast<Index>(chunk[0]), rows());
   }
 
-  void read(Index first, Index count, Index row_size, float* values) const {
+  void read(Index first, Index count, Index row_size, bool finite, float* values) const {
     std::vector<hsize_t> start(extents.size()), size = extents;
     start[0] = static_cast<hsize_t>(first), size[0] = static_cast<hsize_t>(count);
     Id const memory{H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose};
@@ -53,7 +53,7 @@ struct Array : hdf5::Dataset {
       malformed("cannot read the samples from " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
                 " of '" + name + "'" + Library::reason());
     }
-    for (Index i = 0; i < count * row_size; ++i) {
+    for (Index i = 0; finite && i < count * row_size; ++i) {
       if (!std::isfinite(values[i]))
         throw DataError{"value " + std::to_string(i % row_size) + " of sample " + std::to_string(first + i / row_size) +
                         " of '" + name + "' is " + std::to_string(values[i]) + ", expected finite values"};
@@ -105,8 +105,9 @@ class Hdf5Source final : public Source {
       with_file(layout_.data.files[number], [&] {
         File const& file = opened(number);
         Index const row = first - layout_.starts[number];
-        if (samples) file.samples.read(row, count, sample.size(), samples);
-        if (file.targets) file.targets->read(row, count, target.size(), targets);
+        bool const finite = layout_.data.finite;
+        if (samples) file.samples.read(row, count, sample.size(), finite, samples);
+        if (file.targets) file.targets->read(row, count, target.size(), finite, targets);
         if (hdf5::version_of(file.file) != file.version) malformed(changed);
       });
     }

@@ -34,8 +34,16 @@ TEST_CASE("data inspect shows shapes, counts, ranges, classes and the first samp
 
   data::write_npy(folder / "x.npy", std::vector<Index>{2},
                   std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()});
-  CHECK(failure({"data", "inspect", "npy:" + folder / "x.npy" + "," + folder / "x.npy"}) ==
-        folder / "x.npy" + ": value 0 of sample 1 is nan, expected finite values");
+  std::string const counted = output({"data", "inspect", "npy:" + folder / "x.npy" + "," + folder / "x.npy"});
+  CHECK(contains(counted,
+                 "samples of {1}, from 1 to 1, mean 1; 1 value is NaN or infinite, first in sample 1, so it "
+                 "cannot be trained on\n"));
+  CHECK_FALSE(contains(counted, "classes"));
+  CHECK(contains(counted, "  1: nan  target nan\n"));
+  float const infinity = std::numeric_limits<float>::infinity();
+  data::write_npy(folder / "x.npy", std::vector<Index>{1, 2}, std::vector<float>{infinity, -infinity});
+  CHECK(contains(output({"data", "inspect", "npy:" + folder / "x.npy"}),
+                 "samples of {2}, no finite value; 2 values are NaN or infinite, first in sample 0"));
   CHECK(contains(failure({"data", "inspect", "tape:x"}), "the data 'tape:x' is not one of mnist:DIR"));
   CHECK(contains(failure({"data", "inspect", "csv:a?b=c"}),
                  "csv: has no option 'b'; it has label, targets, ignore, header, delimiter, classes"));

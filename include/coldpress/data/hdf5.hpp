@@ -15,6 +15,7 @@ struct Hdf5Data {
   std::string samples = "data", targets = "label";
   Index block = 0;              // samples that are read together; 0: whole chunks, about 1 MiB
   Index shuffled_together = 0;  // as in Source::Description
+  bool finite = true;           // whether values that are not finite are refused
 };
 
 /// The samples of all files, one file after another. The datasets may be contiguous, chunked or compressed, of any
@@ -22,7 +23,7 @@ struct Hdf5Data {
 /// open. Throws FileError if a file cannot be opened, FormatError if it is not HDF5, lacks a dataset, or has datasets
 /// that do not fit each other or those of the first file. Data that is stored in other files (external links, external
 /// storage, virtual datasets) is refused. Reading throws FormatError for damaged data and for a file that has changed,
-/// and DataError for a value that is not finite.
+/// and DataError for a value that is not finite if `finite`.
 std::unique_ptr<Source> open_hdf5(Hdf5Data data);
 
 }  // namespace coldpress::data
