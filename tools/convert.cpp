@@ -144,8 +144,13 @@ void convert_network(Format const& from, Format const& to, ConvertOptions const&
                  [&](Error& error) { error.in_file(options.config); });
   }
   if (!training.transforms.empty()) {
-    with_context([&] { data::check_fitted(training.transforms); },
-                 [&](Error& error) { error.in_file(options.config); });
+    try {
+      data::check_fitted(training.transforms);
+    } catch (ConfigError const& error) {
+      ConfigError here{error.sentence() + "; convert reads no data, so write them into the config or leave it out"};
+      here.in_field(error.field()), here.in_file(options.config);
+      throw here;
+    }
   }
   Conversion conversion = from.read_network(options.input, std::move(config), how);
   if (!training.transforms.empty()) conversion.model.transforms = training.transforms;

@@ -13,8 +13,10 @@
 #include <coldpress/persist.hpp>
 #include <coldpress/train/score.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <ranges>
 
@@ -29,8 +31,30 @@ struct Options {
   bool cuda_filters = false;
 };
 
-std::unique_ptr<data::Source> open_input(std::string const& input, data::ReadOptions reading) {
-  return data::is_spec(input) ? data::open_samples(input, reading) : data::open_npy(input, {}, reading);
+bool is_picture(std::string const& file) {
+  std::string ending = std::filesystem::path{file}.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c + ('a' - 'A') : c; });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+/// A picture is resized to what the network takes, if its file says that.
+std::string spec_of_picture(std::string const& file, persist::Model const& model) {
+  std::string spec = "images:" + file + "?";
+  auto const* const container = std::get_if<dynamic::SequentialConfig>(&model.config.layer_type);
+  bool const crops = std::ranges::any_of(
+      model.transforms, [](data::Transform const& transform) { return std::holds_alternative<data::Crop>(transform); });
+  if (!container || container->inputs.empty() || crops) return spec;
+  Shape const& in = container->inputs[0].shape;
+  if (in.rank() != 3 || (in[0] != 1 && in[0] != 3)) return spec;
+  return spec + "width=" + std::to_string(in[2]) + "&height=" + std::to_string(in[1]) +
+         "&channels=" + std::to_string(in[0]);
+}
+
+std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model,
+                                         data::ReadOptions reading) {
+  if (data::is_spec(input)) return data::open_samples(input, reading);
+  if (is_picture(input)) return data::open_samples(spec_of_picture(input, model), reading);
+  return data::open_npy(input, {}, reading);
 }
 
 /// What the network's file says about samples. Targets, if there are any, do not matter; the others keep their places.
@@ -67,7 +91,7 @@ void predict(Options const& options) {
   files.check_writable();
   dynamic::Backend const backend = options.computing.open();
   persist::Model const model = persist::read_model(options.model, {options.cuda_filters});
-  auto const raw = open_input(options.input, options.reading);
+  auto const raw = open_input(options.input, model, options.reading);
   auto const source = with_context([&] { return data::transformed(*raw, of_samples(model.transforms)); },
                                    [&](Error& error) { error.in_file(options.input); });
   Shape const sample = source->sample_shape();
@@ -81,17 +105,22 @@ void predict(Options const& options) {
   auto const output = data::open_output(options.output, shape);
   auto const size = static_cast<std::size_t>(shape.size());
   Index row = 0;
+  std::chrono::duration<double> time{};
   data::Prefetcher batches{data::Batches{data::in_order(*source), options.batch}, 1};
   for (auto const& batch : batches.epoch()) {
+    auto const start = std::chrono::steady_clock::now();
     auto const y = network.forward(batch.samples);
+    time += std::chrono::steady_clock::now() - start;
     output->append(y);
     for (std::size_t i = 0; options.top > 0 && i < static_cast<std::size_t>(batch.size); ++i)
-      show(std::to_string(row++) + ": " + best(y.subspan(i * size, size), options.top, model.classes));
+      show(raw->name_of(row++) + ": " + best(y.subspan(i * size, size), options.top, model.classes));
   }
   output->finish();
   show_skipped(*raw);
   std::printf("%td samples of %s to %s in %s\n", raw->size(), to_string(raw->sample_shape()).c_str(),
               to_string(shape).c_str(), options.output.c_str());
+  if (options.top > 0)
+    std::printf("computed in %.3g s, %.0f samples/s\n", time.count(), static_cast<double>(raw->size()) / time.count());
 }
 
 }  // namespace
@@ -102,11 +131,11 @@ void add_predict(CLI::App& app) {
   command->add_option("--model", options->model, "File of the network")->type_name(file)->required();
   command->add_flag("--cuda-filters", options->cuda_filters, cuda_filters_help);
   command
-      ->add_option(
-          "--input", options->input,
-          "Samples as a .npy array, {N, ...}, or any data, whose targets are not needed (csv:FILE?targets=none "
-          "if there is no column of them): " +
-              data_help())
+      ->add_option("--input", options->input,
+                   "Samples as a .npy array, {N, ...}, or a picture (.png, .jpg, .jpeg), or any data, whose targets "
+                   "are not needed (csv:FILE?targets=none "
+                   "if there is no column of them): " +
+                       data_help())
       ->type_name("FILE or SPEC")
       ->required();
   command
@@ -114,7 +143,9 @@ void add_predict(CLI::App& app) {
                    "Outputs as float32, {N, ...}; the ending says how: .npy, .npz, .csv, .h5 or .hdf5")
       ->type_name(file)
       ->required();
-  command->add_option("--top-k", options->top, "Also prints the K largest outputs of each sample with their classes")
+  command
+      ->add_option("--top-k", options->top,
+                   "Also prints the K largest outputs of each sample with their classes, and the time")
       ->type_name("K")
       ->check(at_least_1());
   command->add_option("--batch", options->batch, "Samples computed at once")

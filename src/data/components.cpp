@@ -26,6 +26,7 @@ Opened open_image_folder(Request const& request) {
       request.paths[0],       options.count("width"), options.count("height"), 3, options.flag("skip", false),
       options.list("classes")};
   if (options.has("channels")) images.channels = options.count("channels");
+  images.labelled = !request.samples_alone || options.has("classes");
   return components().open_images(std::move(images));
 }
 

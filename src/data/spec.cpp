@@ -80,7 +80,7 @@ std::span<Format const> formats() {
        1,
        1,
        "a folder per class with PNG and JPEG files, decoded as they are needed: pixels in [0, 1], {channels, height, "
-       "width}, class as target",
+       "width}, class as target; predict also takes a picture, or a folder of them however deep",
        {{"width", "pixels to which pictures are resized; default: all have one size"},
         {"height", "the same"},
         {"channels", "3 (RGB) or 1 (grey); default: 3"},

@@ -96,7 +96,7 @@ void check_fitted(Transforms const& transforms) {
       auto const* one_hot = std::get_if<OneHot>(&transforms[i]);
       if ((subtracted && subtracted->mean.empty()) || (standardized && standardized->mean.empty()) ||
           (one_hot && one_hot->classes == 0))
-        throw ConfigError{"lacks its numbers, which fit() finds in the data"};
+        throw ConfigError{"lacks its numbers, which are found in the data that a network is trained on"};
     });
   }
 }

@@ -70,25 +70,60 @@ std::vector<std::string> classes_in(std::string const& folder) {
   return classes;
 }
 
+/// The names of the pictures below a folder, relative to `top`, sorted.
+std::vector<std::string> pictures_below(std::string const& folder, std::string const& top) {
+  std::vector<std::string> names;
+  for_each_in<fs::recursive_directory_iterator>(folder, [&](fs::directory_entry const& entry) {
+    auto const name = entry.path().lexically_relative(top);
+    if (is_picture(name) && !is_hidden(name) && !is_folder(entry)) names.push_back(name.string());
+  });
+  std::ranges::sort(names);
+  return names;
+}
+
+/// All pictures below a folder, whose own folders mean nothing, or the picture that `images.folder` is.
+std::vector<Entry> entries_alone(ImageFolder& images) {
+  std::vector<Entry> entries;
+  std::error_code ignored;
+  if (!fs::is_directory(images.folder, ignored)) {
+    fs::path const path = images.folder;
+    images.folder = path.parent_path().string();
+    return {{path.filename().string(), 0}};
+  }
+  for (std::string& name : pictures_below(images.folder, images.folder)) entries.push_back({std::move(name), 0});
+  if (entries.empty()) fail_in<FormatError>(images.folder, "has no picture in it, expected .png, .jpg or .jpeg");
+  return entries;
+}
+
 /// The pictures of all classes, of the first class first. Classes that were given need not have pictures here.
-std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string> const& found) {
+std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string> const& found,
+                              bool classes_are_found) {
   std::vector<Entry> entries;
   for (std::size_t label = 0; label < images.classes.size(); ++label) {
     if (!std::ranges::binary_search(found, images.classes[label])) continue;
     check_leads_down(images.folder, images.classes[label]);
-    std::vector<std::string> names;
-    for_each_in<fs::recursive_directory_iterator>((fs::path{images.folder} / images.classes[label]).string(),
-                                                  [&](fs::directory_entry const& entry) {
-                                                    auto const name = entry.path().lexically_relative(images.folder);
-                                                    if (is_picture(name) && !is_hidden(name) && !is_folder(entry))
-                                                      names.push_back(name.string());
-                                                  });
-    std::ranges::sort(names);
+    std::string const folder = (fs::path{images.folder} / images.classes[label]).string();
+    auto names = pictures_below(folder, images.folder);
+    if (names.empty() && classes_are_found)
+      fail_in<FormatError>(folder,
+                           "has no picture in it, so it would be a class that no sample has; expected .png, "
+                           ".jpg or .jpeg, or the classes by name in ?classes=");
     for (std::string& name : names) entries.push_back({std::move(name), label});
   }
   if (entries.empty())
     fail_in<FormatError>(images.folder, "has no picture in the folders of its classes, expected .png, .jpg or .jpeg");
   return entries;
+}
+
+/// The pictures in the folders of their classes, which become those found if none are given.
+std::vector<Entry> labelled_entries(ImageFolder& images) {
+  auto const found = classes_in(images.folder);
+  bool const any = images.classes.empty();
+  if (any) images.classes = found;
+  for (std::string const& name : found)
+    if (std::ranges::find(images.classes, name) == images.classes.end())
+      fail_in<FormatError>(images.folder, "has a folder " + printable(name) + ", which is none of the classes given");
+  return entries_in(images, found, any);
 }
 
 class ImageSource final : public Source {
@@ -106,13 +141,15 @@ class ImageSource final : public Source {
 
   explicit ImageSource(Content content) : Source(content.description), content_(std::move(content)) {}
   std::unique_ptr<Source::Reader> reader() const override { return std::make_unique<Pictures>(content_); }
+  std::string name_of(Index i) const override { return content_.path(i); }
 
   class Pictures final : public Source::Reader {
    public:
     explicit Pictures(Content const& content) : content_(content), sampler_(sampler_of(content)) {}
     void read(Index first, Index count, float* samples, float* targets) override {
       for (Index i = 0; i < count; ++i) {
-        targets[i] = static_cast<float>(content_.entries[static_cast<std::size_t>(first + i)].label);
+        if (content_.images.labelled)
+          targets[i] = static_cast<float>(content_.entries[static_cast<std::size_t>(first + i)].label);
         if (samples) read_sample(content_.path(first + i), samples + i * content_.description.sample_shape.size());
       }
     }
@@ -195,18 +232,17 @@ void check(ImageFolder const& images) {
 
 std::unique_ptr<Source> open_images(ImageFolder images) {
   check(images);
-  auto const found = classes_in(images.folder);
-  if (images.classes.empty()) images.classes = found;
-  for (std::string const& name : found)
-    if (std::ranges::find(images.classes, name) == images.classes.end())
-      fail_in<FormatError>(images.folder, "has a folder " + printable(name) + ", which is none of the classes given");
   ImageSource::Content content{std::move(images), {}, {}, {}};
-  content.entries = entries_in(content.images, found);
+  if (content.images.labelled) {
+    content.entries = labelled_entries(content.images);
+    content.description.target_shape = {1};
+    content.description.classes = content.images.classes;
+  } else {
+    content.entries = entries_alone(content.images);
+  }
   if (content.images.skip) leave_out_broken(content);
   find_size(content);
-  content.description.target_shape = {1};
   content.description.size = static_cast<Index>(content.entries.size());
-  content.description.classes = content.images.classes;
   return std::make_unique<ImageSource>(std::move(content));
 }
 

@@ -179,12 +179,38 @@ TEST_CASE("a JPEG file whose data end early is refused, although the mark of its
   }
 }
 
+TEST_CASE("pictures without classes are a picture, or all of those below a folder, and have their names") {
+  TemporaryFolder const folder;
+  fs::create_directories(folder / "sub/deep");
+  for (std::string const name : {"b.png", "sub/a.png", "sub/deep/c.png"})
+    write_png(folder / name, {1, 2}, std::vector<float>{name == "b.png" ? 1.0f : 0.0f, 1});
+  auto const all = open_samples("images:" + folder / "" + "?channels=1");
+  REQUIRE(all->size() == 3);
+  CHECK(all->target_shape() == Shape{});
+  CHECK(all->description().classes.empty());
+  CHECK((all->name_of(0) == folder / "b.png" && all->name_of(1) == folder / "sub/a.png"));
+  CHECK(load(*all).samples == std::vector<float>{1, 1, 0, 1, 0, 1});
+  auto const single = open_samples("images:" + folder / "sub/a.png");
+  CHECK((single->size() == 1 && single->sample_shape() == Shape{3, 1, 2}));
+  CHECK(single->name_of(0) == folder / "sub/a.png");
+  CHECK(load(*single).samples == std::vector<float>{0, 1, 0, 1, 0, 1});
+  CHECK(contains(message<FileError>([&] { open_samples("images:" + folder / "none.png"); }), "none.png: cannot open"));
+  fs::create_directory(folder / "empty");
+  CHECK(contains(message<FormatError>([&] { open_samples("images:" + folder / "empty"); }),
+                 "empty: has no picture in it"));
+}
+
 TEST_CASE("what is no folder of pictures is refused") {
   TemporaryFolder const folder;
   std::string const path = folder / "";
   CHECK(contains(message<FormatError>([&] { open_images({.folder = path}); }), path + ": has no folder in it"));
   fs::create_directory(folder / "c");
-  CHECK(contains(message<FormatError>([&] { open_images({.folder = path}); }), path + ": has no picture in"));
+  CHECK(contains(message<FormatError>([&] { open_images({.folder = path}); }),
+                 path + "c: has no picture in it, so it would be a class that no sample has"));
+  CHECK(contains(message<FormatError>([&] {
+                   open_images({.folder = path, .classes = {"c", "d"}});
+                 }),
+                 path + ": has no picture in the folders of its classes"));
   CHECK(contains(message<FileError>([&] { open_images({.folder = folder / "no"}); }), "no: cannot read the folder: "));
   CHECK(contains(message<ConfigError>([&] { open("images:x?channels=2"); }), "pictures have 2 channels"));
   CHECK(contains(message<ConfigError>([&] { open("images:x?width=2"); }), "only one of them is given"));

@@ -17,12 +17,14 @@ struct ImageFolder {
   bool skip = false;            // leaves out broken pictures, for which all are decoded first
   /// The names of the folders by class number; if empty, those that are there, sorted by bytes.
   std::vector<std::string> classes = {};
+  bool labelled = true;  // otherwise there are no targets, and `folder` may also be a picture
 };
 
 /// The pictures of a folder that has a folder for each class: samples {channels, height, width} in [0, 1], the class
 /// number as target. They are the files below it whose names end in .png, .jpg or .jpeg, in the order of their paths.
 /// Transparency is ignored, and so is an orientation that a camera noted. They are resized by a triangle filter that
-/// covers all pixels. Throws ConfigError, FileError and FormatError, which names the picture that cannot be read, or
+/// covers all pixels. If they are not `labelled`, they are all the pictures below the folder, or a single one, without
+/// targets. Throws ConfigError, FileError and FormatError, which names the picture that cannot be read, or
 /// has another size than the first; the same when pictures are read.
 std::unique_ptr<Source> open_images(ImageFolder images);
 

@@ -40,6 +40,8 @@ class Source {
 
   virtual ~Source() = default;
   virtual std::unique_ptr<Reader> reader() const = 0;
+  /// What people know sample `i` by: its number, unless it is in a file of its own.
+  virtual std::string name_of(Index i) const { return std::to_string(i); }
 
   Description const& description() const { return description_; }
   Shape const& sample_shape() const { return description_.sample_shape; }
