@@ -1,5 +1,9 @@
 // Functions with several inputs and outputs, shared weights, views and other networks inside, as configs and files.
+#include <coldpress/backend/reference.hpp>
+
 #include "support/graph_equivalence.hpp"
+
+#include <cmath>
 
 using namespace coldpress;
 using namespace coldpress::test;
@@ -33,7 +37,34 @@ constexpr auto outer = graph([](auto x) {
   return (y | block) + y;
 });
 
+/// Heads of several inputs with operands joined to them that others read, too.
+constexpr auto joined_and_read = graph([](auto x) {
+  auto const a = x | Linear{6}, b = x | Linear{6} | TanH{}, c = x | Linear{9} | TanH{}, d = x | Linear{12};
+  auto const rows = a | Reshape{{3, 2}}, columns = b | Reshape{{2, 3}};
+  auto const y = matmul(rows, columns) + (c | Reshape{{3, 3}}), z = concat(a, b) + d;
+  return concat(y | Flatten{}, c, d, z) | Linear{3};
+});
+
+template <class Backend>
+std::vector<float> input_gradient_of_joined() {
+  Network<Graph<joined_and_read>, Shape{5}, Batch<3>, Backend> net{3};
+  typename decltype(net)::TrainingWorkspace workspace;
+  std::vector<float> x(15), dy(9);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(1.3f * static_cast<float>(i));
+  for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = std::cos(0.7f * static_cast<float>(i));
+  net.forward_training(x, workspace);
+  auto const dx = net.backward(dy, workspace);
+  return {dx.begin(), dx.end()};
+}
+
 }  // namespace
+
+// The first adds gradients where they are computed, and the second in passes of their own.
+TEST_CASE("an operand that others read has the sum of its gradients on every backend") {
+  auto const here = input_gradient_of_joined<Cpu>(), exact = input_gradient_of_joined<Reference<float>>();
+  REQUIRE(here.size() == exact.size());
+  for (std::size_t i = 0; i < here.size(); ++i) CHECK(here[i] == Approx(exact[i]).margin(1e-5));
+}
 
 TEST_CASE("shared weights, two inputs and named outputs are the same as a type, as a config and from a file") {
   check_graph_equivalence<Graph<siamese>, Inputs{Shape{3}, Shape{3}}>();
