@@ -59,21 +59,22 @@ void check_leads_down(std::string const& folder, std::string const& name) {
                          "is a link to a folder that contains it, " + part.string());
 }
 
-std::vector<std::string> classes_in(std::string const& folder) {
-  std::vector<std::string> classes;
+/// The folders in a folder, which are those of classes if pictures have any.
+std::vector<std::string> folders_in(std::string const& folder) {
+  std::vector<std::string> names;
   for_each_in<fs::directory_iterator>(folder, [&](fs::directory_entry const& entry) {
     std::string const name = entry.path().filename().string();
-    if (is_folder(entry) && !is_hidden(name)) classes.push_back(name);
+    if (is_folder(entry) && !is_hidden(name)) names.push_back(name);
   });
-  if (classes.empty()) fail_in<FormatError>(folder, "has no folder in it, expected one for each class");
-  std::ranges::sort(classes);
-  return classes;
+  std::ranges::sort(names);
+  return names;
 }
 
-/// The names of the pictures below a folder, relative to `top`, sorted.
-std::vector<std::string> pictures_below(std::string const& folder, std::string const& top) {
+/// The names of the pictures in a folder, or below it, relative to `top`, sorted.
+template <class Entries>
+std::vector<std::string> pictures_in(std::string const& folder, std::string const& top) {
   std::vector<std::string> names;
-  for_each_in<fs::recursive_directory_iterator>(folder, [&](fs::directory_entry const& entry) {
+  for_each_in<Entries>(folder, [&](fs::directory_entry const& entry) {
     auto const name = entry.path().lexically_relative(top);
     if (is_picture(name) && !is_hidden(name) && !is_folder(entry)) names.push_back(name.string());
   });
@@ -81,7 +82,14 @@ std::vector<std::string> pictures_below(std::string const& folder, std::string c
   return names;
 }
 
-/// All pictures below a folder, whose own folders mean nothing, or the picture that `images.folder` is.
+/// The pictures below one of its folders.
+std::vector<std::string> pictures_below(std::string const& top, std::string const& name) {
+  check_leads_down(top, name);
+  return pictures_in<fs::recursive_directory_iterator>((fs::path{top} / name).string(), top);
+}
+
+/// All pictures below a folder, in the order that they would have with classes, after those that are directly in it; or
+/// the picture that `images.folder` is.
 std::vector<Entry> entries_alone(ImageFolder& images) {
   std::vector<Entry> entries;
   std::error_code ignored;
@@ -90,7 +98,11 @@ std::vector<Entry> entries_alone(ImageFolder& images) {
     images.folder = path.parent_path().string();
     return {{path.filename().string(), 0}};
   }
-  for (std::string& name : pictures_below(images.folder, images.folder)) entries.push_back({std::move(name), 0});
+  auto const add = [&](std::vector<std::string> names) {
+    for (std::string& name : names) entries.push_back({std::move(name), 0});
+  };
+  add(pictures_in<fs::directory_iterator>(images.folder, images.folder));
+  for (std::string const& name : folders_in(images.folder)) add(pictures_below(images.folder, name));
   if (entries.empty()) fail_in<FormatError>(images.folder, "has no picture in it, expected .png, .jpg or .jpeg");
   return entries;
 }
@@ -101,11 +113,9 @@ std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string
   std::vector<Entry> entries;
   for (std::size_t label = 0; label < images.classes.size(); ++label) {
     if (!std::ranges::binary_search(found, images.classes[label])) continue;
-    check_leads_down(images.folder, images.classes[label]);
-    std::string const folder = (fs::path{images.folder} / images.classes[label]).string();
-    auto names = pictures_below(folder, images.folder);
+    auto names = pictures_below(images.folder, images.classes[label]);
     if (names.empty() && classes_are_found)
-      fail_in<FormatError>(folder,
+      fail_in<FormatError>((fs::path{images.folder} / images.classes[label]).string(),
                            "has no picture in it, so it would be a class that no sample has; expected .png, "
                            ".jpg or .jpeg, or the classes by name in ?classes=");
     for (std::string& name : names) entries.push_back({std::move(name), label});
@@ -117,7 +127,8 @@ std::vector<Entry> entries_in(ImageFolder const& images, std::vector<std::string
 
 /// The pictures in the folders of their classes, which become those found if none are given.
 std::vector<Entry> labelled_entries(ImageFolder& images) {
-  auto const found = classes_in(images.folder);
+  auto const found = folders_in(images.folder);
+  if (found.empty()) fail_in<FormatError>(images.folder, "has no folder in it, expected one for each class");
   bool const any = images.classes.empty();
   if (any) images.classes = found;
   for (std::string const& name : found)

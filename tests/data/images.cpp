@@ -190,6 +190,17 @@ TEST_CASE("pictures without classes are a picture, or all of those below a folde
   CHECK(all->description().classes.empty());
   CHECK((all->name_of(0) == folder / "b.png" && all->name_of(1) == folder / "sub/a.png"));
   CHECK(load(*all).samples == std::vector<float>{1, 1, 0, 1, 0, 1});
+
+  // Folders of classes give the samples of training, in the same order, also through links.
+  for (std::string const name : {"classes/cat-wild/1.png", "classes/cat/2.png", "real/dog/3.png"}) {
+    fs::create_directories(fs::path{folder / name}.parent_path());
+    write_png(folder / name, {1, 1}, std::vector<float>{static_cast<float>(name[name.size() - 5] - '0') / 4});
+  }
+  fs::create_directory_symlink("../real/dog", folder / "classes/dog");
+  std::string const classes = "images:" + folder / "classes" + "?channels=1";
+  CHECK(load(*open_samples(classes)).samples == load(*open_source(classes)).samples);
+  CHECK(load(*open_samples(classes)).samples.size() == 3);
+
   auto const single = open_samples("images:" + folder / "sub/a.png");
   CHECK((single->size() == 1 && single->sample_shape() == Shape{3, 1, 2}));
   CHECK(single->name_of(0) == folder / "sub/a.png");
