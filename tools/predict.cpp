@@ -6,6 +6,7 @@
 #include "writable.hpp"
 
 #include <coldpress/data/batches.hpp>
+#include <coldpress/data/images.hpp>
 #include <coldpress/data/npy.hpp>
 #include <coldpress/data/output.hpp>
 #include <coldpress/data/prefetcher.hpp>
@@ -16,7 +17,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <ranges>
 
@@ -30,12 +30,6 @@ struct Options {
   data::ReadOptions reading;
   bool cuda_filters = false;
 };
-
-bool is_picture(std::string const& file) {
-  std::string ending = std::filesystem::path{file}.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c + ('a' - 'A') : c; });
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
 
 /// A picture is resized to what the network takes, if its file says that.
 std::string spec_of_picture(std::string const& file, persist::Model const& model) {
@@ -53,7 +47,7 @@ std::string spec_of_picture(std::string const& file, persist::Model const& model
 std::unique_ptr<data::Source> open_input(std::string const& input, persist::Model const& model,
                                          data::ReadOptions reading) {
   if (data::is_spec(input)) return data::open_samples(input, reading);
-  if (is_picture(input)) return data::open_samples(spec_of_picture(input, model), reading);
+  if (data::is_picture_file(input)) return data::open_samples(spec_of_picture(input, model), reading);
   return data::open_npy(input, {}, reading);
 }
 
@@ -133,8 +127,7 @@ void add_predict(CLI::App& app) {
   command
       ->add_option("--input", options->input,
                    "Samples as a .npy array, {N, ...}, or a picture (.png, .jpg, .jpeg), or any data, whose targets "
-                   "are not needed (csv:FILE?targets=none "
-                   "if there is no column of them): " +
+                   "are not needed (csv:FILE?targets=none if there is no column of them): " +
                        data_help())
       ->type_name("FILE or SPEC")
       ->required();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,12 @@ std::string png(Index width, Index height, Index channels, std::span<std::uint8_
   add_chunk(file, "IDAT", std::string_view{packed}.substr(0, size));
   add_chunk(file, "IEND", {});
   return file;
+}
+
+bool is_picture_file(std::string const& path) {
+  std::string ending = std::filesystem::path{path}.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c + ('a' - 'A') : c; });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
 void write_png(std::string const& path, Shape const& shape, std::span<float const> values) {

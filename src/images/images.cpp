@@ -21,12 +21,6 @@ struct Entry {
   std::size_t label;
 };
 
-bool is_picture(fs::path const& path) {
-  std::string ending = path.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](char c) { return 'A' <= c && c <= 'Z' ? c + ('a' - 'A') : c; });
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
 /// Whether a file, or a folder that it is in, is one that programs keep for themselves.
 bool is_hidden(fs::path const& relative) {
   return std::ranges::any_of(relative, [](fs::path const& part) { return part.string().starts_with('.'); });
@@ -76,7 +70,7 @@ std::vector<std::string> pictures_in(std::string const& folder, std::string cons
   std::vector<std::string> names;
   for_each_in<Entries>(folder, [&](fs::directory_entry const& entry) {
     auto const name = entry.path().lexically_relative(top);
-    if (is_picture(name) && !is_hidden(name) && !is_folder(entry)) names.push_back(name.string());
+    if (is_picture_file(name.string()) && !is_hidden(name) && !is_folder(entry)) names.push_back(name.string());
   });
   std::ranges::sort(names);
   return names;

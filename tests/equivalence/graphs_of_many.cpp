@@ -59,7 +59,7 @@ std::vector<float> input_gradient_of_joined() {
 
 }  // namespace
 
-// The first adds gradients where they are computed, and the second in passes of their own.
+// Cpu adds gradients where they are computed; Reference adds them in passes of their own.
 TEST_CASE("an operand that others read has the sum of its gradients on every backend") {
   auto const here = input_gradient_of_joined<Cpu>(), exact = input_gradient_of_joined<Reference<float>>();
   REQUIRE(here.size() == exact.size());

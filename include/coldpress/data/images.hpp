@@ -28,6 +28,9 @@ struct ImageFolder {
 /// has another size than the first; the same when pictures are read.
 std::unique_ptr<Source> open_images(ImageFolder images);
 
+/// Whether the file's name ends in .png, .jpg or .jpeg, in letters of either case. coldpress::images need not be linked.
+bool is_picture_file(std::string const& path);
+
 /// Writes {H, W}, {1, H, W} or {3, H, W} values in [0, 1], beyond which they are cut off, as a PNG file, atomically.
 /// Throws ShapeError for other shapes, and FileError. coldpress::images need not be linked.
 void write_png(std::string const& path, Shape const& shape, std::span<float const> values);
