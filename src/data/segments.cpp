@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace coldpress::data {
@@ -149,8 +150,10 @@ void correct_delay(SignalPair& signals, Index delay) {
     if (steps > 0) signal.erase(signal.begin(), signal.begin() + steps);
   };
   auto const steps = [](std::vector<float> const& signal) { return static_cast<Index>(signal.size()); };
-  Index const of_input = std::max<Index>(-delay, 0), of_output = std::max<Index>(delay, 0);
-  if (delay < -most_steps || of_input >= steps(signals.input) || of_output >= steps(signals.output)) {
+  // The smallest Index has no negation; no signal is longer than the largest.
+  Index const of_input = std::max<Index>(-std::max(delay, -std::numeric_limits<Index>::max()), 0);
+  Index const of_output = std::max<Index>(delay, 0);
+  if (of_input >= steps(signals.input) || of_output >= steps(signals.output)) {
     throw ConfigError{"a delay of " + std::to_string(delay) + " steps leaves nothing of signals of " +
                       std::to_string(steps(signals.input)) + " and " + std::to_string(steps(signals.output)) +
                       " steps"};
