@@ -109,6 +109,12 @@ struct LayerConfig $juice(19) {
     softsign @68 :Void;
     errorToSignalRatio @69 :ErrorToSignalRatioConfig;
     stftLoss @70 :StftLossConfig;
+    prelu @71 :PreluConfig;
+    hardSigmoid @72 :HardSigmoidConfig;
+    mish @73 :Void;
+    logSigmoid @74 :Void;
+    clip @75 :ClipConfig;
+    glu @76 :GluConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -314,6 +320,33 @@ struct LeakyHardTanhConfig {
   maxSlope @3 :Float32 = 0.01;
 }
 
+struct PreluConfig {
+  numParameters @0 :UInt64 = 1;
+  axis @1 :Int32;
+  # If absent, 0.25.
+  weight @2 :Filler;
+  weightLrMult @3 :Float32 = 1;
+  weightDecayMult @4 :Float32 = 1;
+  weightRegularizer @5 :Regularizer;
+  weightMaxNorm @6 :Float32;
+  weightMaxNormEvery @7 :UInt64 = 1;
+}
+
+struct HardSigmoidConfig {
+  alpha @0 :Float32 = 0.16666667;
+  beta @1 :Float32 = 0.5;
+}
+
+struct ClipConfig {
+  min @0 :Float32 = -3.4028235e38;
+  max @1 :Float32 = 3.4028235e38;
+}
+
+struct GluConfig {
+  gate @0 :Text = "sigmoid";  # or tanh, relu, silu, gelu, gelu_approximate
+  axis @1 :Int32 = -1;
+}
+
 struct ChannelPoolingConfig {
   mode @0 :PoolingMode;
   filterSize @1 :UInt64 = 1;
@@ -405,6 +438,8 @@ struct BatchNormalizationConfig {
   biasRegularizer @11 :Regularizer;
   biasMaxNorm @12 :Float32;
   biasMaxNormEvery @13 :UInt64 = 1;
+  # The axis of the channels.
+  axis @14 :Int32;
 }
 
 struct SoftmaxOverConfig {

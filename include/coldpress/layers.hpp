@@ -10,6 +10,7 @@
 #include <coldpress/layers/binary_accuracy.hpp>
 #include <coldpress/layers/binary_cross_entropy.hpp>
 #include <coldpress/layers/channel_pooling.hpp>
+#include <coldpress/layers/clip.hpp>
 #include <coldpress/layers/concat.hpp>
 #include <coldpress/layers/convolution.hpp>
 #include <coldpress/layers/crop.hpp>
@@ -23,6 +24,8 @@
 #include <coldpress/layers/gaussian_kl.hpp>
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
+#include <coldpress/layers/glu.hpp>
+#include <coldpress/layers/hard_sigmoid.hpp>
 #include <coldpress/layers/hard_swish.hpp>
 #include <coldpress/layers/hard_tanh.hpp>
 #include <coldpress/layers/hinge.hpp>
@@ -31,16 +34,19 @@
 #include <coldpress/layers/leaky_hard_tanh.hpp>
 #include <coldpress/layers/leaky_relu.hpp>
 #include <coldpress/layers/linear.hpp>
+#include <coldpress/layers/log_sigmoid.hpp>
 #include <coldpress/layers/log_softmax.hpp>
 #include <coldpress/layers/lrn.hpp>
 #include <coldpress/layers/matmul.hpp>
 #include <coldpress/layers/mean_squared_error.hpp>
+#include <coldpress/layers/mish.hpp>
 #include <coldpress/layers/multinomial_logistic.hpp>
 #include <coldpress/layers/negative_log_likelihood.hpp>
 #include <coldpress/layers/onehot.hpp>
 #include <coldpress/layers/permute.hpp>
 #include <coldpress/layers/pooling.hpp>
 #include <coldpress/layers/power.hpp>
+#include <coldpress/layers/prelu.hpp>
 #include <coldpress/layers/random_mask.hpp>
 #include <coldpress/layers/random_normal.hpp>
 #include <coldpress/layers/reduce.hpp>
@@ -69,8 +75,8 @@ namespace coldpress {
 // Each list is a type of its own, not an alias, so that a compiler's message has its name and not its members.
 struct BuiltinLayers
     : TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
-               LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,  //
-               HardTanh, LeakyHardTanh, HardSwish, Softsign,                                               //
+               LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,      //
+               HardTanh, LeakyHardTanh, HardSwish, Softsign, PReLU, HardSigmoid, Mish, LogSigmoid, Clip, Glu,  //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
                LayerNormalization, BatchNormalization, Embedding,  //
                Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};

@@ -51,15 +51,15 @@ TEST_CASE("sum_columns adds the rows of several matrices in their order") {
 }
 
 TEST_CASE("sum_channels has the same bits for any threads, and each channel is finished once with its sum") {
-  for (auto const& [channels, positions] : {std::pair<Index, Index>{1, 1}, {17, 1}, {3, 5}, {5, 16}, {2, 41}}) {
-    INFO(channels << " channels of " << positions << " positions");
-    Index const rows = 7, size = channels * positions;
+  for (Along const& axis : {Along{1, 1, 1}, {1, 17, 1}, {1, 3, 5}, {1, 5, 16}, {1, 2, 41}, {4, 17, 1}, {3, 2, 19}}) {
+    INFO(axis.outer << " times " << axis.extent << " channels of " << axis.inner << " positions");
+    Index const rows = 7, channels = axis.extent, size = channels * axis.lines();
     Floats const x = random_floats(rows * size);
     std::optional<Floats> first;
     for_each_backend([&](auto const& backend) {
       Floats sums(at(channels), 7), finished(at(channels));
       sum_channels(
-          backend, rows, channels, positions, sums.data(),
+          backend, rows, axis, sums.data(),
           [&](Index) { return [&](Index i, Index j) { return x[at(i * size + j)]; }; },
           [&](Index c) { finished[at(c)] += sums[at(c)]; });
       CHECK(finished == sums);
@@ -69,7 +69,7 @@ TEST_CASE("sum_channels has the same bits for any threads, and each channel is f
     for (Index c = 0; c < channels; ++c) {
       double exact = 0;
       for (Index i = 0; i < rows; ++i) {
-        for (Index p = 0; p < positions; ++p) exact += static_cast<double>(x[at(i * size + c * positions + p)]);
+        for (Index j = 0; j < size; ++j) exact += axis.place(j) == c ? static_cast<double>(x[at(i * size + j)]) : 0;
       }
       CHECK(static_cast<double>((*first)[at(c)]) == Approx(exact).margin(1e-4));
     }
@@ -77,13 +77,13 @@ TEST_CASE("sum_channels has the same bits for any threads, and each channel is f
 }
 
 TEST_CASE("each_channel_value gives every value once, with the numbers of its channel") {
-  for (auto const& [channels, positions] : {std::pair<Index, Index>{70, 1}, {65, 3}, {2, 9}}) {
-    Index const rows = 3, size = channels * positions;
+  for (Along const& axis : {Along{1, 70, 1}, {1, 65, 3}, {1, 2, 9}, {4, 70, 1}, {2, 65, 3}}) {
+    Index const rows = 3, size = axis.extent * axis.lines();
     for_each_backend([&](auto const& backend) {
       Floats values(at(rows * size));
       Rows<float> const x{values.data(), rows, size, size};
       each_channel_value(
-          backend, x, channels, positions,
+          backend, x, axis,
           [](Index c) {
             return std::array{static_cast<float>(c), 0.5f};
           },
@@ -92,7 +92,7 @@ TEST_CASE("each_channel_value gives every value once, with the numbers of its ch
           });
       for (Index i = 0; i < rows; ++i) {
         for (Index j = 0; j < size; ++j)
-          CHECK(values[at(i * size + j)] == static_cast<float>(1000 * i + j / positions) + 0.5f);
+          CHECK(values[at(i * size + j)] == static_cast<float>(1000 * i + axis.place(j)) + 0.5f);
       }
     });
   }

@@ -22,12 +22,18 @@ def put(word, values):
     lines.append(" ".join([word, *(f"{v:.15g}" for v in values.detach().flatten().tolist())]))
 
 
+class LastAxis(torch.nn.BatchNorm1d):
+    def forward(self, x):
+        return super().forward(x.mT).mT
+
+
 def case(name, kind, *shape):
-    layer = kind(shape[1], eps=1 / 1024, momentum=0.125)
+    channels = shape[-1 if kind is LastAxis else 1]
+    layer = kind(channels, eps=1 / 1024, momentum=0.125)
     x, dy = [numbers(*shape).requires_grad_() for _ in range(3)], numbers(*shape)
     with torch.no_grad():
-        layer.weight.copy_(numbers(shape[1]))
-        layer.bias.copy_(numbers(shape[1]))
+        layer.weight.copy_(numbers(channels))
+        layer.bias.copy_(numbers(channels))
     y = [layer(minibatch) for minibatch in x]
     y[0].backward(dy)
     layer.eval()
@@ -42,6 +48,7 @@ def case(name, kind, *shape):
 case("features", torch.nn.BatchNorm1d, 5, 7)
 case("image", torch.nn.BatchNorm2d, 2, 3, 4, 5)
 case("one_image", torch.nn.BatchNorm2d, 1, 2, 5, 7)
+case("steps", LastAxis, 3, 4, 5)
 
 target = pathlib.Path(__file__).with_suffix(".txt")
 target.write_text("\n".join(lines) + "\n")

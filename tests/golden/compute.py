@@ -59,4 +59,18 @@ case("onehot", labels, functional.one_hot(labels[:, 0].long(), 4).movedim(-1, 1)
 words, table = torch.randint(0, 6, (3, 5)).double(), numbers(6, 3)
 case("embedding", words, functional.embedding(words.long(), table), weight=table)
 
+for name, shape, axis, slopes in (
+    ("prelu", (2, 3, 4), 1, 1),
+    ("prelu_channels", (2, 3, 2, 4), 1, 3),
+    ("prelu_features", (2, 3, 5), 2, 5),
+):
+    x, w = numbers(*shape), numbers(slopes)
+    case(name, x, functional.prelu(x.movedim(axis, 1), w).movedim(1, axis), weight=w)
+gates = {"tanh": torch.tanh, "relu": torch.relu, "silu": functional.silu, "gelu": functional.gelu}
+gates["gelu_approximate"] = lambda x: functional.gelu(x, approximate="tanh")
+layer("glu", (3, 14), functional.glu)
+layer("glu_channels", (2, 6, 2, 3), lambda x: functional.glu(x, 1))
+for name, gate in gates.items():
+    layer("glu_" + name, (2, 3, 38), lambda x: x[..., :19] * gate(x[..., 19:]))
+
 write(__file__)

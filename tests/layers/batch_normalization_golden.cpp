@@ -21,9 +21,9 @@ std::vector<typename Net::T> read(typename Net::T const* buffer, int i) {
   return values;
 }
 
-template <class Backend, Shape in>
+template <class Backend, Shape in, BatchNormalization own = layer>
 struct Case {
-  using Net = Network<Sequential<layer>, in, DynamicBatch, Backend>;
+  using Net = Network<Sequential<own>, in, DynamicBatch, Backend>;
   using T = typename Net::T;
   test::GoldenCase golden;
   Net net;
@@ -61,13 +61,13 @@ struct Case {
   }
 };
 
-template <Shape in>
+template <Shape in, BatchNormalization own = layer>
 void check_case(std::string const& name) {
   INFO(name);
   [&]<class... Backends>(TypeList<Backends...>) {
-    (Case<Backends, in>{name}.check_passes(), ...);
-    (Case<Backends, in>{name}.template check_statistics<Sgd{}, SolverOptions{}>(), ...);
-    (Case<Backends, in>{name}
+    (Case<Backends, in, own>{name}.check_passes(), ...);
+    (Case<Backends, in, own>{name}.template check_statistics<Sgd{}, SolverOptions{}>(), ...);
+    (Case<Backends, in, own>{name}
          .template check_statistics<Adam{}, SolverOptions{.clip_gradients = 1e-3f, .weight_decay = 0.5f}>(),
      ...);
   }(TypeList<Cpu, Reference<double>>{});
@@ -90,6 +90,9 @@ TEST_CASE("BatchNormalization of features is PyTorch's") { check_case<Shape{7}>(
 TEST_CASE("BatchNormalization of images is PyTorch's, and of a single one") {
   check_case<Shape{3, 4, 5}>("image");
   check_case<Shape{2, 5, 7}>("one_image");
+}
+TEST_CASE("BatchNormalization of the features of steps is PyTorch's") {
+  check_case<Shape{4, 5}, BatchNormalization{.epsilon = 0x1p-10f, .momentum = 0.125f, .axis = -1}>("steps");
 }
 
 TEST_CASE("a channel of a single value becomes its bias, passes no gradient, and leaves the variance") {

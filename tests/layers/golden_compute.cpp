@@ -52,3 +52,17 @@ TEST_CASE("Argmax, Onehot and Embedding are PyTorch's") {
   check<Onehot{.num_classes = 4}, Shape{1, 2, 3}>("onehot");
   check<Embedding{.vocabulary = 6, .features = 3}, Shape{5}>("embedding");
 }
+TEST_CASE("PReLU is PyTorch's, with one slope, one for each channel, and one for each feature of a step") {
+  check<PReLU{}, Shape{3, 4}>("prelu");
+  check<PReLU{.num_parameters = 3}, Shape{3, 2, 4}>("prelu_channels");
+  check<PReLU{.num_parameters = 5, .axis = -1}, Shape{3, 5}>("prelu_features");
+}
+TEST_CASE("Glu is PyTorch's with each of its gates") {
+  check<Glu{}, Shape{14}>("glu");
+  check<Glu{.axis = 0}, Shape{6, 2, 3}>("glu_channels");
+  check<Glu{.gate = Gate::tanh}, Shape{3, 38}>("glu_tanh");
+  check<Glu{.gate = Gate::relu}, Shape{3, 38}>("glu_relu");
+  check<Glu{.gate = Gate::silu}, Shape{3, 38}>("glu_silu");
+  check<Glu{.gate = Gate::gelu}, Shape{3, 38}>("glu_gelu");
+  check<Glu{.gate = Gate::gelu_approximate}, Shape{3, 38}>("glu_gelu_approximate");
+}

@@ -15,6 +15,10 @@ TEST_CASE("more activations are PyTorch's") {
   check_golden_layer<Softplus{.beta = 2.5f}, Shape{7}>("softplus_beta");
   check_golden_layer<ELU{}, Shape{7}>("elu");
   check_golden_layer<ELU{.alpha = 0.75f}, Shape{7}>("elu_alpha");
+  check_golden_layer<HardSigmoid{.alpha = 0.75f, .beta = 0.25f}, Shape{7}>("hard_sigmoid");
+  check_golden_layer<Mish{}, Shape{7}>("mish");
+  check_golden_layer<LogSigmoid{}, Shape{7}>("log_sigmoid");
+  check_golden_layer<Clip{.min = -0.5f, .max = 1.25f}, Shape{7}>("clip");
 }
 TEST_CASE("Power is PyTorch's") {
   check_golden_layer<Power{.power = 2, .scale = 0.5f, .shift = 0.1328125f}, Shape{7}>("power_2");

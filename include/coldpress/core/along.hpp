@@ -20,6 +20,7 @@ constexpr int axis_of(Shape const& in, int axis, Needs require = {}) {
 struct Along {
   Index outer, extent, inner;
 
+  constexpr Along(Index before, Index on, Index after) : outer(before), extent(on), inner(after) {}
   constexpr Along(Shape const& in, int axis) : outer(1), extent(in[axis_of(in, axis)]), inner(1) {
     int const middle = axis_of(in, axis);
     for (int a = 0; a < in.rank(); ++a) (a < middle ? outer : inner) *= a == middle ? 1 : in[a];
@@ -27,6 +28,8 @@ struct Along {
   constexpr Index lines() const { return outer * inner; }
   /// The offset of a line's first value. Its values are `inner` values from each other.
   constexpr Index line(Index n) const { return n / inner * extent * inner + n % inner; }
+  /// The place on the axis of the sample's value j.
+  constexpr Index place(Index j) const { return j / inner % extent; }
 };
 
 /// Whether an operation along this axis treats each step of a sequence {steps, ...} separately.

@@ -10,28 +10,30 @@
 
 namespace coldpress {
 
-/// y = weight (x - m) / sqrt(v + epsilon) + bias per channel, which is axis 0 of {channels, ...}, or per feature of
-/// {features} (Ioffe and Szegedy 2015). In training, m and v are the mean and the biased variance over the minibatch
-/// and all positions. In inference they are running statistics, which each update moves by `momentum` towards the
-/// minibatch's mean and unbiased variance (PyTorch's rule). A channel with a single value in the minibatch becomes
-/// `bias`, and leaves the running variance alone. The parameters have the shape {channels}: weight (initially 1), bias
-/// (0), and the running statistics mean (0) and variance (1).
+/// y = weight (x - m) / sqrt(v + epsilon) + bias per channel (Ioffe and Szegedy 2015). The channels are along `axis`: 0
+/// for {channels, ...} and {features}, -1 for {steps, features}. In training, m and v are the mean and the biased
+/// variance over the minibatch and all positions. In inference they are running statistics, which each update moves by
+/// `momentum` towards the minibatch's mean and unbiased variance (PyTorch's rule). A channel with a single value in the
+/// minibatch becomes `bias`, and leaves the running variance alone. The parameters have the shape {channels}: weight
+/// (initially 1), bias (0), and the running statistics mean (0) and variance (1).
 struct BatchNormalization {
   static constexpr std::string_view name = "batch_normalization";
   float epsilon = 1e-5f;
   float momentum = 0.1f;
   Weight weight = {}, bias = {};
+  int axis = 0;
 
   template <class Needs = Require>
   constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
     require(in.size() > 0, "batch_normalization: the input has no values");
+    static_cast<void>(axis_of(in, axis, require));
     require(epsilon > 0, "batch_normalization: epsilon must be above 0");
     require(momentum > 0 && momentum < 1, "batch_normalization: momentum must be above 0 and below 1");
     return in;
   }
   constexpr auto parameters(Shape const& in) const {
     auto const each = [&](std::string_view parameter, std::string_view suffix, float start) {
-      return Parameter{.name = parameter, .suffix = suffix, .shape = {in[0]}, .filler = Constant{start}};
+      return Parameter{.name = parameter, .suffix = suffix, .shape = {channels(in)}, .filler = Constant{start}};
     };
     std::array all{each("weight", "-0", 1).with(weight), each("bias", "-0-bias", 0).with(bias),
                    each("mean", "-0-mean", 0), each("variance", "-0-variance", 1)};
@@ -39,13 +41,13 @@ struct BatchNormalization {
     return all;
   }
   /// Five numbers per channel, all of them in the first sample's memory: see Kept.
-  constexpr Index memory(Shape const& in) const { return 5 * in[0]; }
+  constexpr Index memory(Shape const& in) const { return 5 * channels(in); }
 
   constexpr void forward(auto const& backend, auto const& pass) const {
     auto const x = pass.x;
     auto const p = pass.p;
     if (pass.step > 0) {
-      Kept const kept{pass.memory, pass.in[0]};
+      Kept const kept{pass.memory, channels(pass.in)};
       auto const count = values(pass);
       sum(
           backend, pass, kept.means, [&](Index) { return [&](Index i, Index j) { return x.row(i)[j]; }; },
@@ -69,7 +71,7 @@ struct BatchNormalization {
   }
   /// The gradients of bias and weight, from which the gradient of x is computed, too.
   constexpr void backward(auto const& backend, auto const& pass) const {
-    Kept const kept{pass.memory, pass.in[0]};
+    Kept const kept{pass.memory, channels(pass.in)};
     auto const x = pass.x;
     auto const dy = pass.dy;
     auto const nothing = [](Index) {};
@@ -85,7 +87,7 @@ struct BatchNormalization {
         nothing);
   }
   constexpr void backward_input(auto const& backend, auto const& pass) const {
-    Kept const kept{pass.memory, pass.in[0]};
+    Kept const kept{pass.memory, channels(pass.in)};
     auto const x = pass.x;
     auto const dy = pass.dy;
     auto const dx = pass.dx;
@@ -101,17 +103,20 @@ struct BatchNormalization {
         });
   }
   constexpr void backward_parameters(auto const& backend, auto const& pass) const {
-    Kept const kept{pass.memory, pass.in[0]};
+    Kept const kept{pass.memory, channels(pass.in)};
     backend.apply_gradient(kept.weights, kept.channels, pass.sinks[0]);
     backend.apply_gradient(kept.biases, kept.channels, pass.sinks[1]);
     backend.apply_gradient(kept.means, kept.channels, pass.sinks[2]);
     backend.apply_gradient(kept.variances, kept.channels, pass.sinks[3]);
   }
   static constexpr Capabilities capabilities{.backward_reads_input = true, .backward_reads_output = false};
-  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.mixes_samples = true}; }
+  constexpr InputCapabilities capabilities_for(Shape const& in) const {
+    return {.streaming = streams_if(keeps_steps(in, axis)), .mixes_samples = true};
+  }
   bool operator==(BatchNormalization const&) const = default;
 
  private:
+  constexpr Index channels(Shape const& in) const { return in[axis_of(in, axis)]; }
   /// What is kept per channel from a minibatch: mean, unbiased variance, 1 / sqrt(v + epsilon), and the gradients of
   /// bias and weight.
   template <class T>
@@ -133,11 +138,11 @@ struct BatchNormalization {
   }
   /// The number of values per channel in the minibatch.
   template <class Pass>
-  static constexpr auto values(Pass const& pass) {
-    return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / pass.in[0]));
+  constexpr auto values(Pass const& pass) const {
+    return static_cast<std::remove_cvref_t<decltype(*pass.memory)>>(pass.x.rows * (pass.in.size() / channels(pass.in)));
   }
   /// Computes y; of_channel(c) gives the mean and the factor of channel c.
-  static constexpr void normalize(auto const& backend, auto const& pass, auto of_channel) {
+  constexpr void normalize(auto const& backend, auto const& pass, auto of_channel) const {
     auto const x = pass.x;
     auto const y = pass.y;
     for_each(
@@ -151,16 +156,16 @@ struct BatchNormalization {
         });
   }
   /// f(i, j, numbers...) for value j of sample i: an array of `of_channel(c)`.
-  static constexpr void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) {
-    each_channel_value(backend, pass.x, pass.in[0], pass.in.size() / pass.in[0], of_channel, f);
+  constexpr void for_each(auto const& backend, auto const& pass, auto of_channel, auto f) const {
+    each_channel_value(backend, pass.x, Along{pass.in, axis}, of_channel, f);
   }
   /// sums[c] = Σ of_channel(c)(i, j); then finish(c).
   template <class T>
-  static constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) {
-    sum_channels(backend, pass.x.rows, pass.in[0], pass.in.size() / pass.in[0], sums, of_channel, finish);
+  constexpr void sum(auto const& backend, auto const& pass, T* sums, auto of_channel, auto finish) const {
+    sum_channels(backend, pass.x.rows, Along{pass.in, axis}, sums, of_channel, finish);
   }
 };
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::BatchNormalization, epsilon, momentum, weight, bias);
+COLDPRESS_FIELDS(coldpress::BatchNormalization, epsilon, momentum, weight, bias, axis);
