@@ -115,6 +115,8 @@ struct LayerConfig $juice(19) {
     logSigmoid @74 :Void;
     clip @75 :ClipConfig;
     glu @76 :GluConfig;
+    rmsNormalization @77 :RmsNormalizationConfig;
+    groupNormalization @78 :GroupNormalizationConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -440,6 +442,38 @@ struct BatchNormalizationConfig {
   biasMaxNormEvery @13 :UInt64 = 1;
   # The axis of the channels.
   axis @14 :Int32;
+}
+
+struct RmsNormalizationConfig {
+  epsilon @0 :Float32 = 1e-6;
+  # If absent, 1.
+  weight @1 :Filler;
+  weightLrMult @2 :Float32 = 1;
+  weightDecayMult @3 :Float32 = 1;
+  weightRegularizer @4 :Regularizer;
+  weightMaxNorm @5 :Float32;
+  weightMaxNormEvery @6 :UInt64 = 1;
+}
+
+struct GroupNormalizationConfig {
+  # 0: each channel is a group.
+  groups @0 :UInt64 = 32;
+  epsilon @1 :Float32 = 1e-5;
+  # Whether there are a weight and a bias.
+  affine @2 :Bool = true;
+  # If absent, 1 and 0.
+  weight @3 :Filler;
+  bias @4 :Filler;
+  weightLrMult @5 :Float32 = 1;
+  weightDecayMult @6 :Float32 = 1;
+  biasLrMult @7 :Float32 = 1;
+  biasDecayMult @8 :Float32 = 1;
+  weightRegularizer @9 :Regularizer;
+  weightMaxNorm @10 :Float32;
+  weightMaxNormEvery @11 :UInt64 = 1;
+  biasRegularizer @12 :Regularizer;
+  biasMaxNorm @13 :Float32;
+  biasMaxNormEvery @14 :UInt64 = 1;
 }
 
 struct SoftmaxOverConfig {

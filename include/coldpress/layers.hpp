@@ -25,6 +25,7 @@
 #include <coldpress/layers/gelu.hpp>
 #include <coldpress/layers/global_average_pooling.hpp>
 #include <coldpress/layers/glu.hpp>
+#include <coldpress/layers/group_normalization.hpp>
 #include <coldpress/layers/hard_sigmoid.hpp>
 #include <coldpress/layers/hard_swish.hpp>
 #include <coldpress/layers/hard_tanh.hpp>
@@ -52,6 +53,7 @@
 #include <coldpress/layers/reduce.hpp>
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
+#include <coldpress/layers/rms_normalization.hpp>
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/silu.hpp>
@@ -78,7 +80,7 @@ struct BuiltinLayers
                LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,      //
                HardTanh, LeakyHardTanh, HardSwish, Softsign, PReLU, HardSigmoid, Mish, LogSigmoid, Clip, Glu,  //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
-               LayerNormalization, BatchNormalization, Embedding,  //
+               LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization, Embedding,  //
                Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,

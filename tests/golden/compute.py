@@ -73,4 +73,12 @@ layer("glu_channels", (2, 6, 2, 3), lambda x: functional.glu(x, 1))
 for name, gate in gates.items():
     layer("glu_" + name, (2, 3, 38), lambda x: x[..., :19] * gate(x[..., 19:]))
 
+for name, shape in ("rms_norm_row", (3, 19)), ("rms_norm_last", (2, 3, 2, 5)):
+    x, w = numbers(*shape), numbers(shape[-1])
+    case(name, x, functional.rms_norm(x, shape[-1:], w, eps=2**-10), weight=w)
+for name, shape, groups in ("group_norm", (2, 6, 3, 2), 3), ("group_norm_row", (3, 8), 2), ("instance_norm", (2, 3, 4, 5), 3):
+    x, w, b = numbers(*shape), numbers(shape[1]), numbers(shape[1])
+    case(name, x, functional.group_norm(x, groups, w, b, eps=2**-10), weight=w, bias=b)
+layer("instance_norm_plain", (2, 3, 4, 5), lambda x: functional.instance_norm(x, eps=2**-10))
+
 write(__file__)

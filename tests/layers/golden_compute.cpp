@@ -66,3 +66,13 @@ TEST_CASE("Glu is PyTorch's with each of its gates") {
   check<Glu{.gate = Gate::gelu}, Shape{3, 38}>("glu_gelu");
   check<Glu{.gate = Gate::gelu_approximate}, Shape{3, 38}>("glu_gelu_approximate");
 }
+TEST_CASE("RMSNormalization is PyTorch's") {
+  check<RMSNormalization{.epsilon = 0x1p-10f}, Shape{19}>("rms_norm_row");
+  check<RMSNormalization{.epsilon = 0x1p-10f}, Shape{3, 2, 5}>("rms_norm_last");
+}
+TEST_CASE("GroupNormalization is PyTorch's GroupNorm and InstanceNorm") {
+  check<GroupNormalization{.groups = 3, .epsilon = 0x1p-10f}, Shape{6, 3, 2}>("group_norm");
+  check<GroupNormalization{.groups = 2, .epsilon = 0x1p-10f}, Shape{8}>("group_norm_row");
+  check<GroupNormalization{.groups = 0, .epsilon = 0x1p-10f}, Shape{3, 4, 5}>("instance_norm");
+  check<GroupNormalization{.groups = 0, .epsilon = 0x1p-10f, .affine = false}, Shape{3, 4, 5}>("instance_norm_plain");
+}
