@@ -52,8 +52,12 @@ Shape without_leading_ones(Shape shape) {
 template <class L>
 Shape as_seen(L const& layer, Shape const& in) {
   if constexpr (requires { layer.axis; }) {
+    if constexpr (std::is_same_v<L, PReLU>) {
+      if (layer.num_parameters == 1) return {in.size()};
+    }
     return layer.axis < 0 ? without_leading_ones(in) : in;
-  } else if constexpr (std::is_same_v<L, LayerNormalization> || std::is_same_v<L, Embedding>) {
+  } else if constexpr (std::is_same_v<L, LayerNormalization> || std::is_same_v<L, RMSNormalization> ||
+                       std::is_same_v<L, Embedding>) {
     return without_leading_ones(in);
   } else {
     constexpr bool any_shape = LayerTraits<L>::normalizes || std::is_same_v<L, Linear> || std::is_same_v<L, TiedLinear>;

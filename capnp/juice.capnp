@@ -117,6 +117,8 @@ struct LayerConfig $juice(19) {
     glu @76 :GluConfig;
     rmsNormalization @77 :RmsNormalizationConfig;
     groupNormalization @78 :GroupNormalizationConfig;
+    max @79 :Void;
+    min @80 :Void;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -392,7 +394,7 @@ struct SliceConfig {
 }
 
 struct ReduceConfig {
-  operation @0 :Text = "sum";  # or mean
+  operation @0 :Text = "sum";  # or mean, max, min, prod
   axis @1 :Int32;
 }
 

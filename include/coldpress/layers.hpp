@@ -81,7 +81,7 @@ struct BuiltinLayers
                HardTanh, LeakyHardTanh, HardSwish, Softsign, PReLU, HardSigmoid, Mish, LogSigmoid, Clip, Glu,  //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
                LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization, Embedding,  //
-               Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
+               Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss> {};

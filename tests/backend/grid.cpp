@@ -90,6 +90,10 @@ TEST_CASE("normalisations") {
   check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{3, 4, 4}>();
   check<Sequential<BatchNormalization{}, ReLU{}, Linear{3}>, Shape{5}>({5, 33});  // of two values little is left
   check<Sequential<LayerNormalization{}, Linear{3}>, Shape{4, 20}>();
+  check<Sequential<BatchNormalization{.axis = -1}, ReLU{}, Linear{3}>, Shape{4, 5}>();
+  check<Sequential<RMSNormalization{}, Linear{3}>, Shape{4, 20}, Shape{70}>();
+  check<Sequential<GroupNormalization{.groups = 2}, Linear{3}>, Shape{4, 5, 9}, Shape{6}>();
+  check<Sequential<GroupNormalization{.groups = 0, .affine = false}, Linear{3}>, Shape{3, 70}>();
   check<Sequential<LRN{}, Linear{3}>, Shape{7, 3, 3}>();
   check<Sequential<LRN{.size = 3, .mode = LRNMode::within}>, Shape{2, 5, 5}>();
 }
@@ -103,8 +107,20 @@ TEST_CASE("layers of plain loops") {
   check<Sequential<ChannelPooling{.mode = PoolingMode::average, .filter_size = 3, .padding = 1, .axis = 1}, Linear{2}>,
         Shape{3, 5, 2}>();
   check<Sequential<GlobalAveragePooling{}, TiedLinear{4}>, Shape{5, 3, 3}>();
+  check<Sequential<Linear{12}, PReLU{}, Linear{2}>, Shape{3}>({1, 2, 5});
+  check<Sequential<PReLU{.num_parameters = 3, .axis = 1}, Linear{2}>, Shape{2, 3, 4}>();
+  check<Sequential<Glu{.gate = Gate::gelu}, Linear{2}>, Shape{3, 10}>();
+  check<Sequential<Linear{24}, Reshape{{4, 6}}, Glu{.axis = 0}, Linear{2}>, Shape{3}>();
+  check<Sequential<Reduce{.operation = ReduceOperation::max, .axis = 1}, Linear{2}>, Shape{5, 3}>();
+  check<Sequential<Reduce{.operation = ReduceOperation::min}, Linear{2}>, Shape{3, 4, 2}>();
+  check<Sequential<Linear{12}, Reshape{{3, 4}}, Reduce{.operation = ReduceOperation::prod}, Linear{2}>, Shape{3}>();
 }
 TEST_CASE("layers of several inputs") {
+  check<Graph<graph([](auto x) {
+          auto const a = x | Linear{20}, b = x | Linear{20};
+          return apply(Max{}, a, b) - apply(Min{}, a, b);
+        })>,
+        Shape{4}>();
   check<Graph<graph([](auto x) {
           return apply(Concat{.axis = 1}, x | Linear{6} | Reshape{{3, 2}}, x | Linear{15} | Reshape{{3, 5}},
                        x | Linear{3} | Reshape{{3, 1}});

@@ -26,6 +26,27 @@ TEST_CASE("Argmax, Onehot and Embedding are the same as types, as a config and i
       Sequential<Linear{12}, Reshape{Shape{3, 4}}, Argmax{.axis = -1}, Onehot{.num_classes = 4, .axis = 1}, Linear{2}>,
       Shape{3}>();
 }
+TEST_CASE("gates, learned slopes and normalisations are the same as types, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Linear{4 * 38}, Reshape{Shape{4, 38}}, RMSNormalization{}, Glu{.gate = Gate::silu},
+                 BatchNormalization{.axis = -1}, PReLU{.num_parameters = 19, .axis = -1}, Mish{}, Linear{12},
+                 Reshape{Shape{6, 2}}, GroupNormalization{.groups = 3}, HardSigmoid{},
+                 GroupNormalization{.groups = 0, .affine = false}, PReLU{}, LogSigmoid{},
+                 Glu{.gate = Gate::gelu_approximate, .axis = 0}, Clip{.min = -3, .max = -0.1f}, Linear{3}>,
+      Shape{5}>();
+}
+TEST_CASE("maxima, minima and products are the same as types, as a config and in a file") {
+  test::check_equivalence<
+      Sequential<Linear{3 * 4 * 5}, Reshape{Shape{3, 4, 5}}, Reduce{.operation = ReduceOperation::max, .axis = 1},
+                 Linear{12}, Reshape{Shape{3, 4}}, Reduce{.operation = ReduceOperation::prod, .axis = -1}, Linear{6},
+                 Reduce{.operation = ReduceOperation::min}>,
+      Shape{5}>();
+  constexpr auto joins = graph([](auto x) {
+    auto const a = x | Linear{20} | TanH{}, b = x | Linear{20}, c = x | Linear{20};
+    return apply(Min{}, apply(Max{}, a, b) | Sigmoid{}, c) | Linear{2};
+  });
+  test::check_equivalence<Graph<joins>, Shape{5}>();
+}
 TEST_CASE("an axis that a sample does not have is an error that names the layer") {
   dynamic::SequentialConfig config;
   config.add_input("data", {3}).add_layer({"tail", Slice{.axis = 1}});

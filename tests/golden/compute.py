@@ -81,4 +81,9 @@ for name, shape, groups in ("group_norm", (2, 6, 3, 2), 3), ("group_norm_row", (
     case(name, x, functional.group_norm(x, groups, w, b, eps=2**-10), weight=w, bias=b)
 layer("instance_norm_plain", (2, 3, 4, 5), lambda x: functional.instance_norm(x, eps=2**-10))
 
+layer("max_middle", (2, 3, 4, 2), lambda x: x.max(2).values)
+layer("min_last", (2, 3, 19), lambda x: x.min(-1).values)
+layer("prod_middle", (2, 3, 4, 2), lambda x: x.prod(2))
+layer("prod_last", (2, 3, 6), lambda x: x.prod(-1))
+
 write(__file__)

@@ -52,4 +52,10 @@ x, w1, b1, w2, b2 = numbers(2, 2, 4, 5), numbers(2, 2, 3, 3), numbers(2), number
 y = functional.conv2d(functional.relu(functional.conv2d(x, w1, b1, padding=1)), w2, b2, padding=1)
 case("residual", functional.relu(y + x), {"a": x}, [w1, b1, w2, b2])
 
+two("max", (3, 18), (3, 18), torch.maximum)
+two("min", (3, 18), (3, 18), torch.minimum)
+for name, extreme in ("max_ties", torch.maximum), ("min_ties", torch.minimum):
+    a, b = [(torch.randint(-1, 2, (3, 18)) / 2).requires_grad_() for _ in range(2)]
+    case(name, extreme(a, b), {"a": a, "b": b})
+
 write(__file__)

@@ -76,3 +76,9 @@ TEST_CASE("GroupNormalization is PyTorch's GroupNorm and InstanceNorm") {
   check<GroupNormalization{.groups = 0, .epsilon = 0x1p-10f}, Shape{3, 4, 5}>("instance_norm");
   check<GroupNormalization{.groups = 0, .epsilon = 0x1p-10f, .affine = false}, Shape{3, 4, 5}>("instance_norm_plain");
 }
+TEST_CASE("maxima, minima and products of Reduce are PyTorch's") {
+  check<Reduce{.operation = ReduceOperation::max, .axis = 1}, Shape{3, 4, 2}>("max_middle");
+  check<Reduce{.operation = ReduceOperation::min, .axis = -1}, Shape{3, 19}>("min_last");
+  check<Reduce{.operation = ReduceOperation::prod, .axis = 1}, Shape{3, 4, 2}>("prod_middle");
+  check<Reduce{.operation = ReduceOperation::prod, .axis = -1}, Shape{3, 6}>("prod_last");
+}

@@ -60,6 +60,14 @@ TEST_CASE("operations by element are PyTorch's") {
   check<graph([](auto a, auto b) { return a * b; }), Inputs{Shape{18}, Shape{18}}>("multiply");
   check<graph([](auto a, auto b) { return a / b; }), Inputs{Shape{18}, Shape{18}}>("divide");
 }
+TEST_CASE("Max and Min are PyTorch's maximum and minimum, also where both values are equal") {
+  constexpr auto larger = graph([](auto a, auto b) { return apply(Max{}, a, b); });
+  constexpr auto smaller = graph([](auto a, auto b) { return apply(Min{}, a, b); });
+  check<larger, Inputs{Shape{18}, Shape{18}}>("max");
+  check<smaller, Inputs{Shape{18}, Shape{18}}>("min");
+  check<larger, Inputs{Shape{18}, Shape{18}}>("max_ties");
+  check<smaller, Inputs{Shape{18}, Shape{18}}>("min_ties");
+}
 TEST_CASE("Concat is PyTorch's") {
   check<graph([](auto a, auto b) { return concat(a, b); }), Inputs{Shape{3, 5}, Shape{4, 5}}>("concat_first");
   check<graph([](auto a, auto b) { return concat(along{-1}, a, b); }), Inputs{Shape{3, 5}, Shape{3, 2}}>("concat_last");

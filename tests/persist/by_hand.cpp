@@ -60,7 +60,8 @@ TEST_CASE("a shape that makes one network either way is the batch and a sample")
     return std::get<Reshape>(network(text).layers[0].layer_type).shape;
   };
   for (char const* next : {"linear = (outputSize = 2)", "tanh = void", "softmax = void", "layerNormalization = ()",
-                           "softmaxOver = (axis = -1)", "flatten = void"}) {
+                           "softmaxOver = (axis = -1)", "flatten = void", "rmsNormalization = ()", "glu = ()",
+                           "prelu = ()", "mish = void"}) {
     INFO(next);
     CHECK(shape_of(config("", {"reshape = (shape = [1, 28, 28])", next})) == Shape{28, 28});
   }

@@ -82,7 +82,7 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Linear{3, weight, bias});
   check(Convolution{.num_output = 6, .filter_shape = 3, .weight = weight, .bias = bias});
   check(Rnn{.weight = {Gaussian{}, 2, 3, Regularizer::l1, {4.5f, 7}}});
-  check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias});
+  check(BatchNormalization{0.5f, 0.25f, {Constant{2}, 2, 3, Regularizer::l1, {4.5f, 7}}, bias, -1});
   check(LayerNormalization{.weight = weight, .bias = bias});
   check(Embedding{.weight = weight});
   check(Pooling{.mode = PoolingMode::average,
@@ -98,6 +98,13 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
                        .axis = std::numeric_limits<int>::min()});
   check(LRN{.size = 3, .scale = 1e-4f, .shift = 2, .power = 0.5f, .mode = LRNMode::within});
   check(Crop{.size = {3, 4}, .random_crop = true, .random_mirror = true, .seed = 0});
+  check(PReLU{.num_parameters = 7, .axis = -1, .weight = weight});
+  check(HardSigmoid{.alpha = 0.2f, .beta = 0.25f});
+  check(Clip{.min = -1.5f, .max = 6});
+  check(Glu{.gate = Gate::gelu_approximate, .axis = 2});
+  check(RMSNormalization{.epsilon = 0.01f, .weight = weight});
+  check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .affine = false, .weight = weight, .bias = bias});
+  check(Reduce{.operation = ReduceOperation::prod, .axis = 3});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});
   check(Slice{.axis = 1, .begin = -5, .end = std::numeric_limits<int>::max()});

@@ -1,4 +1,4 @@
-// The layers Add, Subtract, Multiply and Divide: joins of two values, element by element.
+// The layers Add, Subtract, Multiply, Divide, Max and Min: joins of two values, element by element.
 #pragma once
 
 #include <coldpress/core/layer.hpp>
@@ -65,6 +65,25 @@ struct DivideOp {
     return -a / (b * b);
   }
 };
+/// The larger value, or the smaller one; if one is NaN, NaN.
+template <bool largest>
+struct ExtremeOp {
+  static constexpr bool needs_inputs = true, commutes = true;
+  template <class T>
+  __attribute__((always_inline)) constexpr T value(T a, T b) const {
+    T const other = a == a ? b : a;
+    return (largest ? a > b : a < b) ? a : other;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T first(T a, T b) const {
+    T const all = (largest ? a < b : a > b) ? T{} : T{} + 1;
+    return a == b ? T{} + 0.5f : all;
+  }
+  template <class T>
+  __attribute__((always_inline)) constexpr T second(T a, T b) const {
+    return first(b, a);
+  }
+};
 
 namespace detail {
 template <class Needs>
@@ -115,6 +134,27 @@ struct Divide {
   constexpr DivideOp join() const { return {}; }
   bool operator==(Divide const&) const = default;
 };
+/// The larger of a and b, element by element (PyTorch's maximum). Where they are equal, each gets half of the gradient.
+/// If one is NaN, y is.
+struct Max {
+  static constexpr std::string_view name = "max";
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
+  constexpr ExtremeOp<true> join() const { return {}; }
+  bool operator==(Max const&) const = default;
+};
+/// The smaller of a and b, element by element (PyTorch's minimum), with the gradient of Max.
+struct Min {
+  static constexpr std::string_view name = "min";
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shapes in, Needs require = {}) const {
+    return detail::joined_shape(in, require);
+  }
+  constexpr ExtremeOp<false> join() const { return {}; }
+  bool operator==(Min const&) const = default;
+};
 
 }  // namespace coldpress
 
@@ -122,3 +162,5 @@ COLDPRESS_FIELDS(coldpress::Add);
 COLDPRESS_FIELDS(coldpress::Subtract);
 COLDPRESS_FIELDS(coldpress::Multiply);
 COLDPRESS_FIELDS(coldpress::Divide);
+COLDPRESS_FIELDS(coldpress::Max);
+COLDPRESS_FIELDS(coldpress::Min);
