@@ -119,6 +119,10 @@ struct LayerConfig $juice(19) {
     groupNormalization @78 :GroupNormalizationConfig;
     max @79 :Void;
     min @80 :Void;
+    huber @81 :HuberConfig;
+    klDivergence @82 :Void;
+    learnedPositions @83 :LearnedPositionsConfig;
+    sinusoidalPositions @84 :SinusoidalPositionsConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -126,7 +130,7 @@ struct LayerConfig $juice(19) {
   propagateDown @14 :List(Bool);
   # For a loss: a factor of its value and gradient.
   lossWeight @21 :Float32 = 1;
-  # For meanSquaredError: what its mean is taken over, samples (as in Juice) or values.
+  # For meanSquaredError and huber: what their mean is taken over, samples (as in Juice) or values.
   lossAverage @64 :Text = "samples";
 }
 
@@ -427,6 +431,22 @@ struct EmbeddingConfig {
   weightMaxNormEvery @7 :UInt64 = 1;
 }
 
+struct LearnedPositionsConfig {
+  # Steps.
+  most @0 :UInt64 = 512;
+  # If absent, gaussian with a deviation of 0.02.
+  weight @1 :Filler;
+  weightLrMult @2 :Float32 = 1;
+  weightDecayMult @3 :Float32 = 1;
+  weightRegularizer @4 :Regularizer;
+  weightMaxNorm @5 :Float32;
+  weightMaxNormEvery @6 :UInt64 = 1;
+}
+
+struct SinusoidalPositionsConfig {
+  base @0 :Float32 = 10000;
+}
+
 struct BatchNormalizationConfig {
   epsilon @0 :Float32 = 1e-5;
   momentum @1 :Float32 = 0.1;
@@ -535,6 +555,7 @@ struct SoftmaxLossConfig {
   classWeights @0 :List(Float32);
   normalize @1 :Text = "local";  # or global, or none
   axis @2 :Int32;
+  labelSmoothing @3 :Float32;
 }
 
 struct SoftlabelSoftmaxConfig {
@@ -573,6 +594,10 @@ struct StftLossConfig {
   logMagnitude @4 :Float32 = 1;
   magnitude @5 :Float32 = 0;
   epsilon @6 :Float32 = 1e-8;
+}
+
+struct HuberConfig {
+  delta @0 :Float32 = 1;
 }
 
 struct CustomConfig {

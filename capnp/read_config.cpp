@@ -41,9 +41,15 @@ class Reader : Tree {
     in_field("lossAverage", [&] {
       Average average{};
       read(file, "lossAverage", average);
-      auto* const loss = std::get_if<MeanSquaredError>(&config.layer_type);
-      if (loss) loss->loss_average = average;
-      if (!loss && average != Average::samples) throw ConfigError{"only meanSquaredError has one"};
+      std::visit(
+          [&](auto& loss) {
+            if constexpr (requires { loss.loss_average; }) {
+              loss.loss_average = average;
+            } else if (average != Average::samples) {
+              throw ConfigError{"only meanSquaredError and huber have one"};
+            }
+          },
+          config.layer_type);
     });
     in_field("outputs", [&] { config.outputs = names(file.getOutputs()); });
     in_field("inputs", [&] { config.inputs = names(file.getInputs()); });

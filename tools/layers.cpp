@@ -39,6 +39,8 @@ std::pair<LayerNormalization, Shape> example(LayerNormalization) { return {{}, {
 std::pair<BatchNormalization, Shape> example(BatchNormalization) { return {{}, {64, 7, 7}}; }
 std::pair<RMSNormalization, Shape> example(RMSNormalization) { return {{}, {10, 64}}; }
 std::pair<GroupNormalization, Shape> example(GroupNormalization) { return {{}, {64, 7, 7}}; }
+std::pair<LearnedPositions, Shape> example(LearnedPositions) { return {{}, {10, 64}}; }
+std::pair<SinusoidalPositions, Shape> example(SinusoidalPositions) { return {{}, {10, 64}}; }
 std::pair<Concat, Shape> example(Concat) { return {{}, {64, 7, 7}}; }
 std::pair<MatMul, Shape> example(MatMul) { return {{}, {4, 10, 64}}; }
 std::pair<Permute, Shape> example(Permute) { return {{.axes = {1, 0}}, {10, 64}}; }

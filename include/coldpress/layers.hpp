@@ -30,10 +30,13 @@
 #include <coldpress/layers/hard_swish.hpp>
 #include <coldpress/layers/hard_tanh.hpp>
 #include <coldpress/layers/hinge.hpp>
+#include <coldpress/layers/huber.hpp>
 #include <coldpress/layers/identity.hpp>
+#include <coldpress/layers/kl_divergence.hpp>
 #include <coldpress/layers/layer_normalization.hpp>
 #include <coldpress/layers/leaky_hard_tanh.hpp>
 #include <coldpress/layers/leaky_relu.hpp>
+#include <coldpress/layers/learned_positions.hpp>
 #include <coldpress/layers/linear.hpp>
 #include <coldpress/layers/log_sigmoid.hpp>
 #include <coldpress/layers/log_softmax.hpp>
@@ -57,6 +60,7 @@
 #include <coldpress/layers/rnn.hpp>
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/silu.hpp>
+#include <coldpress/layers/sinusoidal_positions.hpp>
 #include <coldpress/layers/slice.hpp>
 #include <coldpress/layers/softlabel_softmax.hpp>
 #include <coldpress/layers/softmax.hpp>
@@ -77,14 +81,17 @@ namespace coldpress {
 // Each list is a type of its own, not an alias, so that a compiler's message has its name and not its members.
 struct BuiltinLayers
     : TypeList<Linear, Convolution, Pooling, Rnn, ReLU, TanH, Sigmoid, Softmax, LogSoftmax, Dropout, Reshape, Flatten,
-               LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,      //
-               HardTanh, LeakyHardTanh, HardSwish, Softsign, PReLU, HardSigmoid, Mish, LogSigmoid, Clip, Glu,  //
-               ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
-               LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization, Embedding,  //
+               LeakyReLU, Exponential, Power, RandomMask, Threshold, GELU, SiLU, Softplus, ELU, Identity,    //
+               HardTanh, LeakyHardTanh, HardSwish, Softsign, HardSigmoid, Mish, LogSigmoid, Clip,            //
+               PReLU, Glu,                                                                                   //
+               ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,  //
+               LayerNormalization, BatchNormalization, RMSNormalization, GroupNormalization,                 //
+               Embedding, LearnedPositions, SinusoidalPositions,                                             //
                Add, Subtract, Multiply, Divide, Max, Min, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
-                                Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss> {};
+                                Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss,  //
+                                Huber, KLDivergence> {};
 struct BuiltinStatistics : TypeList<Accuracy, BinaryAccuracy> {};
 
 /// The number that identifies a layer's operation where types are erased: the index of the layer among the built-in

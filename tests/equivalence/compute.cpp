@@ -35,6 +35,11 @@ TEST_CASE("gates, learned slopes and normalisations are the same as types, as a 
                  Glu{.gate = Gate::gelu_approximate, .axis = 0}, Clip{.min = -3, .max = -0.1f}, Linear{3}>,
       Shape{5}>();
 }
+TEST_CASE("positions are the same as types, as a config and in a file") {
+  test::check_equivalence<Sequential<Linear{4 * 6}, Reshape{Shape{4, 6}}, LearnedPositions{.most = 5}, TanH{},
+                                     SinusoidalPositions{}, Linear{3}>,
+                          Shape{5}>();
+}
 TEST_CASE("maxima, minima and products are the same as types, as a config and in a file") {
   test::check_equivalence<
       Sequential<Linear{3 * 4 * 5}, Reshape{Shape{3, 4, 5}}, Reduce{.operation = ReduceOperation::max, .axis = 1},

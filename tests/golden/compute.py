@@ -86,4 +86,11 @@ layer("min_last", (2, 3, 19), lambda x: x.min(-1).values)
 layer("prod_middle", (2, 3, 4, 2), lambda x: x.prod(2))
 layer("prod_last", (2, 3, 6), lambda x: x.prod(-1))
 
+x, w = numbers(2, 4, 5), numbers(6, 5)
+case("learned_positions", x, x + w[:4], weight=w)
+for features in 6, 5:
+    angles = torch.arange(7.0)[:, None] / 1000 ** (torch.arange(0, features, 2) / features)
+    waves = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :features]
+    layer(f"sinusoidal_positions_{features}", (2, 7, features), lambda x: x + waves)
+
 write(__file__)

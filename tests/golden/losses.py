@@ -108,4 +108,16 @@ case("stft_loss", x, t, stft_loss(x, t, [(16, 3, 10), (32, 8, 32), (8, 2, 5)], (
 x, t = numbers(2, 30), numbers(2, 30)
 case("stft_loss_weighted", x, t, stft_loss(x, t, [(16, 5, 16)], (0.5, 0.25, 2)))
 
+x, t = numbers(4, 7), numbers(4, 7)
+case("huber", x, t, functional.huber_loss(x, t, reduction="sum", delta=0.75))
+x, t = numbers(4, 7), numbers(4, 7)
+case("smooth_l1", x, t, functional.smooth_l1_loss(x, t, reduction="mean", beta=0.5) * 4)
+x, t = numbers(4, 6).detach().log_softmax(1).requires_grad_(), distributions(4, 6)
+case("kl_divergence", x, t, functional.kl_div(x, t, reduction="sum"))
+x, t = numbers(4, 6), torch.tensor([5, 0, 3, 3])
+case("softmax_loss_smoothed", x, t, functional.cross_entropy(x, t, reduction="sum", label_smoothing=0.25))
+x, t = numbers(2, 4, 2, 3), torch.randint(0, 4, (2, 2, 3))
+smoothed = functional.cross_entropy(x, t, weight=weights, reduction="sum", label_smoothing=0.125)
+case("softmax_loss_smoothed_image", x, t, smoothed / 6)
+
 write(__file__)

@@ -82,3 +82,8 @@ TEST_CASE("maxima, minima and products of Reduce are PyTorch's") {
   check<Reduce{.operation = ReduceOperation::prod, .axis = 1}, Shape{3, 4, 2}>("prod_middle");
   check<Reduce{.operation = ReduceOperation::prod, .axis = -1}, Shape{3, 6}>("prod_last");
 }
+TEST_CASE("LearnedPositions and SinusoidalPositions are what PyTorch computes") {
+  check<LearnedPositions{.most = 6}, Shape{4, 5}>("learned_positions");
+  check<SinusoidalPositions{.base = 1000}, Shape{7, 6}>("sinusoidal_positions_6");
+  check<SinusoidalPositions{.base = 1000}, Shape{7, 5}>("sinusoidal_positions_5");
+}

@@ -71,6 +71,11 @@ TEST_CASE("SquareLoss, BinaryCrossEntropy, Hinge and GaussianKL are PyTorch's") 
   check<Hinge{}, Shape{6}>("hinge");
   check<GaussianKL{}, Shape{5}>("gaussian_kl");
 }
+TEST_CASE("Huber is PyTorch's, and its SmoothL1Loss, and KLDivergence is, too") {
+  check<Huber{.delta = 0.75f}, Shape{7}>("huber");
+  check<Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values}, Shape{7}>("smooth_l1");
+  check<KLDivergence{}, Shape{6}>("kl_divergence");
+}
 // PyTorch's clamp_min passes half of the gradient on at its bound; Mocha's loss, whose formula this is, none.
 TEST_CASE("Hinge has no gradient at its kink and beyond, and all of it before") {
   auto const slopes = [](float y, float t) {
@@ -91,6 +96,10 @@ TEST_CASE("SoftmaxLoss and MultinomialLogistic are PyTorch's") {
   check<SoftmaxLoss{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::none}, Shape{4, 2, 3}>(
       "softmax_loss_image");
   check<SoftmaxLoss{.class_weights = {0.5f, 2, 1, 0.25f}, .axis = -1}, Shape{2, 4}>("softmax_loss_scaled");
+  check<SoftmaxLoss{.label_smoothing = 0.25f}, Shape{6}>("softmax_loss_smoothed");
+  check<SoftmaxLoss{
+            .class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::none, .label_smoothing = 0.125f},
+        Shape{4, 2, 3}>("softmax_loss_smoothed_image");
   check<MultinomialLogistic{}, Shape{6}>("multinomial_logistic");
   check<MultinomialLogistic{.class_weights = {0.5f, 2, 1, 0.25f}, .normalize = ClassNormalization::global},
         Shape{4, 3}>("multinomial_logistic_scaled");

@@ -6,6 +6,9 @@ namespace {
 struct Maker {
   static constexpr SoftmaxLoss make(Shape) { return {.loss_weight = 0.75f}; }
 };
+struct SmoothMaker {
+  static constexpr SoftmaxLoss make(Shape) { return {.label_smoothing = 0.25f}; }
+};
 struct LogisticMaker {
   static constexpr MultinomialLogistic make(Shape) { return {.loss_weight = 0.75f}; }
 };
@@ -20,6 +23,7 @@ static_assert(SoftmaxLoss{.axis = -1}.classes({10, 4, 5}) == 5);
 }  // namespace
 
 TEST_CASE("SoftmaxLoss keeps the laws of losses") { check_laws<Maker>(); }
+TEST_CASE("SoftmaxLoss keeps the laws of losses with smoothed labels, too") { check_laws<SmoothMaker>(); }
 TEST_CASE("MultinomialLogistic keeps the laws of losses") { check_laws<LogisticMaker>(); }
 
 TEST_CASE("factors of classes are scaled to a sum of as many, or left alone") {
@@ -41,6 +45,9 @@ TEST_CASE("wrong factors of classes are errors") {
   CHECK_THROWS_AS((SoftmaxLoss{.class_weights = {1, -2}}.target_shape({2})), ShapeError);
   CHECK_THROWS_AS((MultinomialLogistic{.class_weights = {0, 0}}.target_shape({2})), ShapeError);
   CHECK_THROWS_AS((SoftmaxLoss{.axis = 1}.target_shape({2})), ShapeError);
+  for (float const wrong : {-0.5f, 1.5f, std::numeric_limits<float>::quiet_NaN()})
+    CHECK_THROWS_WITH((SoftmaxLoss{.label_smoothing = wrong}.target_shape({2})),
+                      "softmax_loss: label_smoothing must be from 0 to 1");
 }
 TEST_CASE("a probability of 0 has a finite loss") {
   std::vector<float> const p{0, 1}, y{-1000, 0}, label{0};

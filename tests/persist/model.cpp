@@ -49,7 +49,9 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(MeanSquaredError{.loss_weight = 2, .loss_average = Average::values});
   check(SquareLoss{.loss_weight = 0.5f});
   check(MultinomialLogistic{{1, 2, 0.5f}, ClassNormalization::global, -1, 3});
-  check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f});
+  check(SoftmaxLoss{{0.25f}, ClassNormalization::none, 2, 0.5f, 0.125f});
+  check(Huber{.delta = 0.5f, .loss_weight = 2, .loss_average = Average::values});
+  check(KLDivergence{.loss_weight = 0.5f});
   check(SoftlabelSoftmax{.axis = 1, .loss_weight = 2});
   check(BinaryCrossEntropy{.loss_weight = 0});
   check(Wasserstein{.lambda = 3, .iterations = 7, .power = 2, .loss_weight = 4});
@@ -104,6 +106,8 @@ TEST_CASE("fields that are not at their defaults come back from a file") {
   check(Glu{.gate = Gate::gelu_approximate, .axis = 2});
   check(RMSNormalization{.epsilon = 0.01f, .weight = weight});
   check(GroupNormalization{.groups = 0, .epsilon = 0.01f, .affine = false, .weight = weight, .bias = bias});
+  check(LearnedPositions{.most = 7, .weight = weight});
+  check(SinusoidalPositions{.base = 100});
   check(Reduce{.operation = ReduceOperation::prod, .axis = 3});
   check(Argmax{.axis = -1});
   check(Onehot{.num_classes = 3, .axis = 2});

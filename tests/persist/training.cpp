@@ -494,7 +494,7 @@ TEST_CASE("a mean squared error says in a file what it is the mean over: samples
   CHECK(loss_of("meanSquaredError = void", ", lossWeight = 3, lossAverage = \"values\"") ==
         dynamic::LayerType{MeanSquaredError{.loss_weight = 3, .loss_average = Average::values}});
   CHECK_THROWS_WITH(loss_of("squareLoss = void", ", lossAverage = \"values\""),
-                    Catch::Contains("lossAverage: only meanSquaredError has one"));
+                    Catch::Contains("lossAverage: only meanSquaredError and huber have one"));
   CHECK_THROWS_WITH(loss_of("meanSquaredError = void", ", lossAverage = \"batch\""),
                     Catch::Contains("lossAverage: 'batch' is not one of samples, values"));
 }

@@ -72,6 +72,21 @@ TEST_CASE("layers without code for blocks are computed step by step in them") {
   check_cuts([&](Index most) { return Stream{network, most}; }, x, 3, by_step);
 }
 
+TEST_CASE("... also gates, learned slopes, and positions, which count the steps") {
+  Network<Sequential<Linear{12}, LearnedPositions{.most = 512}, SinusoidalPositions{}, RMSNormalization{},
+                     Glu{.gate = Gate::silu}, PReLU{}, BatchNormalization{}, GroupNormalization{.groups = 2}, Mish{},
+                     Linear{2}>,
+          Shape{3}, Batch<1>>
+      network{3};
+  auto const x = noise(200 * 3);
+  std::vector<float> by_step;
+  for (std::size_t t = 0; t < 200; ++t) {
+    auto const y = network.step(std::span<float const>{x.data() + t * 3, 3});
+    by_step.insert(by_step.end(), y.begin(), y.end());
+  }
+  check_cuts([&](Index most) { return Stream{network, most}; }, x, 3, by_step);
+}
+
 TEST_CASE("an operation that depends on the place of a value, and a sequence within a step") {
   auto const by_step = [](auto& network, std::vector<float> const& x, std::size_t in) {
     std::vector<float> all;

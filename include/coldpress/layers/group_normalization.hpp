@@ -10,7 +10,7 @@ namespace coldpress {
 
 /// y = weight (x - m) / sqrt(v + epsilon) + bias for samples {channels, ...}, where m and v are the mean and the biased
 /// variance of a group of neighbouring channels of the sample, with all positions (PyTorch's GroupNorm; Wu and He
-/// 2018). With groups = 0, each channel is a group: instance normalization (PyTorch's InstanceNorm; Ulyanov et al.
+/// 2018). With groups = 0, each channel is a group: instance normalisation (PyTorch's InstanceNorm; Ulyanov et al.
 /// 2016). If `affine`, there are a weight, initially 1, and a bias, initially 0, for each channel.
 struct GroupNormalization {
   static constexpr std::string_view name = "group_normalization";
@@ -58,7 +58,7 @@ struct GroupNormalization {
     in_stages(backend, pass.x, all.groups, LineSum{1, all.size(), values, keep_mean},
               LineSum{1, all.size(), squares, keep_factor}, LineLoop{all.each, all.positions, normalize});
   }
-  /// What both gradients need: Σ dy and Σ dy h over the positions of each channel, with h the normalized x, and from
+  /// What both gradients need: Σ dy and Σ dy h over the positions of each channel, with h the normalised x, and from
   /// these the means of weight dy and of weight dy h over each group.
   constexpr void backward(auto const& backend, auto const& pass) const {
     using T = typename decltype(pass.dy)::Scalar;

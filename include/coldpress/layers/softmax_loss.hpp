@@ -9,7 +9,8 @@ namespace coldpress {
 /// -Σ w log p[label], divided by the batch size and the number of positions, for p = softmax(y) along one axis, which
 /// has the classes. As in Mocha. The target is a class number per position, counted from 0, and w is the factor of that
 /// class. In the value, p is clamped to at least 1e-20. The gradient is w (p - 1[label]), divided by the number of
-/// positions.
+/// positions. With label smoothing s, the loss is 1 - s of that, plus s / C of the sum over all C classes k of
+/// -w[k] log p[k] (PyTorch's CrossEntropyLoss; Szegedy et al. 2015).
 struct SoftmaxLoss {
   static constexpr std::string_view name = "softmax_loss";
   static constexpr std::string_view mean_over = "samples and positions";
@@ -17,9 +18,12 @@ struct SoftmaxLoss {
   ClassNormalization normalize = ClassNormalization::local;
   int axis = 0;
   float loss_weight = 1;  // a factor of the value and the gradient
+  float label_smoothing = 0;
 
-  constexpr Shape target_shape(Shape const& in) const {
+  template <class Needs = Require>
+  constexpr Shape target_shape(Shape const& in, Needs require = {}) const {
     check_loss_weight(loss_weight);
+    require(label_smoothing >= 0 && label_smoothing <= 1, "softmax_loss: label_smoothing must be from 0 to 1");
     class_weights.check(classes(in));
     return with_extent(in, axis, 1);
   }
@@ -33,9 +37,17 @@ struct SoftmaxLoss {
     for (Index n = 0; n < a.lines(); ++n) {
       Index const start = a.line(n), label = static_cast<Index>(labels[n]);
       LineSoftmax<T> const p{y + start, a};
-      T const weight = class_weights.factor<T>(label) * share;
-      total -= freestanding::max(p.log(label), static_cast<T>(smallest_log)) * weight;
+      auto const log_of = [&](Index k) { return freestanding::max(p.log(k), static_cast<T>(smallest_log)); };
+      T const smoothing = static_cast<T>(label_smoothing);
+      T const weight = class_weights.factor<T>(label) * share * (1 - smoothing);
+      total -= log_of(label) * weight;
       for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] = (p(k) - static_cast<T>(k == label)) * weight;
+      if (label_smoothing == 0) continue;
+      T const each = share * smoothing / static_cast<T>(a.extent);
+      auto const factor = [&](Index k) { return class_weights.factor<T>(k) * each; };
+      T const all = sum_over<T>(a.extent, factor);
+      total -= sum_over<T>(a.extent, [&](Index k) { return factor(k) * log_of(k); });
+      for (Index k = 0; k < a.extent; ++k) dy[start + k * a.inner] += p(k) * all - factor(k);
     }
     return total;
   }
@@ -44,4 +56,4 @@ struct SoftmaxLoss {
 
 }  // namespace coldpress
 
-COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight);
+COLDPRESS_FIELDS(coldpress::SoftmaxLoss, class_weights, normalize, axis, loss_weight, label_smoothing);

@@ -1,0 +1,89 @@
+// The layer LearnedPositions: adds to each step of a sequence a learned vector of its position.
+#pragma once
+
+#include <coldpress/core/along.hpp>
+#include <coldpress/core/each.hpp>
+#include <coldpress/core/layer.hpp>
+#include <coldpress/core/sums.hpp>
+
+#include <limits>
+
+namespace coldpress {
+
+/// y[t] = x[t] + W[t] for samples {steps, features}, with a table W {most, features} that is learned, as in GPT-2, and
+/// is initially Gaussian with a deviation of 0.02. A sample {features} is one step. A stream goes on counting from call
+/// to call; from the step `most` on, counted from 0, it is NaN.
+struct LearnedPositions {
+  static constexpr std::string_view name = "learned_positions";
+  Index most = 512;  // steps
+  Weight weight = {};
+
+  template <class Needs = Require>
+  constexpr Shape output_shape(Shape const& in, Needs require = {}) const {
+    require(in.rank() == 1 || in.rank() == 2, "learned_positions: a sample must be {steps, features} or {features}");
+    require(most >= 1 && most <= Index{1} << 24, "learned_positions: most must be from 1 to 2^24");
+    if (!require.failed()) require(steps(in) <= most, "learned_positions: a sequence has more than `most` steps");
+    return in;
+  }
+  constexpr auto parameters(Shape const& in) const {
+    return std::array{Parameter{.name = "weight",
+                                .suffix = "-0",
+                                .shape = {most, features(in)},
+                                .filler = Gaussian{.deviation = 0.02f},
+                                .fan_in = most,
+                                .fan_out = features(in),
+                                .row_major = true}
+                          .with(weight)};
+  }
+  /// The number of steps so far.
+  constexpr Index state(Shape const&) const { return 1; }
+
+  template <class Backend>
+  constexpr Index scratch(Shape const& in, Extent extent) const {
+    return extent.training ? most * features(in) : 0;
+  }
+  constexpr void forward(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.y)::Scalar;
+    Index const width = features(pass.in);
+    T* const counts = pass.state;
+    each_part(backend, pass.y, pass.in.size(), [&](Index n, auto first, Index last) {
+      Index const before = counts ? static_cast<Index>(counts[n]) : 0;
+      each_run(first, last, width, [&](Index t, auto begin, Index end) {
+        T const* const x = pass.x.row(n) + t * width;
+        T* const y = pass.y.row(n) + t * width;
+        bool const known = before + t < most;
+        T const* const w = pass.p[0] + (known ? before + t : 0) * width;
+        for (Index i = begin; i < end; ++i) y[i] = known ? x[i] + w[i] : std::numeric_limits<T>::quiet_NaN();
+      });
+    });
+    if (counts) each_sample(backend, pass.x, [&](Index n) { counts[n] += static_cast<T>(steps(pass.in)); });
+  }
+  constexpr void backward_input(auto const& backend, auto const& pass) const {
+    each_part(backend, pass.dx, pass.in.size(), [&](Index n, auto first, Index last) {
+      for (Index i = first; i < last; ++i) pass.dx.row(n)[i] = pass.dy.row(n)[i];
+    });
+  }
+  constexpr void backward_parameters(auto const& backend, auto const& pass) const {
+    using T = typename decltype(pass.dy)::Scalar;
+    Index const used = pass.in.size(), all = most * features(pass.in);
+    T* const gradient = backend.scratch;
+    sum_columns(backend, used, pass.dy.rows, std::array{gradient},
+                [&](Index n) { return [dy = pass.dy.row(n)](Index j) { return std::array<T, 1>{dy[j]}; }; });
+    each_range(backend, all - used, Context::value_cost, [&](Index first, Index last, auto const&) {
+      for (Index j = first; j < last; ++j) gradient[used + j] = T{};
+    });
+    backend.apply_gradient(gradient, all, pass.sinks[0]);
+  }
+  static constexpr Capabilities capabilities{
+      .backward_reads_input = false, .backward_reads_output = false, .in_place = true, .any_steps = true};
+  constexpr InputCapabilities capabilities_for(Shape const&) const { return {.streaming = StreamSupport::always}; }
+  bool operator==(LearnedPositions const&) const = default;
+
+ private:
+  static constexpr Index features(Shape const& in) { return in[in.rank() - 1]; }
+  static constexpr Index steps(Shape const& in) { return in.size() / features(in); }
+};
+
+}  // namespace coldpress
+
+COLDPRESS_FIELDS(coldpress::LearnedPositions, most, weight);
