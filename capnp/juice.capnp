@@ -109,6 +109,7 @@ struct LayerConfig $juice(19) {
     softsign @68 :Void;
     errorToSignalRatio @69 :ErrorToSignalRatioConfig;
     stftLoss @70 :StftLossConfig;
+    scaledDotProductAttention @71 :ScaledDotProductAttentionConfig;
   }
   outputs @11 :List(Text);
   inputs @12 :List(Text);
@@ -359,6 +360,17 @@ struct SliceConfig {
 struct ReduceConfig {
   operation @0 :Text = "sum";  # or mean
   axis @1 :Int32;
+}
+
+struct ScaledDotProductAttentionConfig {
+  heads @0 :UInt64 = 1;
+  # 0: one per head.
+  kvHeads @1 :UInt64;
+  causal @2 :Bool;
+  # 0: all keys.
+  window @3 :UInt64;
+  # 0: 1 / sqrt(size of a head).
+  scale @4 :Float32;
 }
 
 struct LayerNormalizationConfig {

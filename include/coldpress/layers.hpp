@@ -47,6 +47,7 @@
 #include <coldpress/layers/relu.hpp>
 #include <coldpress/layers/reshape.hpp>
 #include <coldpress/layers/rnn.hpp>
+#include <coldpress/layers/scaled_dot_product_attention.hpp>
 #include <coldpress/layers/sigmoid.hpp>
 #include <coldpress/layers/silu.hpp>
 #include <coldpress/layers/slice.hpp>
@@ -73,7 +74,8 @@ struct BuiltinLayers
                HardTanh, LeakyHardTanh, HardSwish, Softsign,                                               //
                ChannelPooling, LRN, Crop, Argmax, Onehot, Slice, Reduce, GlobalAveragePooling, SoftmaxOver,
                LayerNormalization, BatchNormalization, Embedding,  //
-               Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal> {};
+               Add, Subtract, Multiply, Divide, Concat, MatMul, Permute, TiedLinear, Split, RandomNormal,
+               ScaledDotProductAttention> {};
 struct BuiltinLosses : TypeList<NegativeLogLikelihood, MeanSquaredError,  //
                                 SquareLoss, MultinomialLogistic, SoftmaxLoss, SoftlabelSoftmax, BinaryCrossEntropy,
                                 Hinge, GaussianKL, Wasserstein, ErrorToSignalRatio, StftLoss> {};
